@@ -1,0 +1,71 @@
+"""A file as rules see it: text, `ast` tree, spans, the facts, and libcst for one statement at a time."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from typing import TYPE_CHECKING
+
+from tfmemlint.facts import TensorFlow
+from tfmemlint.lines import Lines
+from tfmemlint.vocabulary import Span
+
+if TYPE_CHECKING:
+    from tfmemlint.concrete import Concrete
+
+
+class TooDeep(Exception):
+    """The code nests deeper than Python's own parser follows."""
+
+
+class File:
+    """One Python file, parsed once; everything a rule may read. Never changes."""
+
+    def __init__(self, path: str, text: str) -> None:
+        self.path = path
+        self.text = text
+        self.tree = parse(text, path)
+        self.tf = TensorFlow(self.tree)
+        self.lines = Lines(text)
+
+    def span(self, first: Located, last: Located | None = None) -> Span:
+        """From the start of `first` to the end of `last`; decorators belong to what they decorate."""
+        start = self.lines.offset(first.lineno, first.col_offset)
+        decorators: list[ast.expr] = getattr(first, "decorator_list", [])
+        if decorators:
+            first_decorator = self.lines.offset(decorators[0].lineno, decorators[0].col_offset)
+            start = self.text.rindex("@", 0, first_decorator)
+        end = last or first
+        assert end.end_lineno is not None
+        assert end.end_col_offset is not None
+        return Span(start, self.lines.offset(end.end_lineno, end.end_col_offset))
+
+    def source(self, where: Located | Span) -> str:
+        """The user's own text of a node or a span."""
+        start, end = where if isinstance(where, Span) else self.span(where)
+        return self.text[start:end]
+
+    def concrete(self, node: ast.AST) -> Concrete | None:
+        """The libcst tree of the innermost statement that holds `node`.
+
+        None where libcst does not read that statement back exactly as it stands.
+        Importing libcst costs more than linting a file, so it waits for the first finding.
+        """
+        from tfmemlint.concrete import concrete  # noqa: PLC0415
+
+        return concrete(self, node)
+
+
+Located = ast.expr | ast.stmt | ast.arg | ast.keyword | ast.alias | ast.excepthandler | ast.pattern
+
+
+def parse(text: str, path: str) -> ast.Module:
+    """The tree of `text`; raises SyntaxError as Python would, TooDeep where Python gives up."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return ast.parse(text, path)
+        except ValueError as error:  # a NUL byte, before Python 3.12
+            raise SyntaxError(str(error)) from error
+        except (RecursionError, MemoryError) as error:
+            raise TooDeep from error

@@ -1,0 +1,130 @@
+"""The nouns of tfmemlint: frozen data, no logic, nothing imported from the rest of the project."""
+
+from __future__ import annotations
+
+import sys
+from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from tfmemlint.source import File
+
+
+class Applicability(Enum):
+    """What a fix promises about *results*; what it does to memory is the rule's claim."""
+
+    SAFE = "safe"
+    """The same values in the same order, and nothing less."""
+    UNSAFE = "unsafe"
+    """Results may differ: applied only when the user asks for unsafe fixes."""
+    DISPLAY = "display"
+    """Shown as a suggestion, never applied."""
+
+
+class Metric(Enum):
+    """What `verify` weighs when it tries a claim."""
+
+    DEVICE_PEAK = "device peak"
+    HOST_PEAK = "host peak"
+    DEVICE_GROWTH = "device growth"
+    HOST_GROWTH = "host growth"
+    TRACES = "traces"
+    GRAPH_BYTES = "graph bytes"
+    STEP_TIME = "step time"
+
+
+class Span(NamedTuple):
+    """Half-open character offsets into a file's text; lines and columns exist only in reports."""
+
+    start: int
+    end: int
+
+
+class Edit(NamedTuple):
+    """Replace the characters of `span` with `text`."""
+
+    span: Span
+    text: str
+
+
+class Fix(NamedTuple):
+    """Edits that together resolve one finding: applied whole or not at all."""
+
+    title: str
+    """What the fix does, as an imperative: "Shuffle before batching"."""
+    edits: tuple[Edit, ...]
+    applicability: Applicability
+
+
+class Cost(NamedTuple):
+    """The finding's own arithmetic: what is held, in the user's names."""
+
+    formula: str
+    bytes: int | None = None
+
+
+class Diagnostic(NamedTuple):
+    """What a rule says about one place. The code, the severity and the path are the engine's to add."""
+
+    span: Span
+    message: str
+    fix: Fix | None = None
+    cost: Cost | None = None
+
+
+class Claim(NamedTuple):
+    """A promise two programs can break: measured(fixed) / measured(bad) <= at_most."""
+
+    metric: Metric
+    at_most: float
+    because: str
+
+
+class Rule(NamedTuple):
+    """A code, a name, a claim, and a function from a file to diagnostics."""
+
+    code: str
+    name: str
+    claim: Claim
+    triggers: tuple[str, ...]
+    """Words the file must hold for the rule to have anything to say.
+
+    Each entry lists alternatives, separated by spaces; every entry must be met by one of them.
+    Over-approximate: an entry may let through what is clean, never keep out what is not.
+    """
+    check: Callable[[File], Iterable[Diagnostic]]
+
+    @property
+    def page(self) -> str:
+        """The rule's documentation: the docstring of the module that defines it."""
+        return sys.modules[self.check.__module__].__doc__ or ""
+
+
+class Finding(NamedTuple):
+    """A diagnostic with the code and name of what made it: a rule, or the engine itself (TFM0xx)."""
+
+    code: str
+    name: str
+    diagnostic: Diagnostic
+
+
+class Cell(NamedTuple):
+    """Where a notebook's code cell begins in the text its code cells were joined into."""
+
+    start: int
+    """The character offset of the cell's first line in the joined text."""
+    number: int
+    """The cell's place among all cells of the notebook, counted from 1."""
+
+
+class Checked(NamedTuple):
+    """What is known of one file after a run: light enough to pass between processes and to keep."""
+
+    path: str
+    text: str
+    """What spans count in; empty where the file could not be read."""
+    findings: tuple[Finding, ...] = ()
+    cells: tuple[Cell, ...] = ()
+    """The cells of a notebook; none for a Python file."""
