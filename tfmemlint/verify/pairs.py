@@ -1,0 +1,123 @@
+"""Judging: what a rule's two programs were found to weigh, against what the rule claims."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from tfmemlint.vocabulary import Claim, Metric, Rule
+
+if TYPE_CHECKING:
+    from tfmemlint.verify.processes import Machine
+    from tfmemlint.verify.scaling import Scaling
+
+RESOLUTION: Mapping[Metric, float] = {
+    Metric.DEVICE_PEAK: 1 << 20,
+    Metric.HOST_PEAK: 8 << 20,
+    Metric.DEVICE_GROWTH: 256,
+    Metric.HOST_GROWTH: 2 << 10,
+    Metric.TRACES: 1,
+    Metric.GRAPH_BYTES: 256,
+    Metric.STEP_TIME: 0.0005,
+}
+"""A difference smaller than this is the meter's own noise, and no saving."""
+
+
+class Measurement(NamedTuple):
+    """What every run of the two programs weighed: bytes, traces, bytes per step or seconds."""
+
+    metric: Metric
+    bad: tuple[float, ...]
+    fixed: tuple[float, ...]
+    meter: str = ""
+    """What gave the figures."""
+
+    @property
+    def bad_figure(self) -> float:
+        return figure(self.metric, self.bad)
+
+    @property
+    def fixed_figure(self) -> float:
+        return figure(self.metric, self.fixed)
+
+    @property
+    def ratio(self) -> float:
+        """Fixed to bad; infinite where the bad program weighs nothing."""
+        return self.fixed_figure / self.bad_figure if self.bad_figure > 0 else math.inf
+
+    def doubt(self, claim: Claim) -> str | None:
+        """Why these weights do not bear the claim out; None if they do."""
+        if claim.metric is not self.metric:
+            return f"the claim is about {claim.metric.value}, not {self.metric.value}"
+        if self.bad_figure <= 0:
+            return "the bad program weighs nothing"
+        if not self.ratio <= claim.at_most:
+            return f"the ratio is {self.ratio:.3f}, more than the {claim.at_most:g} claimed"
+        saved, resolution = self.bad_figure - self.fixed_figure, RESOLUTION[self.metric]
+        if saved < resolution:
+            return (
+                f"the difference of {amount(self.metric, saved)} is less than "
+                f"the {amount(self.metric, resolution)} this meter can tell"
+            )
+        if max(self.fixed) >= min(self.bad):
+            return "one run of the fixed program weighs as much as one of the bad program"
+        return None
+
+
+class Verdict(NamedTuple):
+    """Everything one trial of a rule found."""
+
+    rule: Rule
+    measurements: tuple[Measurement, ...]
+    """What is claimed comes first."""
+    same_output: bool | None
+    """None where the programs print nothing."""
+    machine: Machine
+    scaling: Scaling | None = None
+
+    @property
+    def doubt(self) -> str | None:
+        """Why the claim does not hold; None if it does."""
+        if not self.measurements:
+            return "nothing was measured"
+        if promises_same_results(self.rule):
+            if self.same_output is None:
+                return "the fix is said to be safe, but the programs print nothing to compare"
+            if not self.same_output:
+                return "outputs differ, although the fix is said to be safe"
+        return self.measurements[0].doubt(self.rule.claim)
+
+    @property
+    def holds(self) -> bool:
+        return self.doubt is None
+
+
+def figure(metric: Metric, runs: tuple[float, ...]) -> float:
+    """The one figure that stands for several runs.
+
+    An allocator only ever rounds up, and threads running ahead only ever add: the least is the
+    truest. Everywhere else noise goes both ways.
+    """
+    return min(runs) if metric is Metric.DEVICE_PEAK else statistics.median(runs)
+
+
+def promises_same_results(rule: Rule) -> bool:
+    """Whether the rule's page says that its fix is safe."""
+    _, _, after = rule.page.partition("## Fix safety")
+    return after.lstrip().startswith("Safe")
+
+
+def amount(metric: Metric, figure: float) -> str:
+    """A figure with its unit, for people; a megabyte is 2^20 bytes."""
+    if metric is Metric.TRACES:
+        return f"{figure:g} traces"
+    if metric is Metric.STEP_TIME:
+        return f"{figure * 1000:.2f} ms"
+    per = "/step" if metric in (Metric.DEVICE_GROWTH, Metric.HOST_GROWTH) else ""
+    if abs(figure) < 1 << 10:
+        return f"{figure:.0f} B{per}"
+    if abs(figure) < 1 << 20:
+        return f"{figure / 2**10:.1f} KB{per}"
+    return f"{figure / 2**20:.1f} MB{per}"

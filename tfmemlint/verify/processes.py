@@ -1,0 +1,239 @@
+"""Runs one program from outside: confined, timed, weighed, and nothing of it left running."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Thread
+from typing import IO, Any, NamedTuple
+
+from tfmemlint.verify import runner
+from tfmemlint.vocabulary import Metric
+
+KEPT = 1 << 16
+"""Bytes of what a program prints that are kept; the rest is read, hashed and dropped."""
+
+_MARK = "TFMEMLINT_RUN"
+_PASSED_ON = (
+    "PATH",
+    "LD_LIBRARY_PATH",
+    "DYLD_LIBRARY_PATH",
+    "CUDA_VISIBLE_DEVICES",
+    "HIP_VISIBLE_DEVICES",
+    "ROCR_VISIBLE_DEVICES",
+)
+_STEADY = {
+    "LANG": "C.UTF-8",
+    "TF_CPP_MIN_LOG_LEVEL": "2",
+    "TF_NUM_INTEROP_THREADS": "1",
+    "TF_NUM_INTRAOP_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "KERAS_BACKEND": "tensorflow",
+    "MALLOC_ARENA_MAX": "1",
+    "MALLOC_MMAP_THRESHOLD_": "262144",
+    "MALLOC_TRIM_THRESHOLD_": "262144",
+}
+
+
+class ProgramError(Exception):
+    """The program gave no figure: it crashed, hung, was killed, or cannot be measured."""
+
+    def __init__(self, reason: str, stderr: str = "") -> None:
+        super().__init__(reason)
+        self.stderr = stderr
+
+
+class SetupError(Exception):
+    """What it takes to run any program at all is missing; the message says what to do."""
+
+
+class Job(NamedTuple):
+    """One program and how to run it."""
+
+    name: str
+    text: str
+    metric: Metric
+    device: str = "auto"
+    seconds: float = 120
+    memory: int = 8 << 30
+    """Bytes of address space on the CPU; TensorFlow alone takes 1.3 GB, and the arena 2."""
+
+
+class Output(NamedTuple):
+    """What a program printed: its beginning, and what all of it hashes to."""
+
+    digest: str
+    text: str
+
+
+class Machine(NamedTuple):
+    """What a program was run on, and with."""
+
+    device: str
+    device_name: str
+    versions: Mapping[str, str]
+
+
+class Run(NamedTuple):
+    """What one run of a program gave."""
+
+    figure: float
+    meter: str
+    """What gave the figure."""
+    machine: Machine
+    output: Output
+
+
+def run(job: Job) -> Run:
+    """Run the program in a fresh process and weigh it; raises ProgramError and SetupError."""
+    packages = packages_with_tensorflow()
+    with tempfile.TemporaryDirectory(prefix="tfmemlint-", ignore_cleanup_errors=True) as home:
+        program, figures, work = Path(home, job.name), Path(home, "figures"), Path(home, "work")
+        program.write_text(job.text, encoding="utf-8", newline="")
+        work.mkdir()
+        request = {
+            "program": str(program),
+            "figures": str(figures),
+            "packages": packages,
+            "metric": job.metric.value,
+            "device": job.device,
+            "seconds": job.seconds,
+            "memory": job.memory,
+        }
+        status, output, stderr = _run_to_its_end(request, job, work)
+        stderr = stderr.replace(f"{home}{os.sep}", "")
+        if status is None:
+            raise ProgramError(f"{job.name} was still running after {job.seconds:g} s", stderr)
+        report = _report(job, status, figures, stderr)
+    machine = Machine(report["device"]["kind"], report["device"]["name"], report["versions"])
+    return Run(report["figure"], report["meter"], machine, output)
+
+
+def packages_with_tensorflow() -> str:
+    """The directory TensorFlow is installed in; raises SetupError if it is not."""
+    if os.name != "posix":
+        raise SetupError("programs can be measured on Linux and macOS only")
+    spec = find_spec("tensorflow")
+    if spec is None or not spec.submodule_search_locations:
+        raise SetupError(
+            'TensorFlow is not installed: run `pip install "tfmemlint[verify]"`',
+        )
+    return str(Path(next(iter(spec.submodule_search_locations))).parent)
+
+
+def _run_to_its_end(
+    request: Mapping[str, object], job: Job, work: Path
+) -> tuple[int | None, Output, str]:
+    """The status the program ended with, None if it had to be stopped; and what it printed."""
+    mark = uuid.uuid4().hex
+    process = None
+    try:
+        process = subprocess.Popen(
+            [sys.executable, "-I", runner.__file__, json.dumps(request)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=work,
+            env=_environment(job, work, mark),
+            start_new_session=True,
+        )
+        stdout, stderr = _Drain(process.stdout), _Drain(process.stderr)
+        status = _wait(process, job.seconds)
+    finally:
+        _stop(process, mark)
+    stdout.join(5)
+    stderr.join(5)
+    return status, stdout.output(), stderr.last()
+
+
+def _environment(job: Job, work: Path, mark: str) -> dict[str, str]:
+    passed_on = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    of_device = {"CUDA_VISIBLE_DEVICES": "-1"} if job.device == "cpu" else {}
+    weighs_device = job.metric in (Metric.DEVICE_PEAK, Metric.DEVICE_GROWTH)
+    of_metric = {"TF_CPU_ALLOCATOR_USE_BFC": "1"} if weighs_device else {}
+    home = {"HOME": str(work), "TMPDIR": str(work), _MARK: mark}
+    return passed_on | _STEADY | of_device | of_metric | home
+
+
+def _wait(process: subprocess.Popen[bytes], seconds: float) -> int | None:
+    try:
+        return process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        return None
+
+
+def _stop(process: subprocess.Popen[bytes] | None, mark: str) -> None:
+    """Kill the program, its group, and whatever it started that left the group."""
+    if process is not None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    give_up = time.monotonic() + 5
+    while (left := _marked(mark)) and time.monotonic() < give_up:
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def _marked(mark: str) -> list[int]:
+    """The living processes whose environment bears the mark; none where there is no /proc."""
+    wanted = f"{_MARK}={mark}".encode()
+    found: list[int] = []
+    for environment in Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):
+            if wanted in environment.read_bytes():
+                found.append(int(environment.parent.name))
+    return found
+
+
+def _report(job: Job, status: int, figures: Path, stderr: str) -> dict[str, Any]:
+    if status < 0:
+        raise ProgramError(f"{job.name} was killed by {signal.Signals(-status).name}", stderr)
+    if status > 0:
+        raise ProgramError(f"{job.name} exited with status {status}", stderr)
+    if not figures.exists():
+        raise ProgramError(f"{job.name} ended before it could be weighed", stderr)
+    report: dict[str, Any] = json.loads(figures.read_text(encoding="utf-8"))
+    if "unavailable" in report:
+        raise SetupError(report["unavailable"])
+    if "problem" in report:
+        raise ProgramError(f"{job.name}: {report['problem']}", stderr)
+    return report
+
+
+class _Drain(Thread):
+    """Reads a pipe to its end, so that the program never waits for us, and keeps little of it."""
+
+    def __init__(self, pipe: IO[bytes] | None) -> None:
+        super().__init__(daemon=True)
+        self._pipe = pipe
+        self._hash = hashlib.sha256()
+        self._first = b""
+        self._last = b""
+        self.start()
+
+    def run(self) -> None:
+        assert self._pipe is not None
+        with self._pipe:
+            while part := os.read(self._pipe.fileno(), KEPT):
+                self._hash.update(part)
+                self._first += part[: KEPT - len(self._first)]
+                self._last = (self._last + part)[-KEPT:]
+
+    def output(self) -> Output:
+        return Output(self._hash.hexdigest(), self._first.decode("utf-8", "replace"))
+
+    def last(self) -> str:
+        return self._last.decode("utf-8", "replace")

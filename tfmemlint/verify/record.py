@@ -1,0 +1,91 @@
+"""What a trial found, as JSON: the content of `measured.json` and of `verify --json`."""
+
+from __future__ import annotations
+
+import json
+import math
+from datetime import datetime, timezone
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from tfmemlint.verify.pairs import RESOLUTION, Measurement, Verdict
+from tfmemlint.verify.scaling import FACTORS, Scaling, exponent, order
+from tfmemlint.vocabulary import Metric
+
+_UNITS = {
+    Metric.TRACES: "traces",
+    Metric.STEP_TIME: "seconds",
+    Metric.DEVICE_GROWTH: "bytes per step",
+    Metric.HOST_GROWTH: "bytes per step",
+}
+
+
+def record(verdict: Verdict) -> dict[str, Any]:
+    """Everything another machine needs to repeat the measurement, and what came of it here."""
+    claim, machine = verdict.rule.claim, verdict.machine
+    content: dict[str, Any] = {
+        "claim": {
+            "at_most": claim.at_most,
+            "doubt": verdict.doubt,
+            "holds": verdict.holds,
+            "metric": claim.metric.value,
+        },
+        "date": datetime.now(timezone.utc).date().isoformat(),
+        "device": {"kind": machine.device, "name": machine.device_name},
+        "metrics": {one.metric.value: _measurement(one) for one in verdict.measurements},
+        "runs": max(len(one.bad) for one in verdict.measurements),
+        "same_output": verdict.same_output,
+        "versions": {**machine.versions, "tfmemlint": metadata.version("tfmemlint")},
+    }
+    if verdict.scaling is not None:
+        content["scaling"] = _scaling(verdict.scaling, claim.metric)
+    return content
+
+
+def text(content: Any) -> str:
+    """JSON that changes only where what it says changes."""
+    return json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def write(verdict: Verdict, folder: Path) -> None:
+    """Replace the folder's `measured.json`, whole or not at all."""
+    target = folder / "measured.json"
+    unfinished = folder / "measured.json.new"
+    unfinished.write_text(text(record(verdict)), encoding="utf-8", newline="\n")
+    unfinished.replace(target)
+
+
+def _measurement(one: Measurement) -> dict[str, Any]:
+    return {
+        "bad": _program(one.metric, one.bad, one.bad_figure),
+        "fixed": _program(one.metric, one.fixed, one.fixed_figure),
+        "meter": one.meter,
+        "ratio": round(one.ratio, 4) if math.isfinite(one.ratio) else None,
+        "unit": _UNITS.get(one.metric, "bytes"),
+    }
+
+
+def _program(metric: Metric, runs: tuple[float, ...], figure: float) -> dict[str, Any]:
+    return {"figure": _rounded(metric, figure), "runs": [_rounded(metric, run) for run in runs]}
+
+
+def _scaling(scaling: Scaling, metric: Metric) -> dict[str, Any]:
+    def growth(weights: tuple[float, ...]) -> dict[str, Any]:
+        power = exponent(weights, RESOLUTION[metric])
+        return {
+            "exponent": round(power, 2),
+            "figures": [_rounded(metric, weight) for weight in weights],
+            "grows": order(power),
+        }
+
+    return {
+        "bad": growth(scaling.bad),
+        "factors": list(FACTORS),
+        "fixed": growth(scaling.fixed),
+        "metric": metric.value,
+    }
+
+
+def _rounded(metric: Metric, figure: float) -> float:
+    return round(figure, 6) if metric is Metric.STEP_TIME else round(figure)

@@ -1,0 +1,118 @@
+"""Tries one rule: runs its two programs in turns and gathers what they weigh and print."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from tfmemlint.verify.pairs import Measurement, Verdict
+from tfmemlint.verify.processes import Job, Machine, Output, ProgramError, Run, run
+from tfmemlint.verify.scaling import FACTORS, Scaling, ScalingError, scaled
+from tfmemlint.vocabulary import Metric, Rule
+
+BOTH_PEAKS = (Metric.DEVICE_PEAK, Metric.HOST_PEAK)
+
+
+class Settings(NamedTuple):
+    """How to measure, and what besides the claim."""
+
+    runs: int = 3
+    device: str = "auto"
+    seconds: float = 120
+    also: tuple[Metric, ...] = ()
+    """Metrics to record whether or not they are claimed."""
+    scaling: bool = False
+
+
+class Programs(NamedTuple):
+    """The text of a rule's two programs."""
+
+    bad: str
+    fixed: str
+
+
+class _Weighed(NamedTuple):
+    measurement: Measurement
+    outputs: frozenset[Output]
+    machine: Machine
+
+
+def verify(
+    rule: Rule, folder: Path, settings: Settings, tell: Callable[[str], None] = lambda _: None
+) -> Verdict:
+    """Try a rule's claim with the programs in its folder; raises ProgramError and SetupError."""
+
+    def say(what: str) -> None:
+        tell(f"{rule.code} {what}")
+
+    programs = _read(folder)
+    claimed = rule.claim.metric
+    metrics = (claimed, *(metric for metric in settings.also if metric is not claimed))
+    weighed = [_weigh(metric, programs, settings, say) for metric in metrics]
+    outputs = frozenset[Output]().union(*(one.outputs for one in weighed))
+    printed = any(output.text for output in outputs)
+    return Verdict(
+        rule=rule,
+        measurements=tuple(one.measurement for one in weighed),
+        same_output=len(outputs) == 1 if printed else None,
+        machine=weighed[0].machine,
+        scaling=(
+            _scale(programs, weighed[0].measurement, settings, say) if settings.scaling else None
+        ),
+    )
+
+
+def _read(folder: Path) -> Programs:
+    try:
+        return Programs(*(folder.joinpath(f"{name}.py").read_text("utf-8") for name in _NAMES))
+    except OSError as error:
+        missing = Path(str(error.filename)).name
+        raise ProgramError(f"{folder.name}/{missing} cannot be read: {error.strerror}") from error
+
+
+def _weigh(
+    metric: Metric, programs: Programs, settings: Settings, tell: Callable[[str], None]
+) -> _Weighed:
+    """Run bad and fixed in turns, so that a machine that slows down slows both."""
+    runs: dict[str, list[Run]] = {name: [] for name in _NAMES}
+    for turn in range(settings.runs):
+        for name, text in zip(_NAMES, programs, strict=True):
+            tell(f"{metric.value}: {name}.py, run {turn + 1} of {settings.runs}")
+            job = Job(f"{name}.py", text, metric, settings.device, settings.seconds)
+            runs[name].append(run(job))
+    bad, fixed = runs.values()
+    return _Weighed(
+        Measurement(
+            metric,
+            tuple(one.figure for one in bad),
+            tuple(one.figure for one in fixed),
+            bad[0].meter,
+        ),
+        frozenset(one.output for one in (*bad, *fixed)),
+        bad[0].machine,
+    )
+
+
+def _scale(
+    programs: Programs, unscaled: Measurement, settings: Settings, tell: Callable[[str], None]
+) -> Scaling:
+    def weigh(factor: float) -> Measurement:
+        if factor == 1:
+            return unscaled
+        try:
+            resized = Programs(*(scaled(text, factor) for text in programs))
+        except ScalingError as reason:
+            raise ProgramError(str(reason)) from reason
+        label = f"data x {factor:g}: "
+        return _weigh(
+            unscaled.metric, resized, settings, lambda what: tell(label + what)
+        ).measurement
+
+    weighed = [weigh(factor) for factor in FACTORS]
+    return Scaling(
+        tuple(one.bad_figure for one in weighed), tuple(one.fixed_figure for one in weighed)
+    )
+
+
+_NAMES = ("bad", "fixed")
