@@ -1,14 +1,95 @@
-"""What a file says about TensorFlow: found once, on demand, for all rules. Predicates and collections, no opinions."""
+"""What a file says about TensorFlow: found once, on demand, for all rules.
+
+Predicates and collections, no opinions: whether something is worth reporting is a rule's affair.
+"""
 
 from __future__ import annotations
 
 import ast
+from functools import cached_property
 
-from tfmemlint.facts.tree import Tree
+from tfmemlint.facts.bindings import Binding, Bindings, How
+from tfmemlint.facts.datasets import Chain, Datasets, From, Source, Step
+from tfmemlint.facts.flow import Flow, Frame, Origin
+from tfmemlint.facts.functions import Functions
+from tfmemlint.facts.loops import Growth, Loop, Loops, Over
+from tfmemlint.facts.names import Names
+from tfmemlint.facts.tapes import Tape, Tapes
+from tfmemlint.facts.tracing import Traced, TracedBy, Tracing
+from tfmemlint.facts.tree import FunctionNode, LoopNode, Tree
+from tfmemlint.facts.values import Extent, Kind, Value, Values
+
+__all__ = [
+    "Binding",
+    "Chain",
+    "Extent",
+    "Frame",
+    "From",
+    "FunctionNode",
+    "Growth",
+    "How",
+    "Kind",
+    "Loop",
+    "LoopNode",
+    "Origin",
+    "Over",
+    "Source",
+    "Step",
+    "Tape",
+    "TensorFlow",
+    "Traced",
+    "TracedBy",
+    "Value",
+]
 
 
 class TensorFlow:
-    """The facts of one file."""
+    """The facts of one file, each subject found when it is first asked for."""
 
     def __init__(self, module: ast.Module) -> None:
         self.tree = Tree(module)
+
+    @cached_property
+    def bindings(self) -> Bindings:
+        """Where names get their values."""
+        return Bindings(self.tree)
+
+    @cached_property
+    def names(self) -> Names:
+        """What expressions refer to."""
+        return Names(self.tree, self.bindings)
+
+    @cached_property
+    def functions(self) -> Functions:
+        """The functions of the module and their calls."""
+        return Functions(self.tree, self.bindings, self.names)
+
+    @cached_property
+    def flow(self) -> Flow:
+        """How values travel through assignments, arguments and attributes."""
+        return Flow(self.tree, self.bindings, self.functions)
+
+    @cached_property
+    def datasets(self) -> Datasets:
+        """The tf.data pipelines."""
+        return Datasets(self.tree, self.bindings, self.names, self.functions, self.flow)
+
+    @cached_property
+    def values(self) -> Values:
+        """What expressions hold."""
+        return Values(self.names, self.functions, self.flow, self.datasets.is_dataset)
+
+    @cached_property
+    def loops(self) -> Loops:
+        """The loops, and what grows in them."""
+        return Loops(self.tree, self.bindings, self.names, self.values)
+
+    @cached_property
+    def tracing(self) -> Tracing:
+        """Which code runs as a graph."""
+        return Tracing(self.tree, self.names, self.functions, self.datasets.is_dataset)
+
+    @cached_property
+    def tapes(self) -> Tapes:
+        """The gradient tapes."""
+        return Tapes(self.tree, self.bindings, self.names)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from typing import TypeVar
+from typing import TypeVar, cast, overload
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 ScopeNode = (
@@ -25,7 +25,9 @@ COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 SCOPES = (ast.Module, *FUNCTIONS, ast.ClassDef, *COMPREHENSIONS)
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
-Node = TypeVar("Node", bound=ast.AST)
+A = TypeVar("A", bound=ast.AST)
+B = TypeVar("B", bound=ast.AST)
+C = TypeVar("C", bound=ast.AST)
 
 
 class Tree:
@@ -48,9 +50,10 @@ class Tree:
                 known.append(node)
             children: list[ast.AST] = []
             for name in kind._fields:
-                value = getattr(node, name, None)
+                value: object = getattr(node, name, None)
                 if isinstance(value, list):
-                    children += [child for child in value if isinstance(child, ast.AST)]
+                    items = cast("list[object]", value)
+                    children += [child for child in items if isinstance(child, ast.AST)]
                 elif isinstance(value, ast.AST) and not isinstance(value, ast.expr_context):
                     children.append(value)
             for child in children:
@@ -58,10 +61,16 @@ class Tree:
             children.reverse()
             pending += children
 
-    def all(self, *kinds: type[Node]) -> Iterator[Node]:
+    @overload
+    def all(self, kind: type[A], /) -> Iterator[A]: ...
+    @overload
+    def all(self, kind: type[A], other: type[B], /) -> Iterator[A | B]: ...
+    @overload
+    def all(self, kind: type[A], other: type[B], third: type[C], /) -> Iterator[A | B | C]: ...
+    def all(self, *kinds: type[ast.AST]) -> Iterator[ast.AST]:
         """Every node of exactly these types, each type in source order."""
         for kind in kinds:
-            yield from self._by_type.get(kind, ())  # type: ignore[misc]
+            yield from self._by_type.get(kind, ())
 
     def parent(self, node: ast.AST) -> ast.AST | None:
         """The node that holds this one; None for the module."""

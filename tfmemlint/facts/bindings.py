@@ -1,0 +1,341 @@
+"""Where names get their values: the bindings of each scope, and which of them reach a use."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from enum import Enum
+from typing import NamedTuple
+
+from tfmemlint.facts.tree import COMPREHENSIONS, FUNCTIONS, LOOPS, ScopeNode, Tree
+
+
+class How(Enum):
+    """The ways Python binds a name."""
+
+    ASSIGNED = "assigned"
+    AUGMENTED = "augmented"
+    LOOPED = "looped over"
+    ENTERED = "entered by with"
+    IMPORTED = "imported"
+    DEFINED = "defined"
+    PARAMETER = "parameter"
+    OTHER = "other"
+
+
+class Binding(NamedTuple):
+    """One place where a name gets a value."""
+
+    name: str
+    how: How
+    node: ast.AST
+    """The target, alias, parameter or definition itself."""
+    value: ast.expr | None = None
+    """What is assigned, iterated or entered, before any unpacking."""
+    path: tuple[int, ...] = ()
+    """Which element of `value` the name gets: `a` in `b, (c, a) = value` gets (1, 1)."""
+
+
+class Bindings:
+    """Every binding of a file, and the ones that may give a use its value."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self._scopes: dict[ScopeNode, dict[str, list[Binding]]] = {}
+        self._reaching: dict[ast.AST, tuple[Binding, ...]] = {}
+        self._holders: dict[tuple[ScopeNode, str], dict[ast.AST, list[Binding]]] = {}
+        self._loads: dict[tuple[ScopeNode, str], list[ast.Name]] | None = None
+        elsewhere: dict[tuple[ScopeNode, str], ScopeNode] = {}
+        for declaration in tree.all(ast.Global, ast.Nonlocal):
+            scope = tree.scope(declaration)
+            home = tree.module if isinstance(declaration, ast.Global) else tree.scope(scope)
+            elsewhere.update({(scope, name): home for name in declaration.names})
+        for node, binding in _all_bindings(tree):
+            scope = self._scope_bound_in(node)
+            scope = elsewhere.get((scope, binding.name), scope)
+            self._scopes.setdefault(scope, {}).setdefault(binding.name, []).append(binding)
+        self._elsewhere = elsewhere
+
+    def of(self, scope: ScopeNode, name: str) -> tuple[Binding, ...]:
+        """Every binding of a name in one scope, in source order."""
+        return tuple(self._scopes.get(scope, {}).get(name, ()))
+
+    def names(self, scope: ScopeNode) -> frozenset[str]:
+        """The names a scope binds."""
+        return frozenset(self._scopes.get(scope, ()))
+
+    def home(self, name: str, at: ast.AST) -> ScopeNode | None:
+        """The scope whose binding of `name` is seen from `at`; None for the unknown."""
+        tree = self._tree
+        scope = tree.scope(at)
+        first = True
+        while True:
+            if (scope, name) in self._elsewhere:
+                return self._elsewhere[scope, name]
+            seen = first or not isinstance(scope, ast.ClassDef)
+            if seen and name in self._scopes.get(scope, ()):
+                return scope
+            if isinstance(scope, ast.Module):
+                return None
+            first = first and isinstance(scope, COMPREHENSIONS)
+            scope = tree.scope(scope)
+
+    def reaching(self, use: ast.Name) -> tuple[Binding, ...]:
+        """The bindings that may give this use its value, nearest first."""
+        if use not in self._reaching:
+            home = self.home(use.id, use)
+            found = () if home is None else tuple(self._reach(use, use.id, home))
+            self._reaching[use] = found
+        return self._reaching[use]
+
+    def only(self, use: ast.Name) -> Binding | None:
+        """The one binding that gives this use its value, if there is just one."""
+        found = self.reaching(use)
+        return found[0] if len(found) == 1 else None
+
+    def loads(self, scope: ScopeNode, name: str) -> list[ast.Name]:
+        """Every read of the name as bound in this scope, from nested functions too."""
+        if self._loads is None:
+            self._loads = {}
+            for use in self._tree.all(ast.Name):
+                if isinstance(use.ctx, ast.Load):
+                    home = self.home(use.id, use)
+                    if home is not None:
+                        self._loads.setdefault((home, use.id), []).append(use)
+        return self._loads.get((scope, name), [])
+
+    def readers(self, binding: Binding) -> list[ast.Name]:
+        """The uses this binding may give their value."""
+        scope = self._scope_bound_in(binding.node)
+        scope = self._elsewhere.get((scope, binding.name), scope)
+        return [use for use in self.loads(scope, binding.name) if binding in self.reaching(use)]
+
+    def _scope_bound_in(self, node: ast.AST) -> ScopeNode:
+        tree = self._tree
+        if isinstance(node, ast.arg):
+            for above in tree.ancestors(node):
+                if isinstance(above, FUNCTIONS):
+                    return above
+        scope = tree.scope(node)
+        if isinstance(node, ast.Name) and isinstance(tree.parent(node), ast.NamedExpr):
+            while isinstance(scope, COMPREHENSIONS):  # := binds outside comprehensions
+                scope = tree.scope(scope)
+        return scope
+
+    def _reach(self, use: ast.AST, name: str, home: ScopeNode) -> list[Binding]:
+        bindings = self._scopes.get(home, {}).get(name, [])
+        if len(bindings) == 1 or isinstance(home, (ast.Lambda, *COMPREHENSIONS)):
+            return list(bindings)
+        tree = self._tree
+        holders = self._holding(home, name)
+        strangers = holders.get(tree.module, [])
+        scope, at = tree.scope(use), use
+        deferred = False
+        while scope is not home:
+            deferred = deferred or isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef))
+            at, scope = scope, tree.scope(scope)
+        if deferred or isinstance(home, ast.ClassDef):
+            body = home.body
+            found, sure = self._made_by(body, len(body), holders)
+        else:
+            found, sure = self._made_before(at, home, holders)
+        if not sure:
+            found += [each for each in bindings if each.how is How.PARAMETER]
+        found += [each for each in strangers if each not in found]
+        return found
+
+    def _holding(self, home: ScopeNode, name: str) -> dict[ast.AST, list[Binding]]:
+        """For each statement of `home` that holds bindings of `name`, those bindings.
+
+        Bindings made from inside another function (`global name`) are kept under the module:
+        they may reach any use.
+        """
+        key = (home, name)
+        if key not in self._holders:
+            holders: dict[ast.AST, list[Binding]] = {}
+            for binding in self._scopes[home][name]:
+                trail: list[ast.AST] = [binding.node]
+                for above in self._tree.ancestors(binding.node):
+                    if above is home:
+                        break
+                    trail.append(above)
+                defined_here = binding.how is How.DEFINED
+                if any(isinstance(each, FUNCTIONS) for each in trail[1 if defined_here else 0 :]):
+                    trail = [self._tree.module]
+                for each in trail:
+                    holders.setdefault(each, []).append(binding)
+            self._holders[key] = holders
+        return self._holders[key]
+
+    def _made_before(
+        self, use: ast.AST, home: ScopeNode, holders: dict[ast.AST, list[Binding]]
+    ) -> tuple[list[Binding], bool]:
+        tree = self._tree
+        found: list[Binding] = []
+        below: ast.AST = use
+        for above in tree.ancestors(use):
+            if isinstance(below, ast.stmt):
+                block, index = tree.place(below)
+                made, sure = self._made_by(block, index, holders)
+                found += [each for each in made if each not in found]
+                if sure:
+                    return found, True
+            own: list[Binding] = []
+            if isinstance(above, LOOPS) and below in above.body:
+                own = holders.get(above.target, []) if not isinstance(above, ast.While) else []
+                if not own:  # what the rest of the body binds comes round again
+                    again = [each for stmt in above.body for each in holders.get(stmt, ())]
+                    found += [each for each in again if each not in found]
+            elif isinstance(above, ast.While) and below is above.test:
+                again = [each for stmt in above.body for each in holders.get(stmt, ())]
+                found += [each for each in again if each not in found]
+            elif isinstance(above, (ast.With, ast.AsyncWith)) and isinstance(below, ast.stmt):
+                own = [each for item in above.items for each in holders.get(item, ())]
+            elif isinstance(above, ast.ExceptHandler):
+                own = [each for each in holders.get(above, ()) if each.node is above]
+            elif isinstance(above, ast.match_case) and isinstance(below, ast.stmt):
+                own = holders.get(above.pattern, [])
+            elif isinstance(above, ast.Try) and below not in above.body:
+                tried = [each for stmt in above.body for each in holders.get(stmt, ())]
+                found += [each for each in tried if each not in found]
+            if own:
+                found += [each for each in own if each not in found]
+                return found, True
+            if above is home:
+                break
+            below = above
+        return found, False
+
+    def _made_by(
+        self, block: list[ast.stmt], end: int, holders: dict[ast.AST, list[Binding]]
+    ) -> tuple[list[Binding], bool]:
+        """What `block[:end]` binds that reaches its end, and whether it surely binds."""
+        found: list[Binding] = []
+        places = [self._tree.place(each) for each in holders if isinstance(each, ast.stmt)]
+        here = [index for stands_in, index in places if stands_in is block]
+        for index in sorted(here, reverse=True):
+            if index >= end:
+                continue
+            made, sure = self._made_in(block[index], holders)
+            found += [each for each in made if each not in found]
+            if sure:
+                return found, True
+        return found, False
+
+    def _made_in(
+        self, statement: ast.stmt, holders: dict[ast.AST, list[Binding]]
+    ) -> tuple[list[Binding], bool]:
+        everything = holders.get(statement, [])
+        branches: list[list[ast.stmt]]
+        if isinstance(statement, ast.If):
+            header = holders.get(statement.test, [])
+            branches = [statement.body]
+            while len(statement.orelse) == 1 and isinstance(statement.orelse[0], ast.If):
+                statement = statement.orelse[0]  # an elif; a chain of them may be long
+                branches.append(statement.body)
+            branches.append(statement.orelse)
+            return self._made_by_branches(branches, header, holders)
+        if isinstance(statement, (ast.With, ast.AsyncWith)):
+            found, sure = self._made_by(statement.body, len(statement.body), holders)
+            own = [each for item in statement.items for each in holders.get(item, ())]
+            return (found, True) if sure else (found + own, bool(own))
+        if isinstance(statement, ast.Try):
+            _, last = self._made_by(statement.finalbody, len(statement.finalbody), holders)
+            whole = statement.body + statement.orelse
+            _, tried = self._made_by(statement.body, len(statement.body), holders)
+            _, after = self._made_by(statement.orelse, len(statement.orelse), holders)
+            caught = all(
+                _leaves(each.body) or self._made_by(each.body, len(each.body), holders)[1]
+                for each in statement.handlers
+            )
+            sure = last or (bool(whole) and (tried or after) and caught)
+            return list(reversed(everything)), sure
+        if isinstance(statement, (*LOOPS, ast.Match)):
+            return list(reversed(everything)), False
+        return list(reversed(everything)), True
+
+    def _made_by_branches(
+        self,
+        branches: list[list[ast.stmt]],
+        header: list[Binding],
+        holders: dict[ast.AST, list[Binding]],
+    ) -> tuple[list[Binding], bool]:
+        found: list[Binding] = []
+        every = True
+        for branch in branches:
+            if _leaves(branch):
+                continue
+            made, sure = self._made_by(branch, len(branch), holders)
+            found += [each for each in made if each not in found]
+            every = every and sure
+        if header and not every:
+            return found + header, True
+        return found, every
+
+
+def _leaves(block: list[ast.stmt]) -> bool:
+    """Whether control never runs off the end of this block."""
+    return bool(block) and isinstance(block[-1], (ast.Return, ast.Raise, ast.Continue, ast.Break))
+
+
+def targets(
+    target: ast.expr, path: tuple[int, ...] = ()
+) -> Iterator[tuple[ast.Name, tuple[int, ...]]]:
+    """The names a target binds, each with the place of its value in what is unpacked."""
+    if isinstance(target, ast.Name):
+        yield target, path
+    elif isinstance(target, ast.Starred):
+        yield from targets(target.value, (*path, -1))
+    elif isinstance(target, (ast.Tuple, ast.List)):
+        for index, element in enumerate(target.elts):
+            yield from targets(element, (*path, index))
+
+
+def element(value: ast.expr, path: tuple[int, ...]) -> tuple[ast.expr, tuple[int, ...]]:
+    """Follow a path into literal tuples and lists as far as they go."""
+    while path and isinstance(value, (ast.Tuple, ast.List)) and 0 <= path[0] < len(value.elts):
+        if any(isinstance(each, ast.Starred) for each in value.elts):
+            break
+        value, path = value.elts[path[0]], path[1:]
+    return value, path
+
+
+def _all_bindings(tree: Tree) -> Iterator[tuple[ast.AST, Binding]]:
+    for statement in tree.all(ast.Import, ast.ImportFrom):
+        for alias in statement.names:
+            name = alias.asname or alias.name.partition(".")[0]
+            yield alias, Binding(name, How.IMPORTED, alias)
+    for assignment in tree.all(ast.Assign):
+        for target in assignment.targets:
+            yield from _bind(target, How.ASSIGNED, assignment.value)
+    for annotated in tree.all(ast.AnnAssign):
+        if annotated.value is not None:
+            yield from _bind(annotated.target, How.ASSIGNED, annotated.value)
+    for walrus in tree.all(ast.NamedExpr):
+        yield from _bind(walrus.target, How.ASSIGNED, walrus.value)
+    for augmented in tree.all(ast.AugAssign):
+        yield from _bind(augmented.target, How.AUGMENTED, augmented.value)
+    for loop in tree.all(ast.For, ast.AsyncFor, ast.comprehension):
+        yield from _bind(loop.target, How.LOOPED, loop.iter)
+    for item in tree.all(ast.withitem):
+        if item.optional_vars is not None:
+            yield from _bind(item.optional_vars, How.ENTERED, item.context_expr)
+    for definition in tree.all(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef):
+        yield definition, Binding(definition.name, How.DEFINED, definition)
+    for parameter in tree.all(ast.arg):
+        yield parameter, Binding(parameter.arg, How.PARAMETER, parameter)
+    for pattern in tree.all(ast.ExceptHandler, ast.MatchAs, ast.MatchStar):
+        if pattern.name is not None:
+            yield pattern, Binding(pattern.name, How.OTHER, pattern)
+    for mapping in tree.all(ast.MatchMapping):
+        if mapping.rest is not None:
+            yield mapping, Binding(mapping.rest, How.OTHER, mapping)
+
+
+def _bind(target: ast.expr, how: How, value: ast.expr) -> Iterator[tuple[ast.AST, Binding]]:
+    for name, path in targets(target):
+        if how is How.ASSIGNED:
+            found, rest = element(value, path)
+        else:
+            found, rest = value, path
+        yield name, Binding(name.id, how, name, found, rest)

@@ -1,0 +1,393 @@
+"""tf.data pipelines: what they are made of, wherever in the module their steps stand."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from enum import Enum
+from functools import cached_property
+from typing import NamedTuple
+
+from tfmemlint.facts.bindings import Bindings, How, element
+from tfmemlint.facts.flow import Flow, Frame, Origin
+from tfmemlint.facts.functions import Functions
+from tfmemlint.facts.names import Names
+from tfmemlint.facts.tree import FunctionNode, Tree
+
+_MAX_ALTERNATIVES = 8
+"""Ways through `if` branches and callers that are kept apart for one pipeline."""
+_MAX_DEPTH = 30
+
+METHODS: dict[str, tuple[str, ...]] = {
+    "apply": ("transformation_func",),
+    "assert_cardinality": ("expected_cardinality",),
+    "batch": ("batch_size", "drop_remainder", "num_parallel_calls", "deterministic"),
+    "bucket_by_sequence_length": (
+        "element_length_func",
+        "bucket_boundaries",
+        "bucket_batch_sizes",
+    ),
+    "cache": ("filename",),
+    "concatenate": ("dataset",),
+    "enumerate": ("start",),
+    "filter": ("predicate",),
+    "flat_map": ("map_func",),
+    "group_by_window": ("key_func", "reduce_func", "window_size", "window_size_func"),
+    "ignore_errors": ("log_warning",),
+    "interleave": ("map_func", "cycle_length", "block_length", "num_parallel_calls"),
+    "map": ("map_func", "num_parallel_calls", "deterministic"),
+    "padded_batch": ("batch_size", "padded_shapes", "padding_values", "drop_remainder"),
+    "prefetch": ("buffer_size",),
+    "ragged_batch": ("batch_size", "drop_remainder", "row_splits_dtype"),
+    "rebatch": ("batch_size", "drop_remainder"),
+    "repeat": ("count",),
+    "scan": ("initial_state", "scan_func"),
+    "shard": ("num_shards", "index"),
+    "shuffle": ("buffer_size", "seed", "reshuffle_each_iteration"),
+    "skip": ("count",),
+    "snapshot": ("path",),
+    "sparse_batch": ("batch_size", "row_shape"),
+    "take": ("count",),
+    "take_while": ("predicate",),
+    "unbatch": (),
+    "unique": (),
+    "window": ("size", "shift", "stride", "drop_remainder"),
+    "with_options": ("options",),
+}
+"""The methods that make a dataset of a dataset, with their parameters in order."""
+
+_ONLY_TF_DATA = frozenset(
+    {
+        "assert_cardinality",
+        "bucket_by_sequence_length",
+        "flat_map",
+        "group_by_window",
+        "ignore_errors",
+        "interleave",
+        "padded_batch",
+        "prefetch",
+        "ragged_batch",
+        "take_while",
+        "unbatch",
+        "with_options",
+    }
+)
+_ONLY_TF_DATA_KEYWORDS = frozenset(
+    {
+        "cycle_length",
+        "deterministic",
+        "drop_remainder",
+        "map_func",
+        "num_parallel_calls",
+        "padded_shapes",
+        "reshuffle_each_iteration",
+    }
+)
+"""What only tf.data has: evidence where a chain's beginning is out of sight."""
+
+
+class From(Enum):
+    """What a pipeline begins with."""
+
+    SLICES = "tensor slices"
+    TENSORS = "tensors"
+    GENERATOR = "a generator"
+    FILES = "file names"
+    RECORDS = "records"
+    RANGE = "a range"
+    DIRECTORY = "a directory"
+    CATALOGUE = "a ready-made data set"
+    MIXED = "several datasets"
+    UNSEEN = "out of sight"
+
+
+SOURCES = {
+    "tensorflow.data.Dataset.from_tensor_slices": From.SLICES,
+    "tensorflow.data.Dataset.from_tensors": From.TENSORS,
+    "tensorflow.data.Dataset.from_generator": From.GENERATOR,
+    "tensorflow.data.Dataset.list_files": From.FILES,
+    "tensorflow.data.Dataset.range": From.RANGE,
+    "tensorflow.data.Dataset.counter": From.RANGE,
+    "tensorflow.data.Dataset.random": From.RANGE,
+    "tensorflow.data.Dataset.load": From.RECORDS,
+    "tensorflow.data.Dataset.zip": From.MIXED,
+    "tensorflow.data.Dataset.sample_from_datasets": From.MIXED,
+    "tensorflow.data.Dataset.choose_from_datasets": From.MIXED,
+    "tensorflow.data.experimental.sample_from_datasets": From.MIXED,
+    "tensorflow.data.experimental.choose_from_datasets": From.MIXED,
+    "tensorflow.data.experimental.make_csv_dataset": From.DIRECTORY,
+    "tensorflow.data.experimental.load": From.RECORDS,
+    "tensorflow.data.TFRecordDataset": From.RECORDS,
+    "tensorflow.data.TextLineDataset": From.RECORDS,
+    "tensorflow.data.FixedLengthRecordDataset": From.RECORDS,
+    "keras.utils.image_dataset_from_directory": From.DIRECTORY,
+    "keras.utils.text_dataset_from_directory": From.DIRECTORY,
+    "keras.utils.audio_dataset_from_directory": From.DIRECTORY,
+    "keras.utils.timeseries_dataset_from_array": From.DIRECTORY,
+    "tensorflow_datasets.load": From.CATALOGUE,
+}
+"""The functions that begin a pipeline; `From.DIRECTORY` gives batches unless told otherwise."""
+
+
+class Source(NamedTuple):
+    """The beginning of a pipeline."""
+
+    kind: From
+    node: ast.expr | None
+    """The call or name it begins with."""
+    parts: tuple[Chain, ...] = ()
+    """The datasets that are zipped or mixed."""
+    declared: bool = False
+    """Whether an annotation says that this is a dataset."""
+
+
+class Step(NamedTuple):
+    """One dataset method call in a pipeline."""
+
+    method: str
+    call: ast.Call
+    frame: Frame | None = None
+    """The call through which this step's function was entered, if any."""
+
+    def argument(self, name: str) -> ast.expr | None:
+        """What the step passes for a parameter, by keyword or place."""
+        for keyword in self.call.keywords:
+            if keyword.arg == name:
+                return keyword.value
+        parameters = METHODS.get(self.method, ())
+        place = parameters.index(name) if name in parameters else len(self.call.args)
+        if any(isinstance(each, ast.Starred) for each in self.call.args[: place + 1]):
+            return None
+        return self.call.args[place] if place < len(self.call.args) else None
+
+
+class Chain(NamedTuple):
+    """One way through a pipeline: where it begins, and its steps in order."""
+
+    source: Source
+    steps: tuple[Step, ...] = ()
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """The names of the steps."""
+        return tuple(step.method for step in self.steps)
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether this is a tf.data pipeline beyond doubt, by its beginning or by its steps."""
+        in_sight = self.source.kind is not From.UNSEEN or self.source.declared
+        return in_sight or any(map(_only_tf_data, self.steps))
+
+
+class Datasets:
+    """The tf.data pipelines of a module."""
+
+    def __init__(
+        self, tree: Tree, bindings: Bindings, names: Names, functions: Functions, flow: Flow
+    ) -> None:
+        self._tree = tree
+        self._bindings = bindings
+        self._names = names
+        self._functions = functions
+        self._flow = flow
+        self._known: dict[tuple[ast.expr, Frame | None], tuple[Chain, ...]] = {}
+        self._depth = 0
+
+    @cached_property
+    def chains(self) -> tuple[Chain, ...]:
+        """Every pipeline, as far forwards as its steps are in sight, one for each way through it.
+
+        A chain that another one continues is not listed by itself.
+        """
+        found: list[Chain] = []
+        for call in self._tree.all(ast.Call):
+            if isinstance(call.func, ast.Attribute) and call.func.attr in METHODS:
+                found += self.of(call)
+        certain = {_calls(chain): chain for chain in found if chain.is_certain}
+        continued = {calls[:length] for calls in certain for length in range(len(calls))}
+        return tuple(chain for calls, chain in certain.items() if calls not in continued)
+
+    def of(self, expression: ast.expr, frame: Frame | None = None) -> tuple[Chain, ...]:
+        """The pipelines an expression may be; none if it is not a dataset.
+
+        A chain that begins out of sight is a dataset only if `is_certain` says so.
+        """
+        key = (expression, frame)
+        if key not in self._known:
+            if self._depth >= _MAX_DEPTH:
+                return ()
+            self._known[key] = ()  # a chain does not continue itself
+            self._depth += 1
+            alternatives = dict.fromkeys(self._evaluate(expression, frame))
+            self._known[key] = tuple(alternatives)[:_MAX_ALTERNATIVES]
+            self._depth -= 1
+        return self._known[key]
+
+    def is_dataset(self, expression: ast.expr, frame: Frame | None = None) -> bool:
+        """Whether an expression is surely a tf.data dataset."""
+        chains = self.of(expression, frame)
+        return bool(chains) and all(chain.is_certain for chain in chains)
+
+    def function(self, step: Step) -> FunctionNode | None:
+        """The function of this module that a `map`, `filter` or the like is given."""
+        for name in ("map_func", "predicate", "scan_func"):
+            given = step.argument(name)
+            if given is not None:
+                return self._functions.function(given)
+        return None
+
+    def _evaluate(self, node: ast.expr, frame: Frame | None) -> Iterator[Chain]:
+        if isinstance(node, ast.Call):
+            yield from self._call(node, frame)
+        elif isinstance(node, (ast.Name, ast.Attribute)):
+            yield from self._named(node, frame)
+        elif isinstance(node, ast.IfExp):
+            yield from self._any_of([(node.body, frame), (node.orelse, frame)])
+        elif isinstance(node, ast.NamedExpr):
+            yield from self.of(node.value, frame)
+        elif isinstance(node, ast.Subscript):  # `tfds.load(name)["train"]`
+            chains = self.of(node.value, frame)
+            yield from (each for each in chains if each.source.kind is From.CATALOGUE)
+
+    def _call(self, node: ast.Call, frame: Frame | None) -> Iterator[Chain]:
+        kind = SOURCES.get(self._names.qualified(node.func) or "")
+        if kind is not None:
+            parts = self._parts(node, frame) if kind is From.MIXED else ()
+            yield Chain(Source(kind, node, tuple(parts)))
+            return
+        if self._functions.function(node.func) is not None:
+            returned = self._flow.returned(node, frame)
+            yield from self._any_of([(each.value, each.frame) for each in returned])
+        elif isinstance(node.func, ast.Attribute) and not self._is_library(node.func):
+            yield from self._method(node, node.func, frame)
+
+    def _method(
+        self, node: ast.Call, callee: ast.Attribute, frame: Frame | None
+    ) -> Iterator[Chain]:
+        step = Step(callee.attr, node, frame)
+        if step.method not in METHODS or not _fits(step):
+            if callee.attr == "as_dataset" and isinstance(callee.value, ast.Call):
+                maker = self._names.qualified(callee.value.func) or ""
+                if maker.startswith("tensorflow_datasets."):
+                    yield Chain(Source(From.CATALOGUE, node))
+            return
+        applied = self._applied(step, callee, frame)
+        if applied is not None:
+            yield from applied
+            return
+        for before in self._any_of([(callee.value, frame)], guess=True):
+            yield before._replace(steps=(*before.steps, step))
+
+    def _applied(
+        self, step: Step, callee: ast.Attribute, frame: Frame | None
+    ) -> Iterator[Chain] | None:
+        """`ds.apply(f)` is `f(ds)`, where `f` is in sight."""
+        given = step.argument("transformation_func") if step.method == "apply" else None
+        function = self._functions.function(given) if given is not None else None
+        if given is None or function is None:
+            return None
+        as_call = ast.Call(func=given, args=[callee.value], keywords=[])
+        inner = Frame(function, as_call, frame)
+        return self._any_of([(value, inner) for value in self._functions.returns(function)])
+
+    def _named(self, node: ast.Name | ast.Attribute, frame: Frame | None) -> Iterator[Chain]:
+        if self._is_library(node):
+            return
+        origins = self._flow.origins(node, frame)
+        if origins is None:
+            if isinstance(node, ast.Name) and self._is_declared(node):
+                yield Chain(Source(From.UNSEEN, node, declared=True))
+            return
+        whole = [(each.value, each.frame) for each in origins if _is_whole(each)]
+        yield from self._any_of(whole)
+        for origin in origins:
+            if origin.path and origin.how is How.ASSIGNED and isinstance(origin.value, ast.Call):
+                yield from self._unpacked(origin.value, origin)
+
+    def _any_of(
+        self, alternatives: list[tuple[ast.expr, Frame | None]], *, guess: bool = False
+    ) -> Iterator[Chain]:
+        """The chains of all alternatives.
+
+        Where some are datasets (or `guess` is set, since a dataset method is called on them), those
+        whose making is out of sight are taken for datasets as well.
+        """
+        found = [(node, self.of(node, frame)) for node, frame in alternatives]
+        for node, chains in found:
+            yield from chains
+            wanted = not chains and (guess or any(others for _, others in found))
+            if wanted and self._may_be_dataset(node, _MAX_DEPTH):
+                yield Chain(Source(From.UNSEEN, node))
+
+    def _may_be_dataset(self, node: ast.expr, hops: int) -> bool:
+        """Whether what an expression gives is out of sight, so that it could be a dataset."""
+        if hops == 0:
+            return False
+        if isinstance(node, ast.Call):
+            return self._functions.definition(node.func) is None and not self._is_library(node.func)
+        if isinstance(node, ast.Name):
+            bindings = self._bindings.reaching(node)
+            return all(
+                each.how in _OUT_OF_SIGHT
+                if each.value is None or each.how is not How.ASSIGNED
+                else self._may_be_dataset(each.value, hops - 1)
+                for each in bindings
+            )
+        if isinstance(node, ast.Attribute):
+            return not self._is_library(node)
+        return isinstance(node, ast.Subscript)
+
+    def _is_library(self, node: ast.expr) -> bool:
+        name = self._names.qualified(node) or ""
+        return name.startswith(_LIBRARIES) and name not in SOURCES
+
+    def _is_declared(self, node: ast.Name) -> bool:
+        """Whether a name is a parameter annotated as a dataset."""
+        binding = self._bindings.only(node)
+        parameter = binding.node if binding is not None else None
+        if not isinstance(parameter, ast.arg):
+            return False
+        return self._names.qualified(parameter.annotation) == "tensorflow.data.Dataset"
+
+    def _unpacked(self, call: ast.Call, origin: Origin) -> Iterator[Chain]:
+        """`train, test = load()`: one of several datasets that a call gives."""
+        kind = SOURCES.get(self._names.qualified(call.func) or "")
+        if kind in (From.CATALOGUE, From.DIRECTORY):
+            yield Chain(Source(kind, call))
+        for returned in self._flow.returned(call, origin.frame):
+            value, rest = element(returned.value, origin.path)
+            if not rest:
+                yield from self.of(value, returned.frame)
+
+    def _parts(self, node: ast.Call, frame: Frame | None) -> Iterator[Chain]:
+        for argument in node.args[:1]:
+            several = argument.elts if isinstance(argument, (ast.Tuple, ast.List)) else node.args
+            for each in several:
+                yield from self.of(each, frame)
+
+
+_OUT_OF_SIGHT = frozenset({How.PARAMETER, How.IMPORTED, How.LOOPED})
+_LIBRARIES = ("tensorflow.", "keras.", "numpy.", "pandas.", "jax.", "torch.")
+
+
+def _calls(chain: Chain) -> tuple[ast.Call, ...]:
+    return tuple(step.call for step in chain.steps)
+
+
+def _is_whole(origin: Origin) -> bool:
+    return origin.how is How.ASSIGNED and not origin.path
+
+
+def _only_tf_data(step: Step) -> bool:
+    return step.method in _ONLY_TF_DATA or any(
+        keyword.arg in _ONLY_TF_DATA_KEYWORDS for keyword in step.call.keywords
+    )
+
+
+def _fits(step: Step) -> bool:
+    """Whether a call could be the dataset method of its name, by its keywords and their number."""
+    parameters = (*METHODS[step.method], "name", "synchronous", "deterministic")
+    keywords = {each.arg for each in step.call.keywords if each.arg is not None}
+    return keywords.issubset({*parameters, "block_length"}) and len(step.call.args) <= len(
+        METHODS[step.method]
+    )

@@ -1,0 +1,110 @@
+"""How values travel: from an assignment, an argument or an attribute to where they are used."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tfmemlint.facts.bindings import Binding, Bindings, How
+from tfmemlint.facts.functions import Functions
+from tfmemlint.facts.tree import FUNCTIONS, FunctionNode, Tree
+
+_MAX_FRAMES = 5
+_MAX_CALLS = 8
+"""Callers looked at for the value of a parameter; a function called from more places is unknown."""
+
+
+class Frame(NamedTuple):
+    """One call being followed into a function of the module; None stands for any call."""
+
+    function: FunctionNode
+    call: ast.Call
+    outer: Frame | None
+
+    @property
+    def depth(self) -> int:
+        return 1 if self.outer is None else 1 + self.outer.depth
+
+
+class Origin(NamedTuple):
+    """An expression that may give a name its value, and how the name takes it."""
+
+    value: ast.expr
+    how: How = How.ASSIGNED
+    path: tuple[int, ...] = ()
+    """Which element of the value, after unpacking."""
+    frame: Frame | None = None
+    """The call within which `value` is to be read."""
+    binding: Binding | None = None
+
+
+class Flow:
+    """Backwards along assignments, arguments and attributes, one step at a time."""
+
+    def __init__(self, tree: Tree, bindings: Bindings, functions: Functions) -> None:
+        self._tree = tree
+        self._bindings = bindings
+        self._functions = functions
+
+    def origins(
+        self, expression: ast.expr, frame: Frame | None = None
+    ) -> tuple[Origin, ...] | None:
+        """Everything that may give a name or `self.attribute` its value; None if unknown."""
+        if isinstance(expression, ast.Name):
+            found: list[Origin] = []
+            for binding in self._bindings.reaching(expression):
+                if binding.how is How.PARAMETER:
+                    passed = self._passed(binding, frame)
+                    if passed is None:
+                        return None
+                    found += passed
+                elif binding.value is not None:
+                    inner = self._frame_at(binding.node, frame)
+                    found.append(Origin(binding.value, binding.how, binding.path, inner, binding))
+                else:
+                    return None
+            return tuple(found) or None
+        if isinstance(expression, ast.Attribute):
+            owner = self._functions.instance_of(expression.value)
+            values = self._functions.attributes(owner, expression.attr) if owner else ()
+            return tuple(Origin(value) for value in values) or None
+        return None
+
+    def enter(self, call: ast.Call, frame: Frame | None) -> Frame | None:
+        """The frame of a call to a function of this module; None for others and when too deep."""
+        function = self._functions.function(call.func)
+        if function is None or (frame is not None and frame.depth >= _MAX_FRAMES):
+            return None
+        return Frame(function, call, frame)
+
+    def returned(self, call: ast.Call, frame: Frame | None) -> Iterator[Origin]:
+        """What a call to a function of this module may give back."""
+        inner = self.enter(call, frame)
+        if inner is not None:
+            for value in self._functions.returns(inner.function):
+                yield Origin(value, frame=inner)
+
+    def _passed(self, binding: Binding, frame: Frame | None) -> list[Origin] | None:
+        function = next(
+            each for each in self._tree.ancestors(binding.node) if isinstance(each, FUNCTIONS)
+        )
+        if frame is not None and frame.function is function:
+            calls, outer = [frame.call], frame.outer
+        else:
+            calls, outer = [*self._functions.calls_of(function)], None
+            if len(calls) > _MAX_CALLS:
+                return None
+        found: list[Origin] = []
+        for call in calls:
+            value = self._functions.argument(call, function, binding.name)
+            if value is None:
+                return None
+            found.append(Origin(value, frame=outer, binding=binding))
+        return found or None
+
+    def _frame_at(self, node: ast.AST, frame: Frame | None) -> Frame | None:
+        """The frame for code at `node`: the one being followed if `node` is in its function."""
+        if frame is not None and self._tree.function(node) is frame.function:
+            return frame
+        return None

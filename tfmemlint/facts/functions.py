@@ -1,0 +1,281 @@
+"""Functions of the module: which definition an expression means, and who calls it with what."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+
+from tfmemlint.facts.bindings import Bindings, How
+from tfmemlint.facts.names import Names
+from tfmemlint.facts.tree import FUNCTIONS, FunctionNode, Tree
+
+_MAX_HOPS = 10
+
+TF_FUNCTION = frozenset({"tensorflow.function", "tensorflow.python.eager.def_function.function"})
+PARTIAL = frozenset({"functools.partial"})
+STAYS_A_FUNCTION = TF_FUNCTION | PARTIAL | frozenset({"tensorflow.recompute_grad", "keras.remat"})
+"""Calls that take a function first and give back one that runs it."""
+
+KERAS_BASES = frozenset(
+    {
+        "keras.Layer",
+        "keras.Model",
+        "keras.Sequential",
+        "keras.layers.AbstractRNNCell",
+        "keras.layers.Layer",
+        "keras.losses.Loss",
+        "keras.metrics.Metric",
+        "tensorflow.Module",
+    }
+)
+
+
+class Functions:
+    """The call graph of one module, as far as names, `self` and simple assignments show it."""
+
+    def __init__(self, tree: Tree, bindings: Bindings, names: Names) -> None:
+        self.tree = tree
+        self._bindings = bindings
+        self._names = names
+
+    def definition(self, callee: ast.expr) -> FunctionNode | ast.ClassDef | None:
+        """The function, lambda or class of this module that an expression means, if just one.
+
+        Seen through `tf.function(f)`, `functools.partial(f, ...)`, assignments and `self.method`.
+        """
+        return self._definition(callee, _MAX_HOPS)
+
+    def function(self, callee: ast.expr) -> FunctionNode | None:
+        """As `definition`, for functions and lambdas only."""
+        found = self.definition(callee)
+        return found if isinstance(found, FUNCTIONS) else None
+
+    def calls_of(self, function: FunctionNode | ast.ClassDef) -> tuple[ast.Call, ...]:
+        """The calls in this module that run a function (or make an instance of a class)."""
+        return tuple(self._calls.get(function, ()))
+
+    def class_of(self, function: ast.AST) -> ast.ClassDef | None:
+        """The class a method is defined in."""
+        above = self.tree.parent(function)
+        return above if isinstance(above, ast.ClassDef) else None
+
+    def enclosing_class(self, node: ast.AST) -> ast.ClassDef | None:
+        """The innermost class around a node."""
+        return next(
+            (each for each in self.tree.ancestors(node) if isinstance(each, ast.ClassDef)), None
+        )
+
+    def method(self, owner: ast.ClassDef, name: str) -> FunctionNode | None:
+        """A class's method, its own or inherited from another class of the module."""
+        for each in self._lineage(owner):
+            for statement in each.body:
+                if isinstance(statement, FUNCTIONS) and statement.name == name:
+                    return statement
+        return None
+
+    def attributes(self, owner: ast.ClassDef, name: str) -> tuple[ast.expr, ...]:
+        """Everything the class's methods assign to `self.name`, whole assignments only."""
+        return tuple(
+            value for each in self._lineage(owner) for value in self._assigned.get((each, name), ())
+        )
+
+    def is_keras(self, owner: ast.ClassDef) -> bool:
+        """Whether a class is a Keras layer or model, directly or through classes of the module."""
+        return any(
+            self._names.is_any(base, KERAS_BASES) or self._is_keras_name(base)
+            for each in self._lineage(owner)
+            for base in each.bases
+        )
+
+    def argument(self, call: ast.Call, function: FunctionNode, name: str) -> ast.expr | None:
+        """What a call passes for a parameter; None where it cannot be told.
+
+        A parameter that is left out has its default.
+        """
+        for keyword in call.keywords:
+            if keyword.arg == name:
+                return keyword.value
+            if keyword.arg is None:
+                return None
+        parameters = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+        if name in parameters:
+            place = parameters.index(name) - self._bound_first(call, function)
+            if any(isinstance(each, ast.Starred) for each in call.args[: place + 1]):
+                return None
+            if 0 <= place < len(call.args):
+                return call.args[place]
+        return default(function, name)
+
+    def returns(self, function: FunctionNode) -> tuple[ast.expr, ...]:
+        """The expressions a function returns or yields nothing else than; empty for generators."""
+        if isinstance(function, ast.Lambda):
+            return (function.body,)
+        own = list(self.body(function))
+        if any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in own):
+            return ()
+        found = (node.value for node in own if isinstance(node, ast.Return))
+        return tuple(value for value in found if value is not None)
+
+    def body(self, function: FunctionNode) -> Iterator[ast.AST]:
+        """The nodes a function itself runs, without those of functions defined inside it."""
+        body: list[ast.AST] = (
+            [function.body] if isinstance(function, ast.Lambda) else [*function.body]
+        )
+        pending = body[::-1]
+        while pending:
+            node = pending.pop()
+            yield node
+            if not isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+                pending += reversed(list(ast.iter_child_nodes(node)))
+
+    def makes_tf_function(self, expression: ast.expr) -> bool:
+        """Whether applying this expression to a function has TensorFlow trace it.
+
+        True of `tf.function`, `tf.function(jit_compile=True)`, `partial(tf.function, ...)`.
+        """
+        if self._names.is_any(expression, TF_FUNCTION):
+            return True
+        if isinstance(expression, ast.Call):
+            if self._names.is_any(expression.func, PARTIAL):
+                return bool(expression.args) and self.makes_tf_function(expression.args[0])
+            return not expression.args and self.makes_tf_function(expression.func)
+        return False
+
+    def _definition(self, callee: ast.expr, hops: int) -> FunctionNode | ast.ClassDef | None:
+        if hops == 0:
+            return None
+        if isinstance(callee, ast.Lambda):
+            return callee
+        if isinstance(callee, ast.Name):
+            binding = self._bindings.only(callee)
+            if binding is None or binding.path:
+                return None
+            if binding.how is How.DEFINED:
+                node = binding.node
+                return node if isinstance(node, (*FUNCTIONS, ast.ClassDef)) else None
+            if binding.how is How.ASSIGNED and binding.value is not None:
+                return self._definition(binding.value, hops - 1)
+            return None
+        if isinstance(callee, ast.Call):
+            wraps = self._names.is_any(callee.func, STAYS_A_FUNCTION)
+            wraps = wraps or self.makes_tf_function(callee.func)
+            return self._definition(callee.args[0], hops - 1) if wraps and callee.args else None
+        if isinstance(callee, ast.Attribute):
+            return self._member(callee, hops - 1)
+        return None
+
+    def _member(self, callee: ast.Attribute, hops: int) -> FunctionNode | ast.ClassDef | None:
+        owner = self.instance_of(callee.value, hops)
+        if owner is None:
+            found = self._definition(callee.value, hops) if hops else None
+            owner = found if isinstance(found, ast.ClassDef) else None
+        if owner is None:
+            return None
+        method = self.method(owner, callee.attr)
+        if method is not None:
+            return method
+        values = self.attributes(owner, callee.attr)
+        return self._definition(values[0], hops) if len(values) == 1 and hops else None
+
+    def instance_of(self, expression: ast.expr, hops: int = _MAX_HOPS) -> ast.ClassDef | None:
+        """The class of this module that an expression is an instance of: `self`, `Class()`."""
+        if hops == 0:
+            return None
+        if isinstance(expression, ast.Call):
+            found = self._definition(expression.func, hops - 1)
+            return found if isinstance(found, ast.ClassDef) else None
+        if isinstance(expression, ast.Name):
+            binding = self._bindings.only(expression)
+            if binding is None or binding.path:
+                return None
+            if binding.how is How.PARAMETER:
+                return self._self(binding.node)
+            if binding.how is How.ASSIGNED and binding.value is not None:
+                return self.instance_of(binding.value, hops - 1)
+        if isinstance(expression, ast.Attribute):
+            owner = self.instance_of(expression.value, hops - 1)
+            values = self.attributes(owner, expression.attr) if owner else ()
+            return self.instance_of(values[0], hops - 1) if len(values) == 1 else None
+        return None
+
+    def _self(self, parameter: ast.AST) -> ast.ClassDef | None:
+        function = next(
+            each for each in self.tree.ancestors(parameter) if isinstance(each, FUNCTIONS)
+        )
+        owner = self.class_of(function)
+        arguments = [*function.args.posonlyargs, *function.args.args]
+        if owner is None or not arguments or arguments[0] is not parameter:
+            return None
+        return None if _is_decorated(function, {"staticmethod", "classmethod"}) else owner
+
+    def _bound_first(self, call: ast.Call, function: FunctionNode) -> int:
+        """How many of the first parameters the call does not pass itself: 1 for `self`."""
+        owner = self.class_of(function)
+        if owner is None or _is_decorated(function, {"staticmethod"}):
+            return 0
+        if isinstance(call.func, ast.Attribute):
+            through_class = isinstance(self.definition(call.func.value), ast.ClassDef)
+            return 0 if through_class and not _is_decorated(function, {"classmethod"}) else 1
+        return 1
+
+    def _lineage(self, owner: ast.ClassDef) -> Iterator[ast.ClassDef]:
+        pending, seen = [owner], set[ast.ClassDef]()
+        while pending:
+            each = pending.pop(0)
+            if each in seen:
+                continue
+            seen.add(each)
+            yield each
+            for base in each.bases:
+                found = self._definition(base, _MAX_HOPS)
+                if isinstance(found, ast.ClassDef):
+                    pending.append(found)
+
+    def _is_keras_name(self, base: ast.expr) -> bool:
+        name = self._names.qualified(base) or ""
+        return name.startswith(("keras.layers.", "keras.applications."))
+
+    @cached_property
+    def _calls(self) -> Mapping[ast.AST, list[ast.Call]]:
+        found: dict[ast.AST, list[ast.Call]] = {}
+        for call in self.tree.all(ast.Call):
+            called = self.definition(call.func)
+            if called is not None:
+                found.setdefault(called, []).append(call)
+        return found
+
+    @cached_property
+    def _assigned(self) -> Mapping[tuple[ast.ClassDef, str], list[ast.expr]]:
+        found: dict[tuple[ast.ClassDef, str], list[ast.expr]] = {}
+        for assignment in self.tree.all(ast.Assign, ast.AnnAssign):
+            targets = (
+                assignment.targets if isinstance(assignment, ast.Assign) else [assignment.target]
+            )
+            for target in targets:
+                if not (isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name)):
+                    continue
+                binding = self._bindings.only(target.value)
+                owner = (
+                    self._self(binding.node) if binding and binding.how is How.PARAMETER else None
+                )
+                if owner is not None and assignment.value is not None:
+                    found.setdefault((owner, target.attr), []).append(assignment.value)
+        return found
+
+
+def default(function: FunctionNode, name: str) -> ast.expr | None:
+    """The default of a parameter, if it has one."""
+    arguments = function.args
+    positional = [*arguments.posonlyargs, *arguments.args]
+    with_default = positional[len(positional) - len(arguments.defaults) :]
+    pairs: Iterable[tuple[ast.arg, ast.expr | None]] = (
+        *zip(with_default, arguments.defaults, strict=True),
+        *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
+    )
+    return next((value for parameter, value in pairs if parameter.arg == name), None)
+
+
+def _is_decorated(function: FunctionNode, names: set[str]) -> bool:
+    decorators = getattr(function, "decorator_list", ())
+    return any(isinstance(each, ast.Name) and each.id in names for each in decorators)

@@ -1,0 +1,204 @@
+"""Loops: what they go over, how often, and which lists grow in them."""
+
+from __future__ import annotations
+
+import ast
+from enum import Enum
+from functools import cached_property
+from typing import NamedTuple
+
+from tfmemlint.facts.bindings import Binding, Bindings, How, targets
+from tfmemlint.facts.makers import WRAPS_ITERABLE
+from tfmemlint.facts.names import Names
+from tfmemlint.facts.tree import LoopNode, Tree
+from tfmemlint.facts.values import Kind, Values
+
+
+class Over(Enum):
+    """What a loop goes over."""
+
+    EPOCHS = "epochs"
+    """A range whose variable or bound is called an epoch: the whole data once per trip."""
+    RANGE = "a range"
+    OFFSETS = "offsets"
+    """A range with a step, `range(0, n, size)`: a slice of the data per trip."""
+    TENSOR = "a tensor"
+    """A tensor or `tf.range`: traced code turns it into one graph loop."""
+    ARRAY = "an array"
+    DATASET = "a dataset"
+    PATHS = "paths"
+    LITERAL = "a literal"
+    FOREVER = "no end"
+    CONDITION = "a condition"
+    UNKNOWN = "unknown"
+
+
+class Loop(NamedTuple):
+    """One loop statement or comprehension clause."""
+
+    node: LoopNode | ast.comprehension
+    over: Over
+    iterable: ast.expr | None
+    """What is iterated, without `enumerate`, `tqdm` and the like; the first one of a `zip`."""
+    trips: int | None
+    """How often the body runs, where literals and constants tell."""
+
+    @property
+    def targets(self) -> frozenset[str]:
+        """The names that change with every trip because the loop binds them."""
+        if isinstance(self.node, ast.While):
+            return frozenset()
+        return frozenset(name.id for name, _ in targets(self.node.target))
+
+
+class Growth(NamedTuple):
+    """A list that starts empty and gets elements in a loop: `xs = []`, then `xs.append(x)`."""
+
+    name: str
+    start: Binding
+    """Where the empty list is made."""
+    node: ast.Call | ast.AugAssign
+    """The `append`, `extend` or `+=`."""
+    value: ast.expr
+    """What is added: the element, or the list that `extend` and `+=` take."""
+    loops: tuple[Loop, ...]
+    """The loops around the growth that do not also make the list anew, innermost first."""
+
+
+class Loops:
+    """The loops of a file."""
+
+    def __init__(self, tree: Tree, bindings: Bindings, names: Names, values: Values) -> None:
+        self._tree = tree
+        self._bindings = bindings
+        self._names = names
+        self._values = values
+        self._known: dict[ast.AST, Loop] = {}
+
+    def around(self, node: ast.AST) -> tuple[Loop, ...]:
+        """The loops that repeat `node` within its function, innermost first."""
+        return tuple(self.loop(each) for each in self._tree.loops(node))
+
+    def loop(self, node: LoopNode | ast.comprehension) -> Loop:
+        """What is known of one loop."""
+        if node not in self._known:
+            self._known[node] = self._describe(node)
+        return self._known[node]
+
+    def invariant(self, expression: ast.expr, loop: Loop) -> bool:
+        """Whether an expression reads no name that the loop binds, in its header or its body."""
+        bound = self._bound_by(loop)
+        return not any(
+            isinstance(each, ast.Name) and each.id in bound for each in ast.walk(expression)
+        )
+
+    @cached_property
+    def growths(self) -> tuple[Growth, ...]:
+        """The lists that grow in loops, in source order of the growth."""
+        found: list[Growth] = []
+        for call in self._tree.all(ast.Call):
+            function = call.func
+            grows = isinstance(function, ast.Attribute) and function.attr in ("append", "extend")
+            if grows and isinstance(function, ast.Attribute) and len(call.args) == 1:
+                found += self._growth(function.value, call, call.args[0])
+        for augmented in self._tree.all(ast.AugAssign):
+            if isinstance(augmented.op, ast.Add) and isinstance(augmented.value, ast.List):
+                found += self._growth(augmented.target, augmented, augmented.value)
+        return tuple(sorted(found, key=lambda each: (each.node.lineno, each.node.col_offset)))
+
+    def _growth(
+        self, grown: ast.expr, node: ast.Call | ast.AugAssign, value: ast.expr
+    ) -> list[Growth]:
+        if not isinstance(grown, ast.Name):
+            return []
+        scope = self._bindings.home(grown.id, grown)
+        bindings = self._bindings.of(scope, grown.id) if scope is not None else ()
+        if isinstance(grown.ctx, ast.Load):
+            bindings = self._bindings.reaching(grown)
+        starts = [each for each in bindings if each.how is How.ASSIGNED and _is_empty(each.value)]
+        others = [each for each in bindings if each.how is not How.AUGMENTED]
+        if len(starts) != 1 or len(others) != 1:
+            return []
+        outside = [
+            loop for loop in self.around(node) if not self._tree.inside(starts[0].node, loop.node)
+        ]
+        if not outside:
+            return []
+        return [Growth(grown.id, starts[0], node, value, tuple(outside))]
+
+    def _bound_by(self, loop: Loop) -> frozenset[str]:
+        nodes = ast.walk(loop.node)
+        return frozenset(
+            each.id
+            for each in nodes
+            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+        )
+
+    def _describe(self, node: LoopNode | ast.comprehension) -> Loop:
+        if isinstance(node, ast.While):
+            endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
+            return Loop(node, Over.FOREVER if endless else Over.CONDITION, None, None)
+        iterable = self._bare(node.iter)
+        if isinstance(iterable, ast.Call):
+            name = self._names.qualified(iterable.func)
+            if name == "tensorflow.range":
+                return Loop(node, Over.TENSOR, iterable, self._trips(iterable.args))
+            if isinstance(iterable.func, ast.Name) and iterable.func.id in ("range", "trange"):
+                return Loop(node, self._range(node, iterable), iterable, self._trips(iterable.args))
+        if isinstance(iterable, (ast.Tuple, ast.List, ast.Set)):
+            return Loop(node, Over.LITERAL, iterable, len(iterable.elts))
+        value = self._values.of(iterable)
+        over = {
+            Kind.DATASET: Over.DATASET,
+            Kind.PATHS: Over.PATHS,
+            Kind.ARRAY: Over.ARRAY,
+            Kind.TENSOR: Over.TENSOR,
+        }.get(value.kind, Over.UNKNOWN)
+        if over is Over.UNKNOWN and value.kind is Kind.LIST and value.shape:
+            over = Over.LITERAL
+        return Loop(node, over, iterable, value.shape[0] if value.shape else None)
+
+    def _bare(self, iterable: ast.expr) -> ast.expr:
+        while isinstance(iterable, ast.Call) and iterable.args:
+            function = iterable.func
+            builtin = isinstance(function, ast.Name) and function.id in _SEEN_THROUGH
+            if not builtin and not self._names.is_any(function, WRAPS_ITERABLE):
+                break
+            iterable = iterable.args[0]
+        return iterable
+
+    def _range(self, node: ast.For | ast.AsyncFor | ast.comprehension, call: ast.Call) -> Over:
+        words = [each.id for part in (node.target, *call.args) for each in _names(part)]
+        words += [each.attr for part in call.args for each in _attributes(part)]
+        if any("epoch" in word.lower() for word in words):
+            return Over.EPOCHS
+        return Over.OFFSETS if len(call.args) == 3 else Over.RANGE
+
+    def _trips(self, bounds: list[ast.expr]) -> int | None:
+        numbers = [self._values.number(each) for each in bounds]
+        if not numbers or any(not isinstance(each, int) for each in numbers):
+            return None
+        known = [each for each in numbers if isinstance(each, int)]
+        try:
+            return len(range(*known))
+        except (TypeError, ValueError, OverflowError):
+            return None
+
+
+_SEEN_THROUGH = frozenset({"enumerate", "list", "reversed", "sorted", "tqdm", "tuple", "zip"})
+
+
+def _is_empty(value: ast.expr | None) -> bool:
+    if isinstance(value, ast.List):
+        return not value.elts
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
+        return value.func.id == "list" and not value.args
+    return False
+
+
+def _names(node: ast.AST) -> list[ast.Name]:
+    return [each for each in ast.walk(node) if isinstance(each, ast.Name)]
+
+
+def _attributes(node: ast.AST) -> list[ast.Attribute]:
+    return [each for each in ast.walk(node) if isinstance(each, ast.Attribute)]

@@ -1,0 +1,315 @@
+"""What functions of NumPy, TensorFlow, Keras and the file system give back: tables, no logic."""
+
+from __future__ import annotations
+
+import ast
+from typing import NamedTuple
+
+
+class Filled(NamedTuple):
+    """A function that makes an array of a given shape: where it takes the shape and the dtype."""
+
+    place: int
+    keyword: str
+    dtype: str
+    dtype_place: int | None = None
+
+
+def argument(call: ast.Call, place: int | None, keyword: str) -> ast.expr | None:
+    """An argument by keyword or place; None where it is left out or hidden behind stars."""
+    for each in call.keywords:
+        if each.arg == keyword:
+            return each.value
+    if place is None or place >= len(call.args):
+        return None
+    if any(isinstance(each, ast.Starred) for each in call.args[: place + 1]):
+        return None
+    return call.args[place]
+
+
+DTYPE_BYTES = {
+    "bool": 1,
+    "bool_": 1,
+    "int8": 1,
+    "uint8": 1,
+    "int16": 2,
+    "uint16": 2,
+    "float16": 2,
+    "half": 2,
+    "bfloat16": 2,
+    "int32": 4,
+    "uint32": 4,
+    "float32": 4,
+    "single": 4,
+    "int64": 8,
+    "uint64": 8,
+    "float64": 8,
+    "double": 8,
+    "complex64": 8,
+    "complex128": 16,
+}
+
+FILLED = {
+    "numpy.empty": Filled(0, "shape", "float64", 1),
+    "numpy.full": Filled(0, "shape", "float64", 2),
+    "numpy.ones": Filled(0, "shape", "float64", 1),
+    "numpy.zeros": Filled(0, "shape", "float64", 1),
+    "numpy.random.binomial": Filled(2, "size", "int64"),
+    "numpy.random.choice": Filled(1, "size", "int64"),
+    "numpy.random.normal": Filled(2, "size", "float64"),
+    "numpy.random.rand": Filled(0, "size", "float64"),
+    "numpy.random.randint": Filled(2, "size", "int64", 3),
+    "numpy.random.randn": Filled(0, "size", "float64"),
+    "numpy.random.random": Filled(0, "size", "float64"),
+    "numpy.random.random_sample": Filled(0, "size", "float64"),
+    "numpy.random.standard_normal": Filled(0, "size", "float64"),
+    "numpy.random.uniform": Filled(2, "size", "float64"),
+    "tensorflow.fill": Filled(0, "dims", "float32"),
+    "tensorflow.ones": Filled(0, "shape", "float32", 1),
+    "tensorflow.random.normal": Filled(0, "shape", "float32", 3),
+    "tensorflow.random.stateless_normal": Filled(0, "shape", "float32", 4),
+    "tensorflow.random.stateless_uniform": Filled(0, "shape", "float32", 4),
+    "tensorflow.random.truncated_normal": Filled(0, "shape", "float32", 3),
+    "tensorflow.random.uniform": Filled(0, "shape", "float32", 3),
+    "tensorflow.zeros": Filled(0, "shape", "float32", 1),
+    "keras.random.normal": Filled(0, "shape", "float32", 3),
+    "keras.random.uniform": Filled(0, "shape", "float32", 3),
+    "keras.ops.ones": Filled(0, "shape", "float32", 1),
+    "keras.ops.zeros": Filled(0, "shape", "float32", 1),
+}
+DIMENSIONS_AS_ARGUMENTS = frozenset({"numpy.random.rand", "numpy.random.randn"})
+RANDOM_GENERATORS = frozenset({"numpy.random.RandomState", "numpy.random.default_rng"})
+GENERATOR_SIZE_PLACE = {
+    "choice": 1,
+    "integers": 2,
+    "normal": 2,
+    "rand": None,
+    "randint": 2,
+    "random": 0,
+    "random_sample": 0,
+    "standard_normal": 0,
+    "uniform": 2,
+}
+
+LOADS_WHOLE = frozenset(
+    {
+        "joblib.load",
+        "numpy.fromfile",
+        "numpy.genfromtxt",
+        "numpy.load",
+        "numpy.loadtxt",
+        "numpy.memmap",
+    }
+)
+FRAMES = frozenset(
+    {
+        "pandas.DataFrame",
+        "pandas.read_csv",
+        "pandas.read_excel",
+        "pandas.read_feather",
+        "pandas.read_hdf",
+        "pandas.read_parquet",
+        "pandas.read_pickle",
+    }
+)
+FRAME_METHODS = frozenset(
+    {"astype", "copy", "drop", "dropna", "fillna", "pop", "reset_index", "sample", "sort_values"}
+)
+ARRAY_METHODS = frozenset(
+    {
+        "astype",
+        "clip",
+        "copy",
+        "flatten",
+        "numpy",
+        "ravel",
+        "reshape",
+        "squeeze",
+        "swapaxes",
+        "transpose",
+    }
+)
+SHAPE_OF = frozenset({"numpy.shape", "tensorflow.shape", "keras.ops.shape"})
+SPLITS_ARGUMENTS = frozenset({"sklearn.model_selection.train_test_split"})
+
+KEEPS_DATA = {
+    "numpy.array": "object",
+    "numpy.asarray": "a",
+    "numpy.ascontiguousarray": "a",
+    "numpy.clip": "a",
+    "numpy.expand_dims": "a",
+    "numpy.float32": "x",
+    "numpy.log1p": "x",
+    "numpy.moveaxis": "a",
+    "numpy.ravel": "a",
+    "numpy.repeat": "a",
+    "numpy.reshape": "a",
+    "numpy.squeeze": "a",
+    "numpy.tile": "A",
+    "numpy.transpose": "a",
+    "tensorflow.cast": "x",
+    "tensorflow.constant": "value",
+    "tensorflow.convert_to_tensor": "value",
+    "tensorflow.expand_dims": "input",
+    "tensorflow.identity": "input",
+    "tensorflow.image.grayscale_to_rgb": "images",
+    "tensorflow.image.resize": "images",
+    "tensorflow.one_hot": "indices",
+    "tensorflow.reshape": "tensor",
+    "tensorflow.squeeze": "input",
+    "tensorflow.transpose": "a",
+    "keras.ops.cast": "x",
+    "keras.ops.convert_to_tensor": "x",
+    "keras.utils.normalize": "x",
+    "keras.utils.pad_sequences": "sequences",
+    "keras.utils.to_categorical": "x",
+}
+KEEPS_SHAPE = frozenset(
+    {
+        "numpy.array",
+        "numpy.asarray",
+        "numpy.ascontiguousarray",
+        "numpy.clip",
+        "numpy.float32",
+        "numpy.log1p",
+        "tensorflow.cast",
+        "tensorflow.constant",
+        "tensorflow.convert_to_tensor",
+        "tensorflow.identity",
+        "keras.ops.cast",
+        "keras.ops.convert_to_tensor",
+        "keras.utils.normalize",
+    }
+)
+SETS_DTYPE = frozenset(
+    {
+        "numpy.array",
+        "numpy.asarray",
+        "numpy.ascontiguousarray",
+        "tensorflow.cast",
+        "tensorflow.constant",
+        "tensorflow.convert_to_tensor",
+        "keras.ops.cast",
+        "keras.ops.convert_to_tensor",
+    }
+)
+JOINS = frozenset(
+    {
+        "numpy.concatenate",
+        "numpy.hstack",
+        "numpy.vstack",
+        "tensorflow.concat",
+    }
+)
+RETURNS_TENSOR = (
+    "keras.ops.",
+    "tensorflow.add",
+    "tensorflow.argmax",
+    "tensorflow.concat",
+    "tensorflow.einsum",
+    "tensorflow.gather",
+    "tensorflow.image.",
+    "tensorflow.io.",
+    "tensorflow.linalg.",
+    "tensorflow.math.",
+    "tensorflow.matmul",
+    "tensorflow.nn.",
+    "tensorflow.ones_like",
+    "tensorflow.pad",
+    "tensorflow.random.",
+    "tensorflow.range",
+    "tensorflow.reduce_",
+    "tensorflow.sigmoid",
+    "tensorflow.signal.",
+    "tensorflow.stack",
+    "tensorflow.strings.",
+    "tensorflow.tanh",
+    "tensorflow.where",
+    "tensorflow.zeros_like",
+)
+
+MODELS = frozenset(
+    {
+        "keras.Model",
+        "keras.Model.from_config",
+        "keras.Sequential",
+        "keras.models.clone_model",
+        "keras.models.load_model",
+        "keras.models.model_from_json",
+        "keras.saving.load_model",
+    }
+)
+
+PATHS = frozenset(
+    {
+        "glob.glob",
+        "glob.iglob",
+        "imutils.paths.list_images",
+        "os.listdir",
+        "os.scandir",
+        "tensorflow.gfile.Glob",
+        "tensorflow.gfile.ListDirectory",
+        "tensorflow.io.gfile.glob",
+        "tensorflow.io.gfile.listdir",
+        "tensorflow.io.matching_files",
+    }
+)
+PATH = frozenset(
+    {
+        "os.path.abspath",
+        "os.path.join",
+        "pathlib.Path",
+        "pathlib.PurePath",
+        "keras.utils.get_file",
+    }
+)
+FILE_SUFFIXES = (
+    ".bmp",
+    ".gif",
+    ".jpeg",
+    ".jpg",
+    ".npy",
+    ".npz",
+    ".png",
+    ".tfrecord",
+    ".tif",
+    ".tiff",
+    ".wav",
+)
+WRAPS_ITERABLE = frozenset(
+    {
+        "itertools.chain",
+        "tqdm.auto.tqdm",
+        "tqdm.autonotebook.tqdm",
+        "tqdm.notebook.tqdm",
+        "tqdm.tqdm",
+        "tqdm.tqdm_notebook",
+    }
+)
+
+# (x_train, y_train), (x_test, y_test), each as (shape, dtype).
+_Part = tuple[tuple[int | None, ...], str]
+
+
+def _images(train: int, test: int, *image: int) -> tuple[tuple[_Part, _Part], tuple[_Part, _Part]]:
+    labels = () if len(image) == 2 else (1,)
+    return (
+        (((train, *image), "uint8"), ((train, *labels), "uint8")),
+        (((test, *image), "uint8"), ((test, *labels), "uint8")),
+    )
+
+
+KERAS_DATASETS = {
+    "mnist": _images(60_000, 10_000, 28, 28),
+    "fashion_mnist": _images(60_000, 10_000, 28, 28),
+    "cifar10": _images(50_000, 10_000, 32, 32, 3),
+    "cifar100": _images(50_000, 10_000, 32, 32, 3),
+    "boston_housing": (
+        (((404, 13), "float64"), ((404,), "float64")),
+        (((102, 13), "float64"), ((102,), "float64")),
+    ),
+    "california_housing": (
+        (((None, 8), "float32"), ((None,), "float32")),
+        (((None, 8), "float32"), ((None,), "float32")),
+    ),
+}

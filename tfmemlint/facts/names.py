@@ -1,0 +1,100 @@
+"""What an expression refers to: imported APIs under any alias, by one canonical dotted name."""
+
+from __future__ import annotations
+
+import ast
+
+from tfmemlint.facts.bindings import Binding, Bindings, How
+from tfmemlint.facts.tree import Tree
+
+_MAX_HOPS = 20
+
+# The longest match wins; what TensorFlow offers under several names gets the name rules know it by.
+_CANONICAL = {
+    "tensorflow.compat.v2": "tensorflow",
+    "tensorflow.compat.v1": "tensorflow",
+    "tensorflow_core": "tensorflow",
+    "tensorflow.python.keras": "keras",
+    "tensorflow.keras": "keras",
+    "tf_keras": "keras",
+    "keras.src": "keras",
+    "keras.api": "keras",
+    "keras.engine.training.Model": "keras.Model",
+    "keras.models.Model": "keras.Model",
+    "keras.models.Sequential": "keras.Sequential",
+    "keras.layers.experimental.preprocessing": "keras.layers",
+    "keras.preprocessing.image_dataset_from_directory": "keras.utils.image_dataset_from_directory",
+    "keras.preprocessing.text_dataset_from_directory": "keras.utils.text_dataset_from_directory",
+    "keras.preprocessing.timeseries_dataset_from_array": (
+        "keras.utils.timeseries_dataset_from_array"
+    ),
+    "keras.preprocessing.image.load_img": "keras.utils.load_img",
+    "keras.preprocessing.image.img_to_array": "keras.utils.img_to_array",
+    "tensorflow.data.experimental.AUTOTUNE": "tensorflow.data.AUTOTUNE",
+    "tensorflow.contrib.data.AUTOTUNE": "tensorflow.data.AUTOTUNE",
+    "tensorflow.python.data.ops.dataset_ops.DatasetV2": "tensorflow.data.Dataset",
+    "tensorflow.read_file": "tensorflow.io.read_file",
+}
+_LONGEST = max(name.count(".") for name in _CANONICAL) + 1
+
+
+class Names:
+    """Canonical names of expressions, through imports, aliases and simple assignments."""
+
+    def __init__(self, tree: Tree, bindings: Bindings) -> None:
+        self._tree = tree
+        self._bindings = bindings
+        self._known: dict[ast.expr, str | None] = {}
+
+    def qualified(self, expression: ast.expr | None) -> str | None:
+        """The canonical dotted name of an imported thing: `tf.keras.Model` is "keras.Model".
+
+        None for anything that is not surely one imported thing.
+        """
+        return None if expression is None else self._resolve(expression, _MAX_HOPS)
+
+    def is_any(self, expression: ast.expr | None, names: frozenset[str]) -> bool:
+        """Whether an expression refers to one of these canonical names."""
+        return self.qualified(expression) in names
+
+    def _resolve(self, expression: ast.expr, hops: int) -> str | None:
+        if expression in self._known:
+            return self._known[expression]
+        found: str | None = None
+        if hops:
+            if isinstance(expression, ast.Attribute):
+                base = self._resolve(expression.value, hops - 1)
+                found = canonical(f"{base}.{expression.attr}") if base else None
+            elif isinstance(expression, ast.Name):
+                self._known[expression] = None  # an alias of itself refers to nothing
+                bindings = self._bindings.reaching(expression)
+                names = {self._bound(each, hops - 1) for each in bindings}
+                found = names.pop() if len(names) == 1 else None
+        self._known[expression] = found
+        return found
+
+    def _bound(self, binding: Binding, hops: int) -> str | None:
+        if binding.how is How.IMPORTED:
+            assert isinstance(binding.node, ast.alias)
+            return self._imported(binding.node)
+        if binding.how is How.ASSIGNED and not binding.path and binding.value is not None:
+            return self._resolve(binding.value, hops)
+        return None
+
+    def _imported(self, alias: ast.alias) -> str | None:
+        statement = self._tree.parent(alias)
+        if isinstance(statement, ast.ImportFrom):
+            if statement.level or statement.module is None:
+                return None
+            return canonical(f"{statement.module}.{alias.name}")
+        return canonical(alias.name if alias.asname else alias.name.partition(".")[0])
+
+
+def canonical(name: str) -> str:
+    """One name for what TensorFlow and Keras offer under several."""
+    parts = name.split(".")
+    for length in range(min(len(parts), _LONGEST), 0, -1):
+        head = _CANONICAL.get(".".join(parts[:length]))
+        if head is not None:
+            return canonical(".".join([head, *parts[length:]]))
+    return name

@@ -1,0 +1,86 @@
+"""Gradient tapes: where they record, and what is asked of them."""
+
+from __future__ import annotations
+
+import ast
+from functools import cached_property
+from typing import NamedTuple
+
+from tfmemlint.facts.bindings import Bindings
+from tfmemlint.facts.names import Names
+from tfmemlint.facts.tree import Tree
+
+_ASKED = frozenset({"gradient", "jacobian", "batch_jacobian"})
+
+
+class Tape(NamedTuple):
+    """One `with tf.GradientTape() as tape:`."""
+
+    block: ast.With | ast.AsyncWith
+    call: ast.Call
+    name: str | None
+    """What the tape is called; None where it is not named."""
+    persistent: bool
+    asked: tuple[ast.Call, ...]
+    """The calls of `gradient`, `jacobian` and `batch_jacobian` on it, in source order."""
+    watched: tuple[ast.expr, ...]
+    """What `tape.watch(...)` is given."""
+    escapes: bool
+    """Whether the tape itself is passed on, returned or kept."""
+
+
+class Tapes:
+    """The gradient tapes of a file."""
+
+    def __init__(self, tree: Tree, bindings: Bindings, names: Names) -> None:
+        self._tree = tree
+        self._bindings = bindings
+        self._names = names
+
+    @cached_property
+    def all(self) -> tuple[Tape, ...]:
+        """Every tape that a `with` statement opens, in source order."""
+        found: list[Tape] = []
+        for block in self._tree.all(ast.With, ast.AsyncWith):
+            for item in block.items:
+                call = item.context_expr
+                if not isinstance(call, ast.Call):
+                    continue
+                if self._names.qualified(call.func) == "tensorflow.GradientTape":
+                    found.append(self._tape(block, call, item.optional_vars))
+        return tuple(found)
+
+    def recording(self, node: ast.AST) -> tuple[Tape, ...]:
+        """The tapes in whose blocks a node stands, innermost first."""
+        inside = [tape for tape in self.all if self._tree.inside(node, tape.block)]
+        return tuple(reversed(inside))
+
+    def _tape(
+        self, block: ast.With | ast.AsyncWith, call: ast.Call, target: ast.expr | None
+    ) -> Tape:
+        persistent = any(
+            each.arg == "persistent"
+            and isinstance(each.value, ast.Constant)
+            and bool(each.value.value)
+            for each in call.keywords
+        )
+        if not isinstance(target, ast.Name):
+            return Tape(block, call, None, persistent, (), (), target is not None)
+        scope = self._tree.scope(target)
+        binding = next(each for each in self._bindings.of(scope, target.id) if each.node is target)
+        asked: list[ast.Call] = []
+        watched: list[ast.expr] = []
+        escapes = False
+        for use in self._bindings.readers(binding):
+            method = self._tree.parent(use)
+            asked_by = self._tree.parent(method) if isinstance(method, ast.Attribute) else None
+            if not isinstance(method, ast.Attribute) or not isinstance(asked_by, ast.Call):
+                escapes = escapes or not self._is_deleted(use)
+            elif method.attr in _ASKED:
+                asked.append(asked_by)
+            elif method.attr == "watch":
+                watched += asked_by.args[:1]
+        return Tape(block, call, target.id, persistent, tuple(asked), tuple(watched), escapes)
+
+    def _is_deleted(self, use: ast.Name) -> bool:
+        return isinstance(self._tree.parent(use), ast.Delete)

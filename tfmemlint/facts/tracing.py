@@ -1,0 +1,152 @@
+"""Which code TensorFlow traces into a graph, and why."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping
+from enum import Enum
+from functools import cached_property
+from typing import NamedTuple
+
+from tfmemlint.facts.functions import Functions
+from tfmemlint.facts.names import Names
+from tfmemlint.facts.tree import FunctionNode, Tree
+
+KERAS_TRACED = frozenset({"call", "train_step", "test_step", "predict_step"})
+"""Methods that Keras runs inside its own traced functions."""
+
+DATASET_TAKES_FUNCTION = {
+    "map": 0,
+    "filter": 0,
+    "flat_map": 0,
+    "interleave": 0,
+    "reduce": 1,
+    "scan": 1,
+    "take_while": 0,
+    "group_by_window": 1,
+}
+"""Dataset methods that trace a function, and at which place they take it."""
+
+RUNS_PYTHON = frozenset(
+    {
+        "tensorflow.numpy_function",
+        "tensorflow.py_func",
+        "tensorflow.py_function",
+        "tensorflow.init_scope",
+    }
+)
+"""What leaves the graph again: functions given to these run as plain Python."""
+
+
+class TracedBy(Enum):
+    """Why a function runs as a graph."""
+
+    TF_FUNCTION = "tf.function"
+    KERAS = "Keras"
+    DATASET = "tf.data"
+    CALLER = "a traced caller"
+
+
+class Traced(NamedTuple):
+    """That a function is traced, and the place that says so."""
+
+    by: TracedBy
+    at: ast.AST
+    """The decorator, wrapping call, class, dataset method, or call in traced code."""
+
+
+class Tracing:
+    """The traced functions of a module: declared so, given to tf.data, or called from such."""
+
+    def __init__(
+        self,
+        tree: Tree,
+        names: Names,
+        functions: Functions,
+        is_dataset: Callable[[ast.expr], bool],
+    ) -> None:
+        self._tree = tree
+        self._names = names
+        self._functions = functions
+        self._is_dataset = is_dataset
+
+    @cached_property
+    def functions(self) -> Mapping[FunctionNode, Traced]:
+        """The functions that run as a graph, and why."""
+        found: dict[FunctionNode, Traced] = {}
+        for function, why in self._declared():
+            found.setdefault(function, why)
+        pending = list(found)
+        while pending:
+            for called, call in self._run_by(pending.pop()):
+                if called not in found:
+                    found[called] = Traced(TracedBy.CALLER, call)
+                    pending.append(called)
+        return found
+
+    def why(self, node: ast.AST) -> Traced | None:
+        """Why the code at `node` runs as a graph; None where nothing says that it does."""
+        function = self._tree.function(node)
+        while function is not None:
+            if function in self.functions:
+                return self.functions[function]
+            if function in self._python:
+                return None
+            function = self._tree.function(function)
+        return None
+
+    def _declared(self) -> Iterator[tuple[FunctionNode, Traced]]:
+        functions = self._functions
+        for definition in self._tree.all(ast.FunctionDef, ast.AsyncFunctionDef):
+            for decorator in definition.decorator_list:
+                if functions.makes_tf_function(decorator):
+                    yield definition, Traced(TracedBy.TF_FUNCTION, decorator)
+            owner = functions.class_of(definition)
+            if owner is not None and definition.name in KERAS_TRACED and functions.is_keras(owner):
+                yield definition, Traced(TracedBy.KERAS, owner)
+        for call in self._tree.all(ast.Call):
+            if functions.makes_tf_function(call.func) and call.args:
+                wrapped = functions.function(call.args[0])
+                if wrapped is not None:
+                    yield wrapped, Traced(TracedBy.TF_FUNCTION, call)
+            for mapped in self._given_to_dataset(call):
+                yield mapped, Traced(TracedBy.DATASET, call)
+
+    def _given_to_dataset(self, call: ast.Call) -> Iterator[FunctionNode]:
+        if not isinstance(call.func, ast.Attribute):
+            return
+        place = DATASET_TAKES_FUNCTION.get(call.func.attr)
+        if place is None or not self._is_dataset(call.func.value):
+            return
+        given = call.args[place : place + 1]
+        given += [each.value for each in call.keywords if each.arg in ("map_func", "predicate")]
+        for argument in given:
+            function = self._functions.function(argument)
+            if function is not None:
+                yield function
+
+    def _run_by(self, function: FunctionNode) -> Iterator[tuple[FunctionNode, ast.Call]]:
+        """The functions that traced code calls, or hands to TensorFlow to run in the same graph."""
+        for node in self._functions.body(function):
+            if not isinstance(node, ast.Call):
+                continue
+            called = self._functions.function(node.func)
+            if called is not None:
+                yield called, node
+            name = self._names.qualified(node.func) or ""
+            replica_run = isinstance(node.func, ast.Attribute) and node.func.attr == "run"
+            if replica_run or (name.startswith("tensorflow.") and name not in RUNS_PYTHON):
+                for argument in node.args:
+                    given = self._functions.function(argument)
+                    if given is not None:
+                        yield given, node
+
+    @cached_property
+    def _python(self) -> frozenset[FunctionNode]:
+        """The functions handed to `tf.py_function` and the like."""
+        given = (
+            self._functions.function(call.args[0])
+            for call in self._tree.all(ast.Call)
+            if call.args and self._names.is_any(call.func, RUNS_PYTHON)
+        )
+        return frozenset(function for function in given if function is not None)
