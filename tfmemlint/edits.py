@@ -1,0 +1,177 @@
+"""Edits that move the user's own text, confirmed by libcst; None where one cannot be whole."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import keyword
+from typing import TYPE_CHECKING
+
+from tfmemlint.vocabulary import Edit, Span
+
+if TYPE_CHECKING:
+    from tfmemlint.source import File, Located
+
+
+def replaced(file: File, node: Located, text: str) -> Edit:
+    """`text` in place of a node."""
+    return Edit(file.span(node), text)
+
+
+def method_call(file: File, call: ast.Call) -> Span | None:
+    """The span of `shuffle(1000)` in `ds.shuffle(1000)`: name and arguments, without the dot."""
+    import libcst as cst  # noqa: PLC0415
+
+    concrete = file.concrete(call)
+    found = concrete.find(call, cst.Call) if concrete else None
+    if concrete is None or found is None or not isinstance(found.func, cst.Attribute):
+        return None
+    return Span(concrete.span(found.func.attr).start, file.span(call).end)
+
+
+def swapped(file: File, first: ast.Call, second: ast.Call) -> tuple[Edit, Edit] | None:
+    """Two method calls changing places, each with its own arguments."""
+    one, other = method_call(file, first), method_call(file, second)
+    if one is None or other is None or not (one.end <= other.start or other.end <= one.start):
+        return None
+    return Edit(one, file.source(other)), Edit(other, file.source(one))
+
+
+def without_argument(file: File, call: ast.Call, name: str) -> Edit | None:
+    """The keyword argument `name` taken out of a call, with its comma and its own line."""
+    import libcst as cst  # noqa: PLC0415
+
+    concrete = file.concrete(call)
+    found = concrete.find(call, cst.Call) if concrete else None
+    if concrete is None or found is None:
+        return None
+    keywords = [arg.keyword.value if arg.keyword else None for arg in found.args]
+    if name not in keywords:
+        return None
+    place = keywords.index(name)
+    spans = [concrete.span(arg) for arg in found.args]
+    own = spans[place]
+    line = _own_lines(file, own)
+    if line is not None:
+        return Edit(line, "")
+    if place + 1 < len(spans):
+        gone = Span(own.start, spans[place + 1].start)
+    else:
+        gone = Span(spans[place - 1].end if place else own.start, own.end)
+    return None if "#" in file.source(gone).replace(file.source(own), "") else Edit(gone, "")
+
+
+def with_argument(file: File, call: ast.Call, text: str) -> Edit | None:
+    """A keyword argument, `name=value`, added behind the arguments a call has."""
+    import libcst as cst  # noqa: PLC0415
+
+    concrete = file.concrete(call)
+    found = concrete.find(call, cst.Call) if concrete else None
+    if concrete is None or found is None:
+        return None
+    if not found.args:
+        end = file.span(call).end - 1
+        return Edit(Span(end, end), text)
+    last = concrete.span(found.args[-1])
+    start = file.lines.start(last.start)
+    margin = file.text[start : last.start]
+    separator = ", " if margin.strip() else "," + newline(file) + margin
+    return Edit(Span(last.end, last.end), separator + text)
+
+
+def whole_lines(file: File, first: ast.stmt, last: ast.stmt | None = None) -> Span | None:
+    """The lines statements stand on, from margin to line end; None if other code shares them."""
+    start, end = file.span(first, last)
+    begin = file.lines.start(start)
+    finish = file.lines.end(file.lines.position(end)[0])
+    rest = file.text[end:finish].strip()
+    if file.text[begin:start].strip() or (rest and not rest.startswith("#")):
+        return None
+    return Span(begin, finish)
+
+
+def margin(file: File, statement: ast.stmt) -> str:
+    """The white space a statement's line begins with."""
+    start = file.lines.start(file.span(statement).start)
+    line = file.text[start : file.span(statement).start]
+    return line[: len(line) - len(line.lstrip())]
+
+
+def indent_unit(file: File) -> str:
+    """One level of indentation, as the file has it: that of its first indented block."""
+    for statement in file.tf.tree.all(ast.FunctionDef, ast.For, ast.If):
+        inner, outer = margin(file, statement.body[0]), margin(file, statement)
+        if len(inner) > len(outer) and inner.startswith(outer):
+            return inner[len(outer) :]
+    return "    "
+
+
+def newline(file: File) -> str:
+    """The line ending the file uses."""
+    first = file.text[: file.lines.starts[1]] if len(file.lines.starts) > 1 else "\n"
+    return first[len(first.rstrip("\r\n")) :]
+
+
+def reindented(file: File, lines: Span, to: str) -> str:
+    """Whole lines with the margin of the first one changed; what stands in strings stays.
+
+    `lines` begins at the start of a line, as `whole_lines` gives it.
+    """
+    first = file.text[lines.start : lines.end]
+    was = first[: len(first) - len(first.lstrip(" \t"))]
+    held = _lines_in_strings(file)
+    number = file.lines.position(lines.start)[0]
+    out: list[str] = []
+    start = lines.start
+    while start < lines.end:
+        end = min(file.lines.end(number), lines.end)
+        line = file.text[start:end]
+        if number not in held and line.strip() and line.startswith(was):
+            line = to + line[len(was) :]
+        out.append(line)
+        start, number = end, number + 1
+    return "".join(out)
+
+
+def fresh(file: File, *wanted: str) -> str:
+    """The first of these names that nothing in the module uses, else the last with a number."""
+    taken = _names(file)
+    for name in wanted:
+        if name not in taken:
+            return name
+    number = 2
+    while f"{wanted[-1]}_{number}" in taken:
+        number += 1
+    return f"{wanted[-1]}_{number}"
+
+
+def _own_lines(file: File, argument: Span) -> Span | None:
+    """The lines of an argument that shares them with nothing but its comma and a comment."""
+    begin = file.lines.start(argument.start)
+    finish = file.lines.end(file.lines.position(argument.end)[0])
+    rest = file.text[argument.end : finish].strip().removeprefix(",").strip()
+    if file.text[begin : argument.start].strip() or (rest and not rest.startswith("#")):
+        return None
+    return Span(begin, finish)
+
+
+def _lines_in_strings(file: File) -> frozenset[int]:
+    """The numbers of the lines that begin inside a string."""
+    found: set[int] = set()
+    for node in file.tf.tree.all(ast.Constant, ast.JoinedStr):
+        text = not isinstance(node, ast.Constant) or isinstance(node.value, (str, bytes))
+        if text and node.end_lineno is not None:
+            found.update(range(node.lineno + 1, node.end_lineno + 1))
+    return frozenset(found)
+
+
+def _names(file: File) -> frozenset[str]:
+    tree = file.tf.tree
+    found = {each.id for each in tree.all(ast.Name)}
+    found.update(each.arg for each in tree.all(ast.arg))
+    found.update(
+        each.name for each in tree.all(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    )
+    for alias in tree.all(ast.alias):
+        found.add(alias.asname or alias.name.partition(".")[0])
+    return frozenset({*found, *keyword.kwlist, *dir(builtins)})
