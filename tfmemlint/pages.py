@@ -1,0 +1,254 @@
+"""What is written about rules, made from their modules, their programs and their measurements.
+
+`python -m tfmemlint.pages` renews rules/README.md and the table in README.md of a checkout.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import json
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tfmemlint import registry
+from tfmemlint.report.escape import show
+from tfmemlint.report.figures import figure, measured
+from tfmemlint.report.items import ENGINE, UNUSED_SUPPRESSION
+from tfmemlint.report.prose import section, summary
+from tfmemlint.vocabulary import Rule
+
+BEGIN, END = "<!-- rules: begin -->", "<!-- rules: end -->"
+
+_FIXES = {"Safe": "safe", "Unsafe": "unsafe"}
+_FIX_SENTENCES = {
+    "safe": "It has a safe fix, which `--fix` applies.",
+    "unsafe": "It has an unsafe fix, which `--fix --unsafe-fixes` applies.",
+    "none": "It has no fix.",
+}
+# What a program says to those who lint and measure it, and not to its readers.
+_MARK = re.compile(r"[ \t]*# (?:want TFM.*|scales|step)[ \t]*$", re.MULTILINE)
+
+
+def rule_page(rule: Rule, folder: Path) -> str:
+    """All about one rule, in Markdown."""
+    opening, _, sections = rule.page.strip().partition("\n\n")
+    parts = (
+        f"# {rule.code} {rule.name}",
+        opening,
+        _FIX_SENTENCES[fix_safety(rule)],
+        sections,
+        _example(folder),
+        _measured_section(rule, _figures(folder)),
+    )
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def phrase(folder: Path) -> str | None:
+    """What a fix was measured to save, in a few words; None where that is not known."""
+    return measured(_figures(folder)) or None
+
+
+def index(rules: Mapping[str, Rule]) -> str:
+    """The content of rules/README.md."""
+    return (
+        "# The rules\n\n"
+        "Written by `python -m tfmemlint.pages` from the rules' own pages and measurements.\n"
+        "`tfmemlint rule CODE` tells all about one of them.\n\n"
+        f"{_table(rules, '')}\n"
+    )
+
+
+def readme_table(rules: Mapping[str, Rule]) -> str:
+    """The block of README.md between its two marks."""
+    return f"{BEGIN}\n{_table(rules, 'rules/')}\n{END}"
+
+
+def fix_safety(rule: Rule) -> str:
+    """`safe`, `unsafe` or `none`: the word with which the page explains its fix."""
+    first, *_ = re.findall(r"\w+", section(rule.page, "Fix safety")) or [""]
+    return _FIXES.get(first, "none")
+
+
+def main(argv: Sequence[str], plugins: Iterable[str] = ()) -> int:
+    """`tfmemlint rule`: print what is known about a rule, or about all of them."""
+    parser = argparse.ArgumentParser("tfmemlint rule", description="Explain a rule.")
+    parser.add_argument("rule", nargs="?", metavar="RULE", help="a code or a name")
+    parser.add_argument("--all", action="store_true", help="explain all rules")
+    parser.add_argument("--output-format", choices=("text", "json"), default="text")
+    asked = parser.parse_args(argv)
+    if (asked.rule is None) != asked.all:
+        parser.error("name one rule, or say --all")
+    try:
+        rules = registry.load(plugins)
+    except registry.BadRules as error:
+        return _refuse("tfmemlint rule", str(error))
+    names = {code: name for code, (name, _) in ENGINE.items()}
+    names |= {code: rule.name for code, rule in rules.items()}
+    codes = list(names) if asked.all else _named(asked.rule, names)
+    if not codes:
+        return _refuse("tfmemlint rule", _unknown(asked.rule, names))
+    if asked.output_format == "text":
+        sys.stdout.write("\n".join(_text(code, rules) for code in codes))
+        return 0
+    records = [_record(code, rules) for code in codes]
+    sys.stdout.write(json.dumps(records if asked.all else records[0], indent=2) + "\n")
+    return 0
+
+
+def generate(argv: Sequence[str]) -> int:
+    """`python -m tfmemlint.pages`: write what is generated in a checkout, or say what is stale."""
+    parser = argparse.ArgumentParser("python -m tfmemlint.pages", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if stale")
+    parser.add_argument("checkout", nargs="?", type=Path, default=Path())
+    asked = parser.parse_args(argv)
+    try:
+        stale = _stale(asked.checkout, registry.load())
+    except (registry.BadRules, OSError, ValueError) as error:
+        return _refuse(parser.prog, str(error))
+    for path, text in stale.items():
+        print(f"{path} is stale" if asked.check else f"{path} written")
+        if not asked.check:
+            path.write_text(text, encoding="utf-8", newline="\n")
+    return int(asked.check and bool(stale))
+
+
+def _stale(checkout: Path, rules: Mapping[str, Rule]) -> dict[Path, str]:
+    """The files that do not say what they should, with what they should say."""
+    readme = checkout / "README.md"
+    text = readme.read_text("utf-8")
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise ValueError(f"{readme} has no lines {BEGIN} and {END}")
+    wanted = {
+        checkout / "rules" / "README.md": index(rules),
+        readme: before + readme_table(rules) + after,
+    }
+    return {
+        path: text
+        for path, text in wanted.items()
+        if not path.exists() or path.read_text("utf-8") != text
+    }
+
+
+def _table(rules: Mapping[str, Rule], prefix: str) -> str:
+    rows = ["| Rule | Name | What it finds | Fix | Measured |", "|---|---|---|---|---|"]
+    for rule in rules.values():
+        module = f"{prefix}{rule.check.__module__.replace('.', '/')}.py"
+        found = summary(rule.page).replace("|", "\\|")
+        saved = phrase(registry.folder(rule)) or ""
+        rows.append(
+            f"| [{rule.code}]({module}) | `{rule.name}` | {found} | {fix_safety(rule)} | {saved} |"
+        )
+    return "\n".join(rows)
+
+
+def _example(folder: Path) -> str:
+    """The two programs as one: what goes, what comes, and all that stays."""
+    try:
+        bad, fixed = (
+            _MARK.sub("", (folder / name).read_text("utf-8")).splitlines()
+            for name in ("bad.py", "fixed.py")
+        )
+    except OSError:
+        return ""
+    whole = len(bad) + len(fixed)
+    _, _, _, *lines = difflib.unified_diff(bad, fixed, n=whole, lineterm="")
+    return "\n".join(("## Example", "", "```diff", *map(str.rstrip, lines), "```"))
+
+
+def _measured_section(rule: Rule, figures: Mapping[str, Any]) -> str:
+    claim = rule.claim
+    lines = [
+        "## Measured",
+        "",
+        f"The claim: the fixed program has at most {claim.at_most:g} of the {claim.metric.value}"
+        f" of the other, because {claim.because}.",
+    ]
+    try:
+        lines += _figures_table(figures)
+    except (KeyError, TypeError):
+        lines += ["", f"Not measured yet: `tfmemlint verify {rule.code}` does."]
+    return "\n".join(lines)
+
+
+def _figures_table(figures: Mapping[str, Any]) -> Iterator[str]:
+    yield from ("", "| | before | after | ratio |", "|---|---|---|---|")
+    for metric, taken in figures["metrics"].items():
+        each = " a step" if taken["unit"] == "bytes per step" else ""
+        bad, fixed = (figure(taken[which]["figure"], taken["unit"]) for which in ("bad", "fixed"))
+        ratio = "" if taken["ratio"] is None else f"{taken['ratio']:.2f}"
+        yield f"| {metric}{each} | {bad} | {fixed} | {ratio} |"
+    if not figures["claim"]["holds"]:
+        yield from ("", f"So the claim does not hold: {figures['claim'].get('doubt')}.")
+    versions = ", ".join(f"{name} {version}" for name, version in figures["versions"].items())
+    runs, device, date = figures["runs"], figures["device"]["name"], figures["date"]
+    yield from ("", f"{runs} runs on {date} on {device}, with {versions}.")
+
+
+def _figures(folder: Path) -> Mapping[str, Any]:
+    try:
+        figures: Mapping[str, Any] = json.loads((folder / "measured.json").read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return figures
+
+
+def _text(code: str, rules: Mapping[str, Rule]) -> str:
+    if code in rules:
+        return rule_page(rules[code], registry.folder(rules[code]))
+    return f"# {code} {ENGINE[code].name}\n\n{ENGINE[code].meaning}\n"
+
+
+def _record(code: str, rules: Mapping[str, Rule]) -> dict[str, Any]:
+    """One rule in the words of `ruff rule --output-format json`, and what only we know."""
+    if code in rules:
+        rule = rules[code]
+        name, page, safety = rule.name, rule.page.strip(), fix_safety(rule)
+        claim = {**rule.claim._asdict(), "metric": rule.claim.metric.value}
+        saved = phrase(registry.folder(rule))
+    else:
+        name, page = ENGINE[code]
+        safety = "safe" if code == UNUSED_SUPPRESSION else "none"
+        claim, saved = None, None
+    available = safety != "none"
+    return {
+        "name": name,
+        "code": code,
+        "linter": "tfmemlint",
+        "summary": summary(page),
+        "fix": f"Fix is {'sometimes' if available else 'not'} available.",
+        "fix_availability": "Sometimes" if available else "None",
+        "fix_safety": safety,
+        "explanation": page,
+        "preview": False,
+        "claim": claim,
+        "measured": saved,
+    }
+
+
+def _named(asked: str, names: Mapping[str, str]) -> list[str]:
+    return [code for code, name in names.items() if asked.upper() == code or asked.lower() == name]
+
+
+def _unknown(asked: str, names: Mapping[str, str]) -> str:
+    known = {word: code for code, name in names.items() for word in (code, name)}
+    words = (
+        *difflib.get_close_matches(asked.upper(), known, 1, 0.5),
+        *(difflib.get_close_matches(asked.lower(), known, 1, 0.5)),
+    )
+    nearest = "".join(f"; did you mean {known[word]} ({names[known[word]]})?" for word in words[:1])
+    return f"there is no rule {show(asked)!r}{nearest}"
+
+
+def _refuse(program: str, reason: str) -> int:
+    print(f"{program}: {reason}", file=sys.stderr)
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(generate(sys.argv[1:]))

@@ -1,0 +1,106 @@
+"""Findings in the forms people and programs read: one module a format, loaded when asked for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, TextIO
+
+from tfmemlint.report.figures import measured
+from tfmemlint.report.items import Item, Settings, applicable, place_all
+
+if TYPE_CHECKING:
+    from tfmemlint.vocabulary import Checked, Finding, Rule
+
+__all__ = ["FORMATS", "measured", "statistics", "summary", "write"]
+
+_MODULES = {
+    "full": "full",
+    "concise": "concise",
+    "json": "json_array",  # a module `json` would hide the standard library's from scripts run here
+    "json-lines": "json_lines",
+    "github": "github",
+    "gitlab": "gitlab",
+    "grouped": "grouped",
+    "junit": "junit",
+    "pylint": "parseable",
+    "rdjson": "rdjson",
+    "sarif": "sarif",
+}
+FORMATS = tuple(_MODULES)
+
+
+def write(
+    results: Sequence[Checked],
+    output_format: str,
+    out: TextIO,
+    *,
+    rules: Mapping[str, Rule],
+    root: str,
+    unsafe_fixes: bool = False,
+    color: bool = False,
+    measured: Mapping[str, str] | None = None,
+) -> None:
+    """Write all findings; `measured` says, by code, what the rule's fix was seen to save."""
+    module = import_module(f"{__name__}.{_MODULES[output_format]}")
+    render: Callable[[Iterable[Item], Settings, TextIO], None] = module.write
+    settings = Settings(rules, root, unsafe_fixes, color, measured or {})
+    render(place_all(results, unsafe_fixes=unsafe_fixes), settings, out)
+
+
+def statistics(
+    results: Sequence[Checked], out: TextIO, output_format: str, *, unsafe_fixes: bool = False
+) -> None:
+    """Write how often each code was found, the most frequent first."""
+    found = Counter((finding.code, finding.name) for finding in _findings(results))
+    fixable = Counter(finding.code for finding in _fixable(results, unsafe_fixes))
+    table = sorted(found.items(), key=lambda entry: (-entry[1], entry[0]))
+    if output_format == "json":
+        import json  # noqa: PLC0415
+
+        statistic = [
+            {
+                "code": code,
+                "name": name,
+                "count": count,
+                "fixable": fixable[code] == count,
+                "fixable_count": fixable[code],
+            }
+            for (code, name), count in table
+        ]
+        out.write(json.dumps(statistic, indent=2) + "\n")
+        return
+    width = len(str(table[0][1])) if table else 0
+    for (code, name), count in table:
+        mark = "*" if fixable[code] == count else "-" if fixable[code] else " "
+        out.write(f"{count:>{width}}\t{code}\t{f'[{mark}] ' if fixable else ''}{name}\n")
+
+
+def summary(results: Sequence[Checked], out: TextIO, unsafe_fixes: bool, *, fixed: int = 0) -> None:
+    """Write how many findings there are, and what --fix has done or could do about them."""
+    left = sum(1 for _ in _findings(results))
+    if not left and not fixed:
+        out.write("All checks passed!\n")
+        return
+    errors = "1 error" if left + fixed == 1 else f"{left + fixed} errors"
+    out.write(f"Found {errors}{f' ({fixed} fixed, {left} remaining)' if fixed else ''}.\n")
+    now = sum(1 for _ in _fixable(results, unsafe_fixes))
+    hidden = sum(1 for _ in _fixable(results, True)) - now
+    fixes = "1 hidden fix" if hidden == 1 else f"{hidden} hidden fixes"
+    more = f" ({fixes} can be enabled with the `--unsafe-fixes` option)" if hidden else ""
+    if now:
+        out.write(f"[*] {now} fixable with the `--fix` option{more}.\n")
+    elif hidden:
+        out.write(f"No fixes available{more}.\n")
+
+
+def _findings(results: Sequence[Checked]) -> Iterator[Finding]:
+    return (finding for checked in results for finding in checked.findings)
+
+
+def _fixable(results: Sequence[Checked], unsafe_fixes: bool) -> Iterator[Finding]:
+    for finding in _findings(results):
+        fix = finding.diagnostic.fix
+        if fix and applicable(fix, unsafe_fixes=unsafe_fixes):
+            yield finding

@@ -1,0 +1,147 @@
+"""A finding as people read it: the line, what is wrong under it, the remedy and what it saves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TextIO
+
+from tfmemlint.report.escape import show, show_path, width
+from tfmemlint.report.figures import size
+from tfmemlint.report.fix_diff import changes
+from tfmemlint.report.items import Item, Settings
+from tfmemlint.vocabulary import Applicability, Fix
+
+LONGEST_LINE = 160
+"""Characters of a line that are shown; of a longer one, those about the finding."""
+LONGEST_SPAN = 6
+"""Lines of a finding that are shown; of a longer one, the first two and the last two."""
+
+_RED, _GREEN, _CYAN, _BLUE = "1;31", "32", "1;36", "1;34"
+_TAB = "    "
+_CUT = "..."
+
+Paint = Callable[[str, str], str]
+
+
+def write(items: Iterable[Item], settings: Settings, out: TextIO) -> None:
+    """Write one paragraph a finding."""
+    paint = _colored if settings.color else _plain
+    for item in items:
+        for line in _paragraph(item, settings, paint):
+            out.write(line.rstrip() + "\n")
+        out.write("\n")
+
+
+def _paragraph(item: Item, settings: Settings, paint: Paint) -> Iterator[str]:
+    code, _, diagnostic = item.finding
+    mark = f" [{paint('*', _CYAN)}]" if item.applies else ""
+    yield f"{paint(code, _RED)}{mark} {show(diagnostic.message)}"
+    yield from _frame(item, paint)
+    if diagnostic.fix:
+        yield f"{paint('help', _CYAN)}: {show(diagnostic.fix.title)}"
+        yield from _diff(item, diagnostic.fix, paint)
+        note = _note(diagnostic.fix, settings)
+        if note:
+            yield f"{paint('note', _CYAN)}: {note}"
+    if diagnostic.cost:
+        formula, held = diagnostic.cost
+        total = "" if held is None else f" = {size(held)}"
+        yield f"{paint('cost', _CYAN)}: {show(formula)}{total}"
+    if code in settings.measured:
+        phrase = show(settings.measured[code])
+        yield f"{paint('measured', _CYAN)}: {phrase} (tfmemlint rule {code})"
+
+
+def _frame(item: Item, paint: Paint) -> Iterator[str]:
+    source, place = item.source, item.place
+    span = item.finding.diagnostic.span
+    last_row, last_column = source.lines.position(max(span.start, span.end - 1))
+    last_row -= place.above
+    rows = _rows(item, last_row)
+    gutter = " " * len(str(rows[-1]))
+    yield f"{gutter}{paint('-->', _BLUE)} {show_path(source.path)}:{item.position}"
+    if not source.text:
+        return
+    texts = {row: source.line(place.above + row) for row in rows}
+    left = 0 if max(map(len, texts.values())) <= LONGEST_LINE else max(0, place.column - 41)
+    start = _width(texts[place.row], place.column - 1, left)
+    end = _width(texts[last_row], last_column, left)
+    bar = paint("|", _BLUE)
+    several = last_row > place.row
+    yield f"{gutter} {bar}"
+    for above, row in zip([rows[0], *rows], rows, strict=False):
+        if row > above + 1:
+            yield paint(_CUT, _BLUE)
+        edge = paint("| ", _RED) if place.row < row <= last_row else "  " if several else ""
+        number = paint(f"{row:>{len(gutter)}}", _BLUE)
+        yield f"{number} {bar} {edge}{_visible(texts[row], left)}"
+        under = ""
+        if row == place.row:
+            under = f" {'_' * (start + 1)}^" if several else " " * start + "^" * max(1, end - start)
+        elif row == last_row:
+            under = f"|{'_' * max(1, end)}^"
+        if under:
+            yield f"{gutter} {bar} {paint(under, _RED)}"
+    yield f"{gutter} {bar}"
+
+
+def _rows(item: Item, last: int) -> list[int]:
+    """The rows to show: the finding's own, and the one before and after it unless blank."""
+    first, above = item.place.row, item.place.above
+    rows = list(range(first, last + 1))
+    if len(rows) > LONGEST_SPAN:
+        rows[2:-2] = []
+    if first > 1 and item.source.line(above + first - 1).strip():
+        rows.insert(0, first - 1)
+    if last < item.place.rows and item.source.line(above + last + 1).strip():
+        rows.append(last + 1)
+    return rows
+
+
+def _diff(item: Item, fix: Fix, paint: Paint) -> Iterator[str]:
+    changed = list(changes(item.source, fix))
+    numbers = [line.number or 0 for change in changed for line in change.lines]
+    gutter = " " * len(str(max(numbers, default=0)))
+    bar = paint("|", _BLUE)
+    for index, (cell, lines) in enumerate(changed):
+        if cell is not None:
+            yield f"{gutter}{paint(':::', _BLUE)} cell {cell}"
+        yield paint(_CUT, _BLUE) if index and cell is None else f"{gutter} {bar}"
+        for mark, number, text in lines:
+            row = paint(f"{number or '':>{len(gutter)}}", _BLUE)
+            style = {"-": _RED, "+": _GREEN}.get(mark, "")
+            shown = _visible(text, 0)
+            yield f"{row} {paint(f'{mark} {shown}', style) if style else f'{bar} {shown}'}"
+    if changed:
+        yield f"{gutter} {bar}"
+
+
+def _note(fix: Fix, settings: Settings) -> str | None:
+    if fix.applicability is Applicability.DISPLAY:
+        return "a suggestion, never applied"
+    if fix.applicability is Applicability.SAFE:
+        return None
+    if settings.unsafe_fixes:
+        return "unsafe fix, results may differ"
+    return "unsafe fix, apply with --unsafe-fixes"
+
+
+def _visible(line: str, left: int) -> str:
+    """The part of a line that is shown, from character `left` on."""
+    part = line[left : left + LONGEST_LINE]
+    after = _CUT if len(line) > left + LONGEST_LINE else ""
+    return f"{_CUT if left else ''}{show(part.replace(chr(9), _TAB))}{after}"
+
+
+def _width(line: str, characters: int, left: int) -> int:
+    """How many columns the first so many characters of a line take where it is shown."""
+    part = line[left : min(characters, left + LONGEST_LINE)]
+    return (len(_CUT) if left else 0) + width(show(part.replace(chr(9), _TAB)))
+
+
+def _plain(text: str, style: str) -> str:
+    return text
+
+
+def _colored(text: str, style: str) -> str:
+    return f"\x1b[{style}m{text}\x1b[0m"
