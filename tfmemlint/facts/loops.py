@@ -57,10 +57,10 @@ class Growth(NamedTuple):
     name: str
     start: Binding
     """Where the empty list is made."""
-    node: ast.Call | ast.AugAssign
-    """The `append`, `extend` or `+=`."""
+    node: ast.Call | ast.AugAssign | ast.Assign
+    """The `append`, `extend` or `+=`, or the whole of `xs = xs + [x]`."""
     value: ast.expr
-    """What is added: the element, or the list that `extend` and `+=` take."""
+    """What is added: the element, or the list that `extend` and `+` take."""
     loops: tuple[Loop, ...]
     """The loops around the growth that do not also make the list anew, innermost first."""
 
@@ -104,10 +104,14 @@ class Loops:
         for augmented in self._tree.all(ast.AugAssign):
             if isinstance(augmented.op, ast.Add) and isinstance(augmented.value, ast.List):
                 found += self._growth(augmented.target, augmented, augmented.value)
+        for assignment in self._tree.all(ast.Assign):
+            added = _sum_with_itself(assignment.targets[0], assignment.value)
+            if added is not None:
+                found += self._growth(added.left, assignment, added.right)
         return tuple(sorted(found, key=lambda each: (each.node.lineno, each.node.col_offset)))
 
     def _growth(
-        self, grown: ast.expr, node: ast.Call | ast.AugAssign, value: ast.expr
+        self, grown: ast.expr, node: ast.Call | ast.AugAssign | ast.Assign, value: ast.expr
     ) -> list[Growth]:
         if not isinstance(grown, ast.Name):
             return []
@@ -116,7 +120,7 @@ class Loops:
         if isinstance(grown.ctx, ast.Load):
             bindings = self._bindings.reaching(grown)
         starts = [each for each in bindings if each.how is How.ASSIGNED and _is_empty(each.value)]
-        others = [each for each in bindings if each.how is not How.AUGMENTED]
+        others = [each for each in bindings if not _continues(each)]
         if len(starts) != 1 or len(others) != 1:
             return []
         outside = [
@@ -194,6 +198,20 @@ def _is_empty(value: ast.expr | None) -> bool:
     if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
         return value.func.id == "list" and not value.args
     return False
+
+
+def _continues(binding: Binding) -> bool:
+    """Whether a binding only adds to the list the name had before."""
+    return binding.how is How.AUGMENTED or bool(_sum_with_itself(binding.node, binding.value))
+
+
+def _sum_with_itself(target: ast.AST, value: ast.expr | None) -> ast.BinOp | None:
+    """`xs + [x]`, about to be given to `xs` again."""
+    if not (isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add)):
+        return None
+    if not (isinstance(value.left, ast.Name) and isinstance(value.right, ast.List)):
+        return None
+    return value if isinstance(target, ast.Name) and target.id == value.left.id else None
 
 
 def _names(node: ast.AST) -> list[ast.Name]:
