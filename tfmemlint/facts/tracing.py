@@ -73,27 +73,52 @@ class Tracing:
     @cached_property
     def functions(self) -> Mapping[FunctionNode, Traced]:
         """The functions that run as a graph, and why."""
-        found: dict[FunctionNode, Traced] = {}
-        for function, why in self._declared():
-            found.setdefault(function, why)
-        pending = list(found)
-        while pending:
-            for called, call in self._run_by(pending.pop()):
-                if called not in found:
-                    found[called] = Traced(TracedBy.CALLER, call)
-                    pending.append(called)
-        return found
+        return {function: whys[0] for function, whys in self._whys.items()}
 
     def why(self, node: ast.AST) -> Traced | None:
         """Why the code at `node` runs as a graph; None where nothing says that it does."""
+        function = self._traced_around(node)
+        return None if function is None else self.functions[function]
+
+    def roots(self, node: ast.AST) -> tuple[Traced, ...]:
+        """Everything that has the code at `node` traced: in place of a caller, why that one is."""
+        function = self._traced_around(node)
+        pending = [] if function is None else [function]
+        found: list[Traced] = []
+        for each in pending:
+            for why in self._whys[each]:
+                if why.by is not TracedBy.CALLER:
+                    found.append(why)
+                    continue
+                caller = self._traced_around(why.at)
+                if caller is not None and caller not in pending:
+                    pending.append(caller)
+        return tuple(found)
+
+    def _traced_around(self, node: ast.AST) -> FunctionNode | None:
+        """The innermost function around `node` that is traced, if code there runs with it."""
         function = self._tree.function(node)
-        while function is not None:
-            if function in self.functions:
-                return self.functions[function]
+        while function is not None and function not in self.functions:
             if function in self._python:
                 return None
             function = self._tree.function(function)
-        return None
+        return function
+
+    @cached_property
+    def _whys(self) -> Mapping[FunctionNode, list[Traced]]:
+        """The functions that run as a graph, each with its own declarations or else its callers."""
+        found: dict[FunctionNode, list[Traced]] = {}
+        for function, why in self._declared():
+            found.setdefault(function, []).append(why)
+        declared = frozenset(found)
+        pending = list(found)
+        for function in pending:
+            for called, call in self._run_by(function):
+                if called not in found:
+                    pending.append(called)
+                if called not in declared:
+                    found.setdefault(called, []).append(Traced(TracedBy.CALLER, call))
+        return found
 
     def _declared(self) -> Iterator[tuple[FunctionNode, Traced]]:
         functions = self._functions

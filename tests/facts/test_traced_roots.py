@@ -1,0 +1,80 @@
+"""What has a piece of code traced, seen through its callers."""
+
+from __future__ import annotations
+
+import ast
+from textwrap import dedent
+
+from tfmemlint import File
+from tfmemlint.facts import TracedBy
+
+HEAD = """\
+    import tensorflow as tf
+
+    def helper(x):
+        return mark(x)
+
+    """
+
+
+def roots(text: str) -> list[TracedBy]:
+    file = File("code.py", dedent(HEAD) + dedent(text))
+    (marked,) = (
+        call for call in file.tf.tree.all(ast.Call) if getattr(call.func, "id", None) == "mark"
+    )
+    return [each.by for each in file.tf.tracing.roots(marked)]
+
+
+def test_a_helper_of_eager_code_has_none() -> None:
+    assert roots("def main(x):\n    return helper(x)\n") == []
+
+
+def test_a_helper_has_those_of_every_traced_caller() -> None:
+    text = """\
+        class Model(tf.keras.Model):
+            def call(self, x):
+                return helper(x)
+
+        @tf.function
+        def step(x):
+            return other(x)
+
+        def other(x):
+            return helper(x)
+        """
+    assert sorted(each.value for each in roots(text)) == ["Keras", "tf.function"]
+
+
+def test_a_function_that_is_itself_declared_has_its_own_alone() -> None:
+    text = """\
+        class Model(tf.keras.Model):
+            def call(self, x):
+                return fast(x)
+
+        @tf.function
+        def fast(x):
+            return helper(x)
+        """
+    assert roots(text) == [TracedBy.TF_FUNCTION]
+
+
+def test_functions_that_call_each_other_have_the_root_of_both() -> None:
+    text = """\
+        @tf.function
+        def even(x):
+            return helper(odd(x))
+
+        def odd(x):
+            return even(x)
+        """
+    assert roots(text) == [TracedBy.TF_FUNCTION]
+
+
+def test_a_function_that_leaves_the_graph_has_none() -> None:
+    text = """\
+        def load(path):
+            return helper(path)
+
+        ds = tf.data.Dataset.list_files("*").map(lambda p: tf.py_function(load, [p], tf.float32))
+        """
+    assert roots(text) == []
