@@ -93,6 +93,17 @@ class Bindings:
         found = self.reaching(use)
         return found[0] if len(found) == 1 else None
 
+    def same(self, one: ast.expr, other: ast.expr) -> bool:
+        """Whether two expressions are spelled alike and every name in them is bound alike."""
+        if ast.dump(one) != ast.dump(other):
+            return False
+        pairs = zip(ast.walk(one), ast.walk(other), strict=True)
+        return all(
+            self.reaching(left) == self.reaching(right)
+            for left, right in pairs
+            if isinstance(left, ast.Name) and isinstance(right, ast.Name)
+        )
+
     def loads(self, scope: ScopeNode, name: str) -> list[ast.Name]:
         """Every read of the name as bound in this scope, from nested functions too."""
         if self._loads is None:

@@ -236,6 +236,51 @@ class Datasets:
                 return self._functions.function(given)
         return None
 
+    def adjoining(self, first: Step, second: Step) -> bool:
+        """Whether `second` takes what `first` gives, nothing else does, and no code stands between.
+
+        So in one fluent chain, and in two statements that give one name its next values (or return
+        it): there the two calls may change places.
+        """
+        callee = second.call.func
+        taken = callee.value if isinstance(callee, ast.Attribute) else None
+        if not isinstance(taken, ast.Name):
+            return taken is first.call
+        binding = self._bindings.only(taken)
+        if binding is None or binding.value is not first.call:
+            return False
+        made, used = self._tree.statement(first.call), self._tree.statement(second.call)
+        block, place = self._tree.place(made)
+        return (
+            block[place + 1 : place + 2] == [used]
+            and _assigns(made) == binding.name
+            and (isinstance(used, ast.Return) or _assigns(used) == binding.name)
+            and self._bindings.readers(binding) == [taken]
+        )
+
+    @cached_property
+    def singles(self) -> tuple[Chain, ...]:
+        """The pipelines of which one element is taken: `next(iter(ds))`, `get_single_element`."""
+        taken = [each for call in self._tree.all(ast.Call) for each in self._single(call)]
+        return tuple(dict.fromkeys(chain for each in taken for chain in self.of(each)))
+
+    def _single(self, call: ast.Call) -> Iterator[ast.expr]:
+        callee = call.func
+        if self._names.qualified(callee) == "tensorflow.data.experimental.get_single_element":
+            yield from call.args[:1]
+        elif isinstance(callee, ast.Attribute) and callee.attr == "get_single_element":
+            yield callee.value
+        elif isinstance(callee, ast.Name) and callee.id == "next" and call.args:
+            origins = self._flow.origins(call.args[0]) or (Origin(call.args[0]),)
+            for iterator in (each.value for each in origins):
+                if not isinstance(iterator, ast.Call):
+                    continue
+                maker = iterator.func
+                if isinstance(maker, ast.Name) and maker.id == "iter":
+                    yield from iterator.args[:1]
+                elif isinstance(maker, ast.Attribute) and maker.attr == "as_numpy_iterator":
+                    yield maker.value
+
     def _evaluate(self, node: ast.expr, frame: Frame | None) -> Iterator[Chain]:
         if isinstance(node, ast.Call):
             yield from self._call(node, frame)
@@ -324,7 +369,11 @@ class Datasets:
         if hops == 0:
             return False
         if isinstance(node, ast.Call):
-            return self._functions.definition(node.func) is None and not self._is_library(node.func)
+            if self._functions.definition(node.func) is not None or self._is_library(node.func):
+                return False
+            if isinstance(node.func, ast.Attribute) and node.func.attr in METHODS:
+                return self._may_be_dataset(node.func.value, hops - 1)
+            return True
         if isinstance(node, ast.Name):
             bindings = self._bindings.reaching(node)
             return all(
@@ -376,6 +425,17 @@ def _calls(chain: Chain) -> tuple[ast.Call, ...]:
 
 def _is_whole(origin: Origin) -> bool:
     return origin.how is How.ASSIGNED and not origin.path
+
+
+def _assigns(statement: ast.stmt) -> str | None:
+    """The one name a statement gives a value to."""
+    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+        target = statement.targets[0]
+    elif isinstance(statement, ast.AnnAssign):
+        target = statement.target
+    else:
+        return None
+    return target.id if isinstance(target, ast.Name) else None
 
 
 def _only_tf_data(step: Step) -> bool:

@@ -228,6 +228,32 @@ RETURNS_TENSOR = (
     "tensorflow.zeros_like",
 )
 
+RETURNS_SEVERAL = frozenset(
+    {
+        "tensorflow.image.combined_non_max_suppression",
+        "tensorflow.image.non_max_suppression_with_scores",
+        "tensorflow.io.decode_csv",
+        "tensorflow.io.parse_example",
+        "tensorflow.io.parse_sequence_example",
+        "tensorflow.io.parse_single_example",
+        "tensorflow.io.parse_single_sequence_example",
+        "tensorflow.linalg.eig",
+        "tensorflow.linalg.eigh",
+        "tensorflow.linalg.lu",
+        "tensorflow.linalg.qr",
+        "tensorflow.linalg.slogdet",
+        "tensorflow.linalg.svd",
+        "tensorflow.math.approx_max_k",
+        "tensorflow.math.top_k",
+        "tensorflow.nn.ctc_beam_search_decoder",
+        "tensorflow.nn.ctc_greedy_decoder",
+        "tensorflow.nn.moments",
+        "tensorflow.nn.top_k",
+        "tensorflow.nn.weighted_moments",
+    }
+)
+"""What, for all its name, gives several tensors: a list, a tuple or a dictionary."""
+
 MODELS = frozenset(
     {
         "keras.Model",

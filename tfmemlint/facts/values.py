@@ -226,6 +226,8 @@ class Values:
         name = self._names.qualified(node.func) or ""
         if not (name.startswith("keras.datasets.") and name.endswith(".load_data")):
             return None
+        if len(path) < 2:
+            return Value(Kind.LIST, Extent.WHOLE, origin=node)
         shapes = makers.KERAS_DATASETS.get(name.split(".")[2])
         if shapes is None or len(path) != 2 or not all(0 <= each <= 1 for each in path):
             return Value(Kind.ARRAY, Extent.WHOLE, origin=node)
@@ -310,7 +312,8 @@ class Values:
             shape = self._shape(makers.argument(node, filled.place, filled.keyword), frame)
             if name in makers.DIMENSIONS_AS_ARGUMENTS:
                 shape = self._dimensions(node.args, frame)
-            dtype = self._dtype(makers.argument(node, filled.dtype_place, "dtype")) or filled.dtype
+            given = makers.argument(node, filled.dtype_place, "dtype")
+            dtype = filled.dtype if given is None else self._dtype(given)
             return Value(kind, Extent.WHOLE, dtype, shape, node)
         if name in makers.KEEPS_DATA or name.endswith(".preprocess_input"):
             return self._kept(name, kind, node, frame)
@@ -321,7 +324,9 @@ class Values:
                 kind, Extent.WHOLE if whole else Extent.UNKNOWN, common(parts).dtype, None, node
             )
         if numpy or name.startswith(("tensorflow.", "keras.ops.")):
-            returns_tensor = name.startswith(makers.RETURNS_TENSOR)
+            returns_tensor = name.startswith(makers.RETURNS_TENSOR) and (
+                name not in makers.RETURNS_SEVERAL
+            )
             return Value(kind, origin=node) if numpy or returns_tensor else UNKNOWN
         return UNKNOWN
 

@@ -1,0 +1,172 @@
+"""Pipelines, wherever their steps stand."""
+
+import ast
+from collections.abc import Callable
+
+import pytest
+
+from tfmemlint import File
+from tfmemlint.facts import From
+
+Look = Callable[[str], tuple[File, list[ast.expr]]]
+
+IMPORT = "import tensorflow as tf\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "steps"),
+    [
+        pytest.param(
+            "ds = tf.data.Dataset.range(9).shuffle(9).batch(3)", [("shuffle", "batch")], id="fluent"
+        ),
+        pytest.param(
+            "ds = tf.data.Dataset.range(9)\nds = ds.shuffle(9)\nds = ds.batch(3)",
+            [("shuffle", "batch")],
+            id="reassigned",
+        ),
+        pytest.param(
+            "ds = tf.data.Dataset.range(9)\nif a:\n    ds = ds.shuffle(9)\nds = ds.batch(3)",
+            [("batch",), ("shuffle", "batch")],
+            id="a branch is one way of two",
+        ),
+        pytest.param(
+            "ds = tf.data.Dataset.range(9)\nds = ds.shuffle(9) if a else ds\nds = ds.batch(3)",
+            [("batch",), ("shuffle", "batch")],
+            id="a conditional expression",
+        ),
+        pytest.param(
+            "def f(ds):\n    return ds.batch(3)\nds = f(tf.data.Dataset.range(9)).prefetch(1)",
+            [("batch", "prefetch")],
+            id="through a helper that takes and gives a dataset",
+        ),
+        pytest.param(
+            "def make():\n    ds = tf.data.Dataset.range(9)\n    return ds.batch(3)\n"
+            "for x in make().take(1): pass",
+            [("batch", "take")],
+            id="from a factory",
+        ),
+        pytest.param(
+            "class P:\n    def __init__(self):\n"
+            "        self.ds = tf.data.Dataset.range(9).cache()\n"
+            "    def go(self):\n        return self.ds.batch(3)",
+            [("cache", "batch")],
+            id="kept on self",
+        ),
+        pytest.param(
+            "class P:\n    def make(self):\n        return tf.data.Dataset.range(9).cache()\n"
+            "    def go(self):\n        return self.make().batch(3)",
+            [("cache", "batch")],
+            id="made by a method",
+        ),
+        pytest.param(
+            "ds = tf.data.Dataset.range(9).apply(lambda d: d.batch(3)).cache()",
+            [("batch", "cache")],
+            id="apply is a call",
+        ),
+        pytest.param(
+            "a, b = tf.data.Dataset.range(9), tf.data.Dataset.range(3)\nb = b.batch(3)",
+            [("batch",)],
+            id="assigned side by side",
+        ),
+        pytest.param(
+            "ds = tf.data.Dataset.range(9)\nfor e in range(3):\n    ds = ds.shuffle(9)",
+            [("shuffle",)],
+            id="a loop is followed once",
+        ),
+        pytest.param(
+            "ds = tf.data.Dataset.range(9).batch(\n    3,\n).map(lambda x: x)",
+            [("batch", "map")],
+            id="across lines",
+        ),
+        pytest.param(
+            "from loading import get\nds = get()\nds = ds.batch(3).prefetch(1)",
+            [("batch", "prefetch")],
+            id="begun out of sight, with a step only tf.data has",
+        ),
+        pytest.param(
+            "def f(ds: tf.data.Dataset):\n    return ds.batch(3).shuffle(9)",
+            [("batch", "shuffle")],
+            id="an annotated parameter",
+        ),
+        pytest.param(
+            "a = tf.data.Dataset.range(9).batch(2)\nds = tf.data.Dataset.zip((a, a)).cache()",
+            [("batch",), ("cache",)],
+            id="zip begins a new chain",
+        ),
+    ],
+)
+def test_a_pipeline_is_followed(look: Look, source: str, steps: list[tuple[str, ...]]) -> None:
+    file, _ = look(IMPORT + source)
+
+    assert sorted(chain.methods for chain in file.tf.datasets.chains) == steps
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param(
+            "frame = frame.map(f).batch(3).shuffle(9)", id="unknown, nothing only tf.data has"
+        ),
+        pytest.param("xs = [1, 2]\nxs.shuffle(3)\nxs.batch(2)", id="a list"),
+        pytest.param("df = pd.DataFrame(a).filter(b).take(c)", id="a data frame"),
+        pytest.param("import numpy as np\nnp.repeat(a, 2)", id="a function of NumPy"),
+        pytest.param("cache.cache(1, 2, 3, 4)", id="too many arguments to be the dataset method"),
+        pytest.param("def f(): return 3\nf().batch(2).prefetch(1)", id="in sight and no dataset"),
+    ],
+)
+def test_what_is_no_pipeline_for_certain(look: Look, source: str) -> None:
+    file, _ = look(IMPORT + source)
+
+    assert file.tf.datasets.chains == ()
+
+
+@pytest.mark.parametrize(
+    ("source", "kind"),
+    [
+        ("see(tf.data.Dataset.from_tensor_slices(x))", From.SLICES),
+        ("see(tf.data.Dataset.from_tensors(x))", From.TENSORS),
+        ("see(tf.data.TFRecordDataset(files).map(f))", From.RECORDS),
+        ("see(tf.keras.utils.image_dataset_from_directory(d))", From.DIRECTORY),
+        ("import tensorflow_datasets as tfds\nsee(tfds.load('mnist')['train'])", From.CATALOGUE),
+        (
+            "import tensorflow_datasets as tfds\n"
+            "(train, test), info = tfds.load('mnist', with_info=True)\nsee(train)",
+            From.CATALOGUE,
+        ),
+        ("import tensorflow_datasets as tfds\nsee(tfds.builder('x').as_dataset())", From.CATALOGUE),
+        ("see(tf.data.Dataset.zip((a, b)))", From.MIXED),
+    ],
+)
+def test_what_a_pipeline_begins_with(look: Look, source: str, kind: From) -> None:
+    file, seen = look(IMPORT + source)
+
+    assert [chain.source.kind for chain in file.tf.datasets.of(seen[0])] == [kind]
+
+
+def test_an_argument_is_found_by_keyword_or_place(look: Look) -> None:
+    file, seen = look(
+        IMPORT + "see(tf.data.Dataset.range(9).shuffle(9, seed=3).batch(batch_size=4))"
+    )
+    (chain,) = file.tf.datasets.of(seen[0])
+    shuffle, batch = chain.steps
+    found = [
+        shuffle.argument("buffer_size"),
+        shuffle.argument("seed"),
+        batch.argument("batch_size"),
+    ]
+
+    assert [ast.unparse(each) for each in found if each is not None] == ["9", "3", "4"]
+    assert batch.argument("drop_remainder") is None
+
+
+def test_callers_in_the_module_show_what_a_parameter_holds(look: Look) -> None:
+    file, _ = look(
+        IMPORT
+        + "def prepare(ds):\n    return ds.shuffle(9)\n"
+        + "train = prepare(tf.data.Dataset.range(9).batch(3))\n"
+        + "test = prepare(tf.data.Dataset.range(5))\n"
+    )
+
+    methods = {chain.methods for chain in file.tf.datasets.chains}
+
+    assert ("batch", "shuffle") in methods

@@ -1,0 +1,106 @@
+"""Loops: what they go over, how often, what grows in them; and gradient tapes."""
+
+import ast
+from collections.abc import Callable
+
+import pytest
+
+from tfmemlint import File
+from tfmemlint.facts import Over
+
+Look = Callable[[str], tuple[File, list[ast.expr]]]
+
+IMPORTS = (
+    "import glob, itertools\nimport numpy as np\nimport tensorflow as tf\nfrom tqdm import tqdm\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("source", "over", "trips"),
+    [
+        ("for i in range(10):\n    see(i)", Over.RANGE, 10),
+        ("N = 6\nfor i in range(2, N):\n    see(i)", Over.RANGE, 4),
+        ("for i in range(n):\n    see(i)", Over.RANGE, None),
+        ("for epoch in range(10):\n    see(epoch)", Over.EPOCHS, 10),
+        ("for i in range(args.epochs):\n    see(i)", Over.EPOCHS, None),
+        ("for i in range(0, n, 32):\n    see(i)", Over.OFFSETS, None),
+        ("for i in tf.range(8):\n    see(i)", Over.TENSOR, 8),
+        ("for x in tf.data.Dataset.range(9):\n    see(x)", Over.DATASET, None),
+        ("for i, x in enumerate(tqdm(tf.data.Dataset.range(9))):\n    see(x)", Over.DATASET, None),
+        ("for p in tqdm(sorted(glob.glob(d))):\n    see(p)", Over.PATHS, None),
+        ("for row in np.load(f):\n    see(row)", Over.ARRAY, None),
+        ("for a in (1, 2, 3):\n    see(a)", Over.LITERAL, 3),
+        ("while True:\n    see(a)", Over.FOREVER, None),
+        ("while a:\n    see(a)", Over.CONDITION, None),
+        ("for a in b:\n    see(a)", Over.UNKNOWN, None),
+        ("[see(p) for p in glob.glob(d)]", Over.PATHS, None),
+    ],
+)
+def test_what_a_loop_goes_over(look: Look, source: str, over: Over, trips: int | None) -> None:
+    file, seen = look(IMPORTS + source)
+
+    loop = file.tf.loops.around(seen[0])[0]
+
+    assert (loop.over, loop.trips) == (over, trips)
+
+
+@pytest.mark.parametrize(
+    ("source", "grown"),
+    [
+        ("xs = []\nfor a in b:\n    xs.append(a)", [("xs", 1)]),
+        ("xs = list()\nfor a in b:\n    xs.extend(a)", [("xs", 1)]),
+        ("xs = []\nfor a in b:\n    xs += [a]", [("xs", 1)]),
+        (
+            "xs, ys = [], []\nfor a in b:\n    xs.append(a)\n    ys.append(a)",
+            [("xs", 1), ("ys", 1)],
+        ),
+        ("xs = []\nfor a in b:\n    for c in a:\n        xs.append(c)", [("xs", 2)]),
+        ("for a in b:\n    xs = []\n    for c in a:\n        xs.append(c)", [("xs", 1)]),
+        ("xs = []\nxs.append(1)", []),
+        ("def f(xs):\n    for a in b:\n        xs.append(a)", []),
+        ("xs = [1]\nfor a in b:\n    xs.append(a)", []),
+        ("xs = []\nif c:\n    xs = load()\nfor a in b:\n    xs.append(a)", []),
+    ],
+)
+def test_lists_that_grow_in_loops(look: Look, source: str, grown: list[tuple[str, int]]) -> None:
+    file, _ = look(source)
+
+    assert [(each.name, len(each.loops)) for each in file.tf.loops.growths] == grown
+
+
+@pytest.mark.parametrize(
+    ("source", "invariant"),
+    [
+        ("for i in range(3):\n    see(x)", True),
+        ("for i in range(3):\n    see(x[i])", False),
+        ("for i in range(3):\n    see(x)\n    x = x + 1", False),
+        ("for i in range(3):\n    see(x[:10])", True),
+    ],
+)
+def test_what_no_trip_of_the_loop_changes(look: Look, source: str, invariant: bool) -> None:
+    file, seen = look(source)
+    loop = file.tf.loops.around(seen[0])[0]
+
+    assert file.tf.loops.invariant(seen[0], loop) is invariant
+
+
+def test_a_tape_knows_what_is_asked_of_it(look: Look) -> None:
+    file, seen = look(
+        IMPORTS
+        + """
+with tf.GradientTape(persistent=True) as tape:
+    tape.watch(x)
+    y = see(f(x))
+a = tape.gradient(y, x)
+b = tape.jacobian(y, x)
+del tape
+with tf.GradientTape() as other:
+    keep(other)
+"""
+    )
+    tape, other = file.tf.tapes.all
+
+    assert (tape.name, tape.persistent, len(tape.asked), len(tape.watched)) == ("tape", True, 2, 1)
+    assert not tape.escapes
+    assert other.escapes
+    assert file.tf.tapes.recording(seen[0]) == (tape,)

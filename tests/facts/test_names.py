@@ -1,0 +1,69 @@
+"""Canonical names under every spelling of the imports."""
+
+import ast
+from collections.abc import Callable
+
+import pytest
+
+from tfmemlint import File
+
+Look = Callable[[str], tuple[File, list[ast.expr]]]
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        ("import tensorflow as tf\nsee(tf.data.Dataset)", "tensorflow.data.Dataset"),
+        ("import tensorflow\nsee(tensorflow.stack)", "tensorflow.stack"),
+        ("import tensorflow.compat.v2 as tf\nsee(tf.stack)", "tensorflow.stack"),
+        ("import tensorflow.compat.v1 as tf\nsee(tf.Session)", "tensorflow.Session"),
+        ("from tensorflow import keras\nsee(keras.Model)", "keras.Model"),
+        ("from tensorflow import keras as k\nsee(k.models.Model)", "keras.Model"),
+        ("from tensorflow.keras import layers\nsee(layers.Dense)", "keras.layers.Dense"),
+        ("from tensorflow.keras.models import Sequential\nsee(Sequential)", "keras.Sequential"),
+        ("import keras\nsee(keras.layers.LSTM)", "keras.layers.LSTM"),
+        ("import tf_keras\nsee(tf_keras.Model)", "keras.Model"),
+        ("import tf_keras as keras\nsee(keras.Model)", "keras.Model"),
+        ("from tensorflow.python.keras import backend as K\nsee(K.mean)", "keras.backend.mean"),
+        ("import tensorflow as tf\nK = tf.keras.backend\nsee(K.mean)", "keras.backend.mean"),
+        (
+            "from tensorflow.data import Dataset\nsee(Dataset.range)",
+            "tensorflow.data.Dataset.range",
+        ),
+        (
+            "import tensorflow as tf\nAUTO = tf.data.experimental.AUTOTUNE\nsee(AUTO)",
+            "tensorflow.data.AUTOTUNE",
+        ),
+        (
+            "try:\n    import keras\nexcept ImportError:\n    from tensorflow import keras\n"
+            "see(keras.Model)",
+            "keras.Model",
+        ),
+        ("def f():\n    import tensorflow as tf\n    see(tf.stack)", "tensorflow.stack"),
+        ("import os.path\nsee(os.path.join)", "os.path.join"),
+    ],
+)
+def test_an_import_in_any_spelling_has_one_name(look: Look, source: str, name: str) -> None:
+    file, seen = look(source)
+
+    assert file.tf.names.qualified(seen[0]) == name
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param("def f(tf):\n    see(tf.stack)", id="a parameter called tf"),
+        pytest.param("import tensorflow as tf\ntf = make()\nsee(tf.stack)", id="rebound"),
+        pytest.param("from .tensorflow import stack\nsee(stack)", id="a relative import"),
+        pytest.param("tf = tf\nsee(tf.stack)", id="an alias of itself"),
+        pytest.param(
+            "if a:\n    import numpy as np\nelse:\n    import cupy as np\nsee(np.stack)",
+            id="two different imports",
+        ),
+        pytest.param("import tensorflow as tf\nsee(tf.keras.Model())", id="a call's result"),
+    ],
+)
+def test_what_is_not_surely_one_import_has_no_name(look: Look, source: str) -> None:
+    file, seen = look(source)
+
+    assert file.tf.names.qualified(seen[0]) is None
