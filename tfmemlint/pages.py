@@ -157,8 +157,8 @@ def _example(folder: Path) -> str:
     except OSError:
         return ""
     whole = len(bad) + len(fixed)
-    _, _, _, *lines = difflib.unified_diff(bad, fixed, n=whole, lineterm="")
-    return "\n".join(("## Example", "", "```diff", *map(str.rstrip, lines), "```"))
+    diff = list(difflib.unified_diff(bad, fixed, n=whole, lineterm=""))
+    return "\n".join(("## Example", "", "```diff", *map(str.rstrip, diff[3:]), "```"))
 
 
 def _measured_section(rule: Rule, figures: Mapping[str, Any]) -> str:
@@ -170,7 +170,7 @@ def _measured_section(rule: Rule, figures: Mapping[str, Any]) -> str:
         f" of the other, because {claim.because}.",
     ]
     try:
-        lines += _figures_table(figures)
+        lines += tuple(_figures_table(figures))
     except (KeyError, TypeError):
         lines += ["", f"Not measured yet: `tfmemlint verify {rule.code}` does."]
     return "\n".join(lines)
