@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -32,9 +32,15 @@ from tfmemlint.vocabulary import (
 def render() -> Callable[..., str]:
     """All findings in a format, as one string."""
 
-    def render(output_format: str, *results: Checked, **settings: Any) -> str:
+    def render(
+        output_format: str,
+        *results: Checked,
+        rules: Mapping[str, Rule] | None = None,
+        root: str = os.curdir,
+        **settings: Any,
+    ) -> str:
         out = io.StringIO()
-        report.write(results, output_format, out, **{"rules": {}, "root": os.curdir, **settings})
+        report.write(results, output_format, out, rules=rules or {}, root=root, **settings)
         return out.getvalue()
 
     return render

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 from tfmemlint.vocabulary import Applicability, Cell, Checked, Diagnostic, Finding, Rule, Span
+
+validator: Any = import_module("jsonschema").Draft202012Validator  # it has no types
 
 Render = Callable[..., str]
 Found = Callable[..., Finding]
@@ -53,6 +55,7 @@ _REGION = _object(
     dict.fromkeys(("startLine", "startColumn", "endLine", "endColumn"), _FROM_ONE),
     {"snippet": _TEXT},
 )
+_PHYSICAL = _object({"artifactLocation": _ARTIFACT, "region": _REGION})
 _REPLACEMENT = _object(
     {"deletedRegion": _REGION, "insertedContent": _object({"text": {"type": "string"}})}
 )
@@ -64,9 +67,7 @@ _RESULT = _object(
         "level": _LEVEL,
         "message": _TEXT,
         "locations": _array(
-            _object(
-                {"physicalLocation": _object({"artifactLocation": _ARTIFACT, "region": _REGION})}
-            ),
+            _object({"physicalLocation": _PHYSICAL}),
             minItems=1,
             maxItems=1,
         ),
@@ -126,7 +127,7 @@ def run(render: Render) -> Callable[..., dict[str, Any]]:
 
     def run(*results: Checked, **settings: Any) -> dict[str, Any]:
         log = json.loads(render("sarif", *results, **settings))
-        jsonschema.Draft202012Validator(_LOG).validate(log)
+        validator(_LOG).validate(log)
         [only] = log["runs"]
         rules = [each["id"] for each in only["tool"]["driver"]["rules"]]
         for result in only["results"]:

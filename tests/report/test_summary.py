@@ -23,9 +23,7 @@ def checked(found: Found) -> Callable[..., list[Checked]]:
 
     def checked(*fixes: Applicability | None) -> list[Checked]:
         findings = tuple(
-            found("x", "x", replacements=[("x", "y")], applicability=fix)
-            if fix
-            else found("x", "x")
+            found("x", "x", replacements=[("x", "y")] if fix else (), applicability=fix)
             for fix in fixes
         )
         return [Checked("a.py", "x", findings[:1]), Checked("b.py", "x", findings[1:])]
