@@ -1,0 +1,449 @@
+"""Settings: `[tool.tfmemlint]` in pyproject.toml, or a tfmemlint.toml, the nearest to each file."""
+
+# pathlib takes longer to import than a small file takes to check.
+# ruff: noqa: PTH116, PTH118, PTH119, PTH120, PTH123
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from stat import S_ISREG
+from typing import Any, NamedTuple
+
+from tfmemlint.patterns import ANY, PatternError, Matcher, alternatives, literally, matcher
+
+FILES = (".tfmemlint.toml", "tfmemlint.toml", "pyproject.toml")
+"""Where settings are looked for in a folder; the first that has any is the only one read."""
+
+EXCLUDED = (
+    ".bzr",
+    ".direnv",
+    ".eggs",
+    ".git",
+    ".git-rewrite",
+    ".hg",
+    ".ipynb_checkpoints",
+    ".mypy_cache",
+    ".nox",
+    ".pants.d",
+    ".pyenv",
+    ".pytest_cache",
+    ".pytype",
+    ".ruff_cache",
+    ".svn",
+    ".tfmemlint_cache",
+    ".tox",
+    ".venv",
+    ".vscode",
+    "__pycache__",
+    "__pypackages__",
+    "_build",
+    "buck-out",
+    "build",
+    "dist",
+    "node_modules",
+    "site-packages",
+    "venv",
+)
+
+_LARGEST = 1_000_000
+_MOST_PATTERNS = 1_000
+_SPECIFIER = re.compile(
+    r"\s*(===|==|~=|!=|<=|>=|<|>)\s*v?(\d+(?:\.\d+)*)(\.\*|(?:\.?(?:a|b|rc|dev|post)\d*)*)\s*"
+)
+
+
+class ConfigError(Exception):
+    """Settings that cannot be used; the message says where and why."""
+
+
+class Selection(NamedTuple):
+    """Which rules one source of settings wants: a file, or the command line."""
+
+    select: tuple[str, ...] | None = None
+    extend_select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+
+
+class FileIgnores(NamedTuple):
+    """Rules that are ignored in some files."""
+
+    files: Matcher
+    inverted: bool
+    """Means all other files."""
+    ignore: tuple[str, ...]
+
+
+class Config(NamedTuple):
+    """The settings of one file, checked; rule codes are as written."""
+
+    path: str | None = None
+    """The file that the settings are from; None for the defaults."""
+    rules: tuple[Selection, ...] = ()
+    """Which rules to run; a later selection builds on the earlier ones, or starts anew."""
+    fixes: tuple[Selection, ...] = ()
+    """Which rules' fixes to apply, likewise."""
+    file_ignores: tuple[FileIgnores, ...] = ()
+    exclude: tuple[str, ...] = EXCLUDED
+    """Patterns of names, and of absolute paths."""
+    extend_exclude: tuple[str, ...] = ()
+    unsafe_fixes: bool = False
+    tensorflow: str | None = None
+    output_format: str | None = None
+    plugins: tuple[str, ...] = ()
+
+
+class Option(NamedTuple):
+    """A key of the settings, as read and as documented."""
+
+    type: str
+    read: Callable[[Any], Any]
+    """Raises TypeError or ValueError."""
+    default: str
+    example: str
+    help: str
+
+
+class Configs:
+    """The settings of each folder, read once."""
+
+    def __init__(self, override: Callable[[Config], Config], always: Config | None = None) -> None:
+        self._override = override
+        self._always = None if always is None else override(always)
+        self._known: dict[str, Config] = {}
+        self._excluded: dict[Config, Matcher] = {}
+
+    def of(self, folder: str) -> Config:
+        """The settings that hold in a folder, given by its absolute path. Raises ConfigError."""
+        if self._always is not None:
+            return self._always
+        below: list[str] = []
+        config = self._known.get(folder)
+        while config is None:
+            below.append(folder)
+            own = in_folder(folder)
+            above = os.path.dirname(folder)
+            if own is not None or above == folder:
+                config = self._override(own or Config())
+            else:
+                folder = above
+                config = self._known.get(folder)
+        self._known.update(dict.fromkeys(below, config))
+        return config
+
+    def excluded(self, folder: str) -> Matcher:
+        """What is excluded in a folder."""
+        config = self.of(folder)
+        if config not in self._excluded:
+            patterns = (*config.exclude, *config.extend_exclude)
+            self._excluded[config] = matcher(patterns, ANY)
+        return self._excluded[config]
+
+    def all(self) -> list[Config]:
+        """The different settings met so far."""
+        return [self._always] if self._always else list(dict.fromkeys(self._known.values()))
+
+
+def in_folder(folder: str) -> Config | None:
+    """The settings that a folder's own files give; None if they give none."""
+    for name in FILES:
+        path = os.path.join(folder, name)
+        try:
+            status = os.stat(path)
+        except OSError:
+            continue
+        if S_ISREG(status.st_mode):
+            config = load(path, folder)
+            if config is not None:
+                return config
+    return None
+
+
+def load(path: str, root: str) -> Config | None:
+    """The settings in a file; None if it is a pyproject.toml without any. Raises ConfigError.
+
+    `root` is the folder that its patterns start from.
+    """
+    try:
+        with open(path, "rb") as file:
+            data = file.read(_LARGEST + 1)
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror}") from error
+    shared = os.path.basename(path) == "pyproject.toml"
+    if shared and b"tfmemlint" not in data:
+        return None
+    if len(data) > _LARGEST:
+        raise ConfigError(f"{path}: larger than {_LARGEST} bytes")
+    table: Any = _parse(data, path)
+    if shared:
+        for key in ("tool", "tfmemlint"):
+            table = table.get(key) if type(table) is dict else None
+        if table is None:
+            return None
+    return read(table, path, root)
+
+
+def read(table: Any, path: str, root: str) -> Config:
+    """The settings in a table of keys and values. Raises ConfigError."""
+    if type(table) is not dict:
+        raise ConfigError(f"{path}: `tfmemlint` is not a table")
+    values: dict[str, Any] = {}
+    for key, value in table.items():
+        option = OPTIONS.get(key)
+        if option is None:
+            raise ConfigError(f"{path}: unknown key `{key}`{did_you_mean(key, OPTIONS)}")
+        try:
+            values[key] = option.read(value)
+        except TypeError:
+            raise ConfigError(f"{path}: `{key}` is not of the type {option.type}") from None
+        except ValueError as error:
+            raise ConfigError(f"{path}: `{key}`: {error}") from None
+    try:
+        return Config(
+            path=path,
+            rules=(
+                Selection(
+                    values.get("select"), values.get("extend-select", ()), values.get("ignore", ())
+                ),
+            ),
+            fixes=(Selection(values.get("fixable"), (), values.get("unfixable", ())),),
+            file_ignores=file_ignores(values.get("per-file-ignores", ()), root),
+            exclude=(*rooted(values["exclude"], root),) if "exclude" in values else EXCLUDED,
+            extend_exclude=(*rooted(values.get("extend-exclude", ()), root),),
+            unsafe_fixes=values.get("unsafe-fixes", False),
+            tensorflow=values.get("tensorflow"),
+            output_format=values.get("output-format"),
+            plugins=values.get("plugins", ()),
+        )
+    except PatternError as error:
+        raise ConfigError(f"{path}: {error}") from None
+
+
+def file_ignores(
+    pairs: Iterable[tuple[str, tuple[str, ...]]], root: str
+) -> tuple[FileIgnores, ...]:
+    """What to ignore where, from patterns with the codes ignored in the files they match."""
+    return tuple(
+        FileIgnores(
+            matcher(rooted([pattern.removeprefix("!")], root), ANY), pattern.startswith("!"), codes
+        )
+        for pattern, codes in pairs
+    )
+
+
+def rooted(patterns: Collection[str], root: str) -> Iterator[str]:
+    """Patterns that match names, or else absolute paths below `root`. Raises PatternError."""
+    start = literally(root.replace(os.sep, "/"))
+    total = 0
+    for pattern in patterns:
+        for each in alternatives(pattern, _MOST_PATTERNS):
+            total += 1
+            if total > _MOST_PATTERNS:
+                raise PatternError(f"more than {_MOST_PATTERNS} patterns")
+            plain = each.rstrip("/") or "/"
+            rooted = os.path.normpath(os.path.join(start, plain)) if "/" in plain else plain
+            try:
+                matcher([rooted], ANY)
+            except PatternError as error:
+                raise PatternError(f"the pattern `{each}` {error}") from None
+            yield rooted
+
+
+def codes_of(selector: str, names: Mapping[str, str]) -> frozenset[str]:
+    """The codes that a code, a name, a prefix or `ALL` means. Raises ConfigError.
+
+    `names` has the name of every code there is.
+    """
+    if selector == "ALL":
+        return frozenset(names)
+    codes = frozenset(
+        code
+        for code, name in names.items()
+        if selector == name or (selector and code.startswith(selector))
+    )
+    if not codes:
+        nearest = did_you_mean(selector, [*names, *names.values()])
+        raise ConfigError(f"unknown rule `{selector}`{nearest}")
+    return codes
+
+
+def chosen(selections: Iterable[Selection], names: Mapping[str, str]) -> frozenset[str]:
+    """The codes that are left when each selection has had its say. Raises ConfigError.
+
+    Within one selection the longer prefix wins, and of two as long what ignores.
+    """
+    codes: set[str] = set(names)
+    for select, extend_select, ignore in selections:
+        wishes = [(_weight(each, names), True, each) for each in (*(select or ()), *extend_select)]
+        wishes += [(_weight(each, names), False, each) for each in ignore]
+        verdicts: dict[str, bool] = {}
+        for _, wanted, each in sorted(wishes, key=lambda wish: (wish[0], not wish[1])):
+            verdicts.update(dict.fromkeys(codes_of(each, names), wanted))
+        if select is not None:
+            codes = set()
+        codes |= {code for code, wanted in verdicts.items() if wanted}
+        codes -= {code for code, wanted in verdicts.items() if not wanted}
+    return frozenset(codes)
+
+
+def selectors(config: Config) -> Iterator[tuple[str, str]]:
+    """Every selector in the settings but `ALL`, with the key it stands under."""
+    keys = ("select", "extend-select", "ignore")
+    layers = [(keys, layer) for layer in config.rules]
+    layers += [(("fixable", "extend-fixable", "unfixable"), layer) for layer in config.fixes]
+    for names, layer in layers:
+        for name, entries in zip(names, layer, strict=True):
+            yield from ((name, entry) for entry in entries or () if entry != "ALL")
+    for ignores in config.file_ignores:
+        yield from (("per-file-ignores", entry) for entry in ignores.ignore if entry != "ALL")
+
+
+def oldest_tensorflow(specifier: str | None) -> tuple[int, ...] | None:
+    """The oldest TensorFlow that a declared specifier such as `>=2.12` admits; None if any."""
+    floors = [
+        tuple(map(int, clause[2].split(".")))
+        for clause in _SPECIFIER.finditer(specifier or "")
+        if clause[1] in ("==", "===", "~=", ">=", ">")
+    ]
+    return max(floors, default=None)
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """A question that names the nearest known word, to stand behind an error; else nothing."""
+    from difflib import get_close_matches  # noqa: PLC0415
+
+    nearest = get_close_matches(word, known, n=1)
+    return f"; did you mean `{nearest[0]}`?" if nearest else ""
+
+
+def _weight(selector: str, names: Mapping[str, str]) -> int:
+    if selector == "ALL":
+        return 0
+    return len(max(names, key=len)) if selector in names.values() else len(selector)
+
+
+def _parse(data: bytes, path: str) -> dict[str, Any]:
+    if sys.version_info >= (3, 11):
+        import tomllib  # noqa: PLC0415
+    else:
+        import tomli as tomllib  # noqa: PLC0415
+    try:
+        return tomllib.loads(data.decode("utf-8"))
+    except RecursionError:
+        raise ConfigError(f"{path}: nests too deeply") from None
+    except ValueError as error:
+        raise ConfigError(f"{path}: not valid TOML: {error}") from None
+
+
+def _strings(value: Any) -> tuple[str, ...]:
+    if type(value) is not list:
+        raise TypeError
+    return tuple(map(_string, value))
+
+
+def _string(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _flag(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError
+    return value
+
+
+def _strings_by_pattern(value: Any) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    if type(value) is not dict:
+        raise TypeError
+    return tuple((pattern, _strings(codes)) for pattern, codes in value.items())
+
+
+def _specifier(value: object) -> str:
+    specifier = _string(value)
+    if not all(map(_SPECIFIER.fullmatch, specifier.split(","))):
+        raise ValueError(f"`{specifier}` is not a version specifier such as `>=2.12,<3`")
+    return specifier
+
+
+def _format(value: object) -> str:
+    from tfmemlint.report import FORMATS  # noqa: PLC0415
+
+    if _string(value) not in FORMATS:
+        raise ValueError(f"no format `{value}`{did_you_mean(str(value), FORMATS)}")
+    return str(value)
+
+
+OPTIONS: Mapping[str, Option] = {
+    "select": Option(
+        "list[str]",
+        _strings,
+        '["ALL"]',
+        'select = ["TFM1", "TFM202"]',
+        "The rules to run: codes, beginnings of codes, names, or `ALL`.\n"
+        "Where this and `ignore` mean the same rule, the longer beginning wins.",
+    ),
+    "extend-select": Option(
+        "list[str]",
+        _strings,
+        "[]",
+        'extend-select = ["TFM9"]',
+        "Rules to run beside those in `select`.",
+    ),
+    "ignore": Option("list[str]", _strings, "[]", 'ignore = ["TFM202"]', "Rules not to run."),
+    "per-file-ignores": Option(
+        "dict[str, list[str]]",
+        _strings_by_pattern,
+        "{}",
+        'per-file-ignores = { "tests/*" = ["TFM2"] }',
+        "Rules not to run on the files that a pattern matches; with `!` before it, on all others.",
+    ),
+    "exclude": Option(
+        "list[str]",
+        _strings,
+        "[" + ", ".join(f'"{name}"' for name in EXCLUDED) + "]",
+        'exclude = [".venv", "generated/*.py"]',
+        "What not to look for files in, instead of the default. A pattern without a slash means\n"
+        "names of files and folders at any depth; one with a slash is relative to this file.",
+    ),
+    "extend-exclude": Option(
+        "list[str]",
+        _strings,
+        "[]",
+        'extend-exclude = ["third_party"]',
+        "What not to look for files in, beside `exclude`.",
+    ),
+    "fixable": Option(
+        "list[str]", _strings, '["ALL"]', 'fixable = ["TFM1"]', "The rules whose fixes to apply."
+    ),
+    "unfixable": Option(
+        "list[str]", _strings, "[]", 'unfixable = ["TFM202"]', "Rules whose fixes not to apply."
+    ),
+    "unsafe-fixes": Option(
+        "bool",
+        _flag,
+        "false",
+        "unsafe-fixes = true",
+        "Whether to apply fixes after which results may differ.",
+    ),
+    "tensorflow": Option(
+        "str",
+        _specifier,
+        "none",
+        'tensorflow = ">=2.12"',
+        "The versions of TensorFlow that the code is to run with.",
+    ),
+    "output-format": Option(
+        "str", _format, '"full"', 'output-format = "concise"', "How to write what was found."
+    ),
+    "plugins": Option(
+        "list[str]",
+        _strings,
+        "[]",
+        'plugins = ["acme"]',
+        "Installed rule packs to load beside the built-in one, by the name of their entry point.",
+    ),
+}
+"""Every key there is."""
