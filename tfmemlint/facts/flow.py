@@ -67,8 +67,8 @@ class Flow:
             return tuple(found) or None
         if isinstance(expression, ast.Attribute):
             owner = self._functions.instance_of(expression.value)
-            values = self._functions.attributes(owner, expression.attr) if owner else ()
-            return tuple(Origin(value) for value in values) or None
+            found_in = self._functions.unpacked_attributes(owner, expression.attr) if owner else ()
+            return tuple(Origin(value, path=path) for value, path in found_in) or None
         return None
 
     def enter(self, call: ast.Call, frame: Frame | None) -> Frame | None:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
-from tfmemlint.facts.bindings import Bindings, How
+from tfmemlint.facts.bindings import Bindings, How, element
 from tfmemlint.facts.names import Names
 from tfmemlint.facts.tree import FUNCTIONS, FunctionNode, Tree
 
@@ -29,6 +29,8 @@ KERAS_BASES = frozenset(
         "tensorflow.Module",
     }
 )
+
+KERAS_MODELS = frozenset({"keras.Model", "keras.Sequential"})
 
 
 class Functions:
@@ -76,14 +78,28 @@ class Functions:
 
     def attributes(self, owner: ast.ClassDef, name: str) -> tuple[ast.expr, ...]:
         """Everything the class's methods assign to `self.name`, whole assignments only."""
+        return tuple(value for value, path in self.unpacked_attributes(owner, name) if not path)
+
+    def unpacked_attributes(
+        self, owner: ast.ClassDef, name: str
+    ) -> tuple[tuple[ast.expr, tuple[int, ...]], ...]:
+        """As `attributes`, each with its place in what is unpacked: `self.x, self.y = load()`."""
         return tuple(
-            value for each in self._lineage(owner) for value in self._assigned.get((each, name), ())
+            found for each in self._lineage(owner) for found in self._assigned.get((each, name), ())
         )
 
     def is_keras(self, owner: ast.ClassDef) -> bool:
         """Whether a class is a Keras layer or model, directly or through classes of the module."""
         return any(
             self._names.is_any(base, KERAS_BASES) or self._is_keras_name(base)
+            for each in self._lineage(owner)
+            for base in each.bases
+        )
+
+    def is_model(self, owner: ast.ClassDef) -> bool:
+        """Whether a class is a Keras model, which has `fit` and `predict`, not a mere layer."""
+        return any(
+            self._names.is_any(base, KERAS_MODELS)
             for each in self._lineage(owner)
             for base in each.bases
         )
@@ -243,25 +259,46 @@ class Functions:
             called = self.definition(call.func)
             if called is not None:
                 found.setdefault(called, []).append(call)
+            if isinstance(called, ast.ClassDef):
+                made_by = self.method(called, "__init__")
+                if made_by is not None:
+                    found.setdefault(made_by, []).append(call)
         return found
 
     @cached_property
-    def _assigned(self) -> Mapping[tuple[ast.ClassDef, str], list[ast.expr]]:
-        found: dict[tuple[ast.ClassDef, str], list[ast.expr]] = {}
+    def _assigned(
+        self,
+    ) -> Mapping[tuple[ast.ClassDef, str], list[tuple[ast.expr, tuple[int, ...]]]]:
+        everything: dict[tuple[ast.ClassDef, str], list[tuple[ast.expr, tuple[int, ...]]]] = {}
         for assignment in self.tree.all(ast.Assign, ast.AnnAssign):
+            if assignment.value is None:
+                continue
             targets = (
                 assignment.targets if isinstance(assignment, ast.Assign) else [assignment.target]
             )
-            for target in targets:
-                if not (isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name)):
-                    continue
-                binding = self._bindings.only(target.value)
+            unpacked = [found for target in targets for found in _attribute_targets(target)]
+            for attribute, base, path in unpacked:
+                binding = self._bindings.only(base)
                 owner = (
                     self._self(binding.node) if binding and binding.how is How.PARAMETER else None
                 )
-                if owner is not None and assignment.value is not None:
-                    found.setdefault((owner, target.attr), []).append(assignment.value)
-        return found
+                if owner is not None:
+                    value = element(assignment.value, path)
+                    everything.setdefault((owner, attribute.attr), []).append(value)
+        return everything
+
+
+def _attribute_targets(
+    target: ast.expr, path: tuple[int, ...] = ()
+) -> Iterator[tuple[ast.Attribute, ast.Name, tuple[int, ...]]]:
+    """The `name.attribute` targets of an assignment, each with its place in what is unpacked."""
+    if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
+        yield target, target.value, path
+    elif isinstance(target, ast.Starred):
+        yield from _attribute_targets(target.value, (*path, -1))
+    elif isinstance(target, (ast.Tuple, ast.List)):
+        for index, each in enumerate(target.elts):
+            yield from _attribute_targets(each, (*path, index))
 
 
 def default(function: FunctionNode, name: str) -> ast.expr | None:

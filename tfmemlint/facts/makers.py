@@ -130,6 +130,8 @@ ARRAY_METHODS = frozenset(
     }
 )
 SHAPE_OF = frozenset({"numpy.shape", "tensorflow.shape", "keras.ops.shape"})
+SCALERS = "sklearn.preprocessing."
+SCALES = frozenset({"fit_transform", "transform"})
 SPLITS_ARGUMENTS = frozenset({"sklearn.model_selection.train_test_split"})
 
 KEEPS_DATA = {

@@ -342,6 +342,10 @@ class Values:
             self._dtype(makers.argument(node, 1, "dtype")) if name in makers.SETS_DTYPE else None
         )
         shape = inner.shape if name in makers.KEEPS_SHAPE else None
+        if name.endswith(".expand_dims"):
+            axis = makers.argument(node, 1, "axis")
+            if axis is not None and _constant(axis) == 0:  # one example, as a batch of one
+                return Value(kind, Extent.PART, inner.dtype, None, inner.origin)
         return Value(kind, inner.extent, dtype or inner.dtype, shape, inner.origin)
 
     def _method(self, node: ast.Call, callee: ast.Attribute, frame: Frame | None) -> Value:
@@ -361,6 +365,10 @@ class Values:
             return Value(Kind.ARRAY, Extent.WHOLE, given or "float64", shape, node)
         if made in makers.PATH and callee.attr in ("glob", "rglob", "iterdir"):
             return Value(Kind.PATHS, Extent.WHOLE, origin=node)
+        if callee.attr in makers.SCALES and node.args and (made or "").startswith(makers.SCALERS):
+            scaled = self.of(node.args[0], frame)
+            is_data = scaled.is_array or scaled.kind is Kind.FRAME
+            return scaled._replace(kind=Kind.ARRAY, dtype=None) if is_data else UNKNOWN
         inner = self.of(maker, frame)
         if inner.kind is Kind.PATH and callee.attr in ("glob", "rglob", "iterdir"):
             return Value(Kind.PATHS, Extent.WHOLE, origin=node)
@@ -411,6 +419,8 @@ class Values:
             return self._unpacked_constant(node, frame)
         indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         first = indices[0] if indices else None
+        if isinstance(first, ast.Constant) and isinstance(first.value, str):
+            return inner._replace(dtype=None, shape=None)  # an array of an .npz file
         if _is_everything(first) or (isinstance(first, ast.Constant) and first.value is Ellipsis):
             rows = inner.shape[:1] if inner.shape else ()
             shape = inner.shape if len(indices) == 1 else ((*rows, None) if rows else None)
