@@ -24,13 +24,16 @@ def value(expression: str) -> Value:
         "tf.io.parse_single_example(record, features)",
         "tf.nn.moments(x, axes=[0])",
         "tf.linalg.svd(x)",
+        "tf.experimental.dtensor.layout(x)",
     ],
 )
 def test_several_tensors_are_not_one(expression: str) -> None:
     assert value(expression).kind is Kind.UNKNOWN
 
 
-@pytest.mark.parametrize("expression", ["tf.io.decode_jpeg(x)", "tf.linalg.inv(x)"])
+@pytest.mark.parametrize(
+    "expression", ["tf.io.decode_jpeg(x)", "tf.linalg.inv(x)", "tf.exp(x)", "tf.shape(x)"]
+)
 def test_one_tensor_is_one(expression: str) -> None:
     assert value(expression).kind is Kind.TENSOR
 
@@ -48,3 +51,21 @@ def test_a_dtype_that_is_given_counts_even_if_it_is_unknown(
     expression: str, dtype: str | None
 ) -> None:
     assert value(expression).dtype == dtype
+
+
+def test_what_is_unpacked_from_the_result_of_a_function_is_known_by_its_place() -> None:
+    text = """\
+import tensorflow as tf
+
+def start():
+    return tf.zeros([2]), [1, 2]
+
+state, rest = start()
+"""
+    file = File("code.py", text)
+    module = file.tf.tree.module
+    kinds = [
+        file.tf.values.bound(file.tf.bindings.of(module, name)[0]).kind
+        for name in ("state", "rest", "tf")
+    ]
+    assert kinds == [Kind.TENSOR, Kind.LIST, Kind.UNKNOWN]

@@ -9,7 +9,7 @@ from math import prod
 from typing import NamedTuple
 
 from tfmemlint.facts import makers
-from tfmemlint.facts.bindings import How, element
+from tfmemlint.facts.bindings import Binding, How, element
 from tfmemlint.facts.flow import Flow, Frame, Origin
 from tfmemlint.facts.functions import KERAS_BASES, Functions
 from tfmemlint.facts.names import Names
@@ -110,6 +110,12 @@ class Values:
     def of(self, expression: ast.expr, frame: Frame | None = None) -> Value:
         """The value of an expression; where several may reach it, what they have in common."""
         return self._remembered(expression, (), frame)
+
+    def bound(self, binding: Binding) -> Value:
+        """What one binding gives its name; parameters, imports and definitions are unknown."""
+        if binding.value is None:
+            return UNKNOWN
+        return self._from_origin(Origin(binding.value, binding.how, binding.path))
 
     def number(self, expression: ast.expr | None, frame: Frame | None = None) -> int | float | None:
         """The number an expression surely is: literals, constants, sizes and arithmetic on them."""
@@ -324,10 +330,9 @@ class Values:
                 kind, Extent.WHOLE if whole else Extent.UNKNOWN, common(parts).dtype, None, node
             )
         if numpy or name.startswith(("tensorflow.", "keras.ops.")):
-            returns_tensor = name.startswith(makers.RETURNS_TENSOR) and (
-                name not in makers.RETURNS_SEVERAL
-            )
-            return Value(kind, origin=node) if numpy or returns_tensor else UNKNOWN
+            one = name.startswith(makers.RETURNS_TENSOR) and name not in makers.RETURNS_SEVERAL
+            one = one or numpy or name in makers.RETURNS_ONE
+            return Value(kind, origin=node) if one else UNKNOWN
         return UNKNOWN
 
     def _kept(self, name: str, kind: Kind, node: ast.Call, frame: Frame | None) -> Value:
