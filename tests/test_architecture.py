@@ -1,0 +1,107 @@
+"""Which part may import which: the arrows of the design, held by reading the imports."""
+
+import ast
+from pathlib import Path
+
+import pytest
+import tfmemlint_rules
+
+import tfmemlint
+
+ENGINE = Path(tfmemlint.__file__).parent
+RULES = Path(next(iter(tfmemlint_rules.__path__)))
+FIXTURES = RULES.parent.parent / "fixtures"
+
+ALLOWED = {
+    "vocabulary": set[str](),
+    "lines": set[str](),
+    "facts": {"tfmemlint.facts"},
+    "source": {"tfmemlint.facts", "tfmemlint.lines", "tfmemlint.vocabulary", "tfmemlint.concrete"},
+    "concrete": {"tfmemlint.source", "tfmemlint.vocabulary"},
+    "edits": {"tfmemlint.vocabulary", "tfmemlint.source"},
+    "fixing": {"tfmemlint.vocabulary"},
+    "suppress": {"tfmemlint.vocabulary", "tfmemlint.lines"},
+    "linting": {"tfmemlint.vocabulary", "tfmemlint.lines", "tfmemlint.source"},
+    "report": {"tfmemlint.report", "tfmemlint.vocabulary", "tfmemlint.lines"},
+    "writing": set[str](),
+}
+"""What each part of the engine may import of ours, at run time; the others may import anything."""
+
+FOR_RULES = {"tfmemlint", "tfmemlint.facts", "tfmemlint.edits"}
+
+
+def imports(path: Path, *, types_too: bool = False) -> set[str]:
+    """The modules a file imports, those named for type checkers alone left out."""
+    found: set[str] = set()
+    pending: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.If) and not types_too and ast.unparse(node.test) == "TYPE_CHECKING":
+            continue
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{path}: relative import"
+            found.add(node.module or "")
+        pending += ast.iter_child_nodes(node)
+    return found
+
+
+def modules(part: str) -> list[Path]:
+    folder = ENGINE / part
+    return sorted(folder.rglob("*.py")) if folder.is_dir() else [folder.with_suffix(".py")]
+
+
+def within(name: str, allowed: set[str]) -> bool:
+    return any(name == each or name.startswith(each + ".") for each in allowed)
+
+
+@pytest.mark.parametrize("part", ALLOWED)
+def test_a_part_of_the_engine_imports_only_what_it_may(part: str) -> None:
+    ours = {
+        (path.name, name)
+        for path in modules(part)
+        for name in imports(path)
+        if name.partition(".")[0] in ("tfmemlint", "tfmemlint_rules")
+    }
+
+    assert {pair for pair in ours if not within(pair[1], ALLOWED[part])} == set()
+
+
+def test_the_facts_import_nothing_but_the_standard_library() -> None:
+    foreign = {name.partition(".")[0] for path in modules("facts") for name in imports(path)} - {
+        "__future__",
+        "ast",
+        "collections",
+        "enum",
+        "functools",
+        "math",
+        "tfmemlint",
+        "typing",
+    }
+
+    assert foreign == set()
+
+
+def test_the_engine_knows_no_rule_by_name() -> None:
+    named = {
+        path.name
+        for path in ENGINE.rglob("*.py")
+        if any(name.startswith("tfmemlint_rules") for name in imports(path, types_too=True))
+    }
+
+    assert named == set()
+
+
+@pytest.mark.parametrize("path", sorted(RULES.glob("tfm*.py")), ids=lambda path: path.stem)
+def test_a_rule_imports_the_rule_api_and_no_rule(path: Path) -> None:
+    allowed = FOR_RULES | {"__future__", "ast", "collections.abc", "itertools", "typing", "libcst"}
+
+    assert imports(path, types_too=True) - allowed == set()
+
+
+@pytest.mark.parametrize(
+    "path", sorted(FIXTURES.glob("*/*.py")), ids=lambda path: f"{path.parent.name}-{path.stem}"
+)
+def test_a_fixture_imports_nothing_of_ours(path: Path) -> None:
+    assert not any(within(name, {"tfmemlint", "tfmemlint_rules"}) for name in imports(path))

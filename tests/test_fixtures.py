@@ -1,0 +1,288 @@
+"""What is promised of every rule, tried on its fixtures through the command line."""
+
+import ast
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from tfmemlint import Applicability, File, Rule, registry
+from tfmemlint.cli import main
+from tfmemlint.linting import lint
+
+RULES = registry.load()
+FIXTURES = registry.folder(next(iter(RULES.values()))).parent
+
+MARK = re.compile(rb"[ \t]*# want (TFM.*?)(?=\r?$)", re.MULTILINE)
+WANT = re.compile(rb'(TFM\d+) "([^"]*)"')
+HEADINGS = [
+    "## What it finds",
+    "## Why it costs memory",
+    "## What to do instead",
+    "## Fix safety",
+    "## When to ignore it",
+]
+
+
+class Want(NamedTuple):
+    """That a line must be reported, and words of the message."""
+
+    line: int
+    code: str
+    words: str
+
+
+class Program(NamedTuple):
+    """A fixture that a rule has something to say about."""
+
+    rule: Rule
+    path: Path
+
+    @property
+    def twin(self) -> Path:
+        """What the fix makes of it, where one is offered."""
+        if self.path.name == "bad.py":
+            return self.path.with_name("fixed.py")
+        return self.path.with_name(f"{self.path.stem}.fixed{self.path.suffix}")
+
+
+def unmarked(source: bytes) -> tuple[bytes, list[Want]]:
+    """A fixture without its marks, and what they ask for."""
+    wants = [
+        Want(source[: mark.start()].count(b"\n") + 1, code.decode(), words.decode())
+        for mark in MARK.finditer(source)
+        for code, words in WANT.findall(mark[1])
+    ]
+    return MARK.sub(b"", source), wants
+
+
+def check(path: Path, capsys: pytest.CaptureFixture[str], *options: str) -> list[dict[str, Any]]:
+    """What `tfmemlint check` reports of a file, all rules selected unless told otherwise."""
+    capsys.readouterr()
+    status = main(["check", "--isolated", "--output-format", "json", *options, str(path)])
+    found: list[dict[str, Any]] = json.loads(capsys.readouterr().out)
+    assert status == (1 if found else 0)
+    return found
+
+
+def only(rule: Rule) -> tuple[str, str]:
+    return "--select", rule.code
+
+
+def copied(program: Path, folder: Path) -> Path:
+    """The fixture without its marks, in a folder of its own."""
+    copy = folder / program.name
+    copy.write_bytes(unmarked(program.read_bytes())[0])
+    return copy
+
+
+def programs() -> list[Program]:
+    return [
+        Program(rule, path)
+        for rule in RULES.values()
+        for path in [
+            registry.folder(rule) / "bad.py",
+            *sorted((registry.folder(rule) / "cases").glob("*")),
+        ]
+        if path.suffix in (".py", ".ipynb") and ".fixed" not in path.name
+    ]
+
+
+def silent() -> list[Program]:
+    return [
+        Program(rule, path)
+        for rule in RULES.values()
+        for path in [
+            registry.folder(rule) / "ok.py",
+            registry.folder(rule) / "fixed.py",
+            *sorted((registry.folder(rule) / "cases").glob("*.fixed.*")),
+        ]
+    ]
+
+
+def named(program: Program) -> str:
+    return f"{program.rule.code}-{program.path.name}"
+
+
+each_rule = pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.code)
+each_program = pytest.mark.parametrize("program", programs(), ids=named)
+each_silent = pytest.mark.parametrize("program", silent(), ids=named)
+
+
+@each_program
+def test_each_line_is_reported_exactly_where_it_is_wanted(
+    program: Program, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, wants = unmarked(program.path.read_bytes())
+    assert wants
+
+    found = check(copied(program.path, tmp_path), capsys, *only(program.rule))
+
+    assert [(each["location"]["row"], each["code"]) for each in found] == [
+        (want.line, want.code) for want in wants
+    ]
+    for each, want in zip(found, wants, strict=True):
+        assert want.words in each["message"]
+
+
+@each_program
+def test_the_fix_makes_of_a_program_what_stands_beside_it(
+    program: Program, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy = copied(program.path, tmp_path)
+    expected = program.twin.read_bytes() if program.twin.exists() else copy.read_bytes()
+
+    check(copy, capsys, *only(program.rule), "--fix", "--unsafe-fixes")
+
+    assert copy.read_bytes() == expected
+
+
+@each_program
+def test_a_fix_resolves_its_findings_and_brings_no_others(
+    program: Program, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy = copied(program.path, tmp_path)
+    before = [each["code"] for each in check(copy, capsys)]
+    fixable = [each for each in check(copy, capsys, *only(program.rule)) if each["fix"]]
+
+    check(copy, capsys, *only(program.rule), "--fix", "--unsafe-fixes")
+    after = [each["code"] for each in check(copy, capsys)]
+
+    assert after.count(program.rule.code) == before.count(program.rule.code) - len(fixable)
+    assert all(after.count(code) <= before.count(code) for code in after)
+    if copy.suffix == ".py":
+        ast.parse(copy.read_bytes())
+    fixed = copy.read_bytes()
+    check(copy, capsys, *only(program.rule), "--fix", "--unsafe-fixes")
+    assert copy.read_bytes() == fixed
+
+
+@each_program
+def test_an_unsafe_fix_is_not_applied_unasked(
+    program: Program, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy = copied(program.path, tmp_path)
+    before = copy.read_bytes()
+    found = check(copy, capsys, *only(program.rule))
+    safe = [each for each in found if each["fix"] and each["fix"]["applicability"] == "safe"]
+
+    check(copy, capsys, *only(program.rule), "--fix")
+
+    assert (copy.read_bytes() != before) == bool(safe)
+
+
+@each_silent
+def test_nothing_is_reported_of_what_is_fine(
+    program: Program, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert check(program.path, capsys, *only(program.rule)) == []
+
+
+@each_rule
+def test_a_rule_has_its_fixtures(rule: Rule) -> None:
+    folder = registry.folder(rule)
+    marked = [path for path in folder.rglob("*.py") if unmarked(path.read_bytes())[1]]
+
+    assert {"bad.py", "fixed.py", "ok.py"} <= {path.name for path in folder.iterdir()}
+    assert {"trainer.py", "flat.py", "helpers.py"} <= {path.name for path in marked}
+    assert b"# scales" in (folder / "bad.py").read_bytes()
+
+
+@each_rule
+def test_what_must_stay_silent_is_longer_than_the_positives(rule: Rule) -> None:
+    folder = registry.folder(rule)
+    ok = len((folder / "ok.py").read_text().splitlines())
+
+    assert ok > len((folder / "bad.py").read_text().splitlines())
+
+
+def test_every_folder_of_fixtures_has_a_rule() -> None:
+    assert {path.name for path in FIXTURES.iterdir() if path.is_dir()} == set(RULES)
+
+
+@each_rule
+def test_a_page_has_every_section_and_says_how_safe_the_fix_is(rule: Rule) -> None:
+    lines = rule.page.splitlines()
+    headings = [line for line in lines if line.startswith("## ")]
+    safety = lines[lines.index("## Fix safety") + 1]
+
+    assert headings == HEADINGS
+    assert lines[0].endswith(".")
+    assert safety.startswith(("Safe", "Unsafe", "None"))
+
+
+@each_rule
+def test_code_and_name_agree_with_the_module(rule: Rule) -> None:
+    module = rule.check.__module__.rpartition(".")[2]
+
+    assert re.fullmatch(r"TFM[1-7]\d\d", rule.code)
+    assert module == f"{rule.code.lower()}_{rule.name.replace('-', '_')}"
+    assert not re.search(r"\b(no|avoid|use|missing-no)\b", rule.name)
+
+
+@each_rule
+def test_a_claim_promises_a_difference_one_can_see(rule: Rule) -> None:
+    assert 0 < rule.claim.at_most <= 0.8
+    assert rule.claim.because
+
+
+@each_program
+def test_what_is_said_is_said_in_the_house_style(program: Program) -> None:
+    source = unmarked(program.path.read_bytes())[0].decode()
+    if program.path.suffix == ".ipynb":
+        pytest.skip("its code is in cells")
+    safety = program.rule.page.partition("## Fix safety\n")[2]
+
+    for finding in program.rule.check(File("example.py", source)):
+        assert re.match(r"[a-z`]", finding.message)
+        assert not finding.message.endswith(".")
+        assert "\n" not in finding.message
+        if finding.fix is not None:
+            assert re.match(r"[A-Z]", finding.fix.title)
+            assert not finding.fix.title.endswith(".")
+            safe = finding.fix.applicability is Applicability.SAFE
+            assert not (safe and safety.startswith("Unsafe."))
+            assert not (not safe and safety.startswith("Safe."))
+
+
+def test_the_screen_hides_no_finding(capsys: pytest.CaptureFixture[str]) -> None:
+    paths = sorted(FIXTURES.rglob("*.py"))
+    screened = {
+        (each["filename"], each["code"], each["location"]["row"])
+        for path in paths
+        for each in check(path, capsys, "--ignore-noqa")
+    }
+    everything: set[tuple[str, str, int]] = set()
+    for path in paths:
+        file = File(str(path), path.read_bytes().decode("utf-8"))
+        for finding in lint(str(path), file.text, RULES.values()):
+            row = file.lines.position(finding.diagnostic.span.start)[0]
+            everything.add((str(path), finding.code, row))
+
+    assert screened == everything
+
+
+def test_the_whole_folder_of_fixtures_lists_every_want(capsys: pytest.CaptureFixture[str]) -> None:
+    wanted: set[tuple[str, str, int]] = {
+        (str(program.path), want.code, want.line)
+        for program in programs()
+        if program.path.suffix == ".py"
+        for want in unmarked(program.path.read_bytes())[1]
+    }
+
+    found = check(FIXTURES, capsys)
+
+    assert wanted <= {(each["filename"], each["code"], each["location"]["row"]) for each in found}
+
+
+def test_marks_are_cut_with_the_space_before_them() -> None:
+    source = b'x = 1  # keep\ny = 2  # want TFM202 "words" TFM207 "more"\r\n'
+    expected: tuple[bytes, Sequence[Want]] = (
+        b"x = 1  # keep\ny = 2\r\n",
+        [Want(2, "TFM202", "words"), Want(2, "TFM207", "more")],
+    )
+
+    assert unmarked(source) == expected
