@@ -30,7 +30,7 @@ _FIX_SENTENCES = {
     "none": "It has no fix.",
 }
 # What a program says to those who lint and measure it, and not to its readers.
-_MARK = re.compile(r"[ \t]*# (?:want TFM.*|scales|step)[ \t]*$", re.MULTILINE)
+_MARK = re.compile(r"[ \t]*# (?:want [A-Z]+\d.*|scales|step)[ \t]*$", re.MULTILINE)
 
 
 def rule_page(rule: Rule, folder: Path) -> str:
@@ -166,8 +166,8 @@ def _measured_section(rule: Rule, figures: Mapping[str, Any]) -> str:
     lines = [
         "## Measured",
         "",
-        f"The claim: the fixed program has at most {claim.at_most:g} of the {claim.metric.value}"
-        f" of the other, because {claim.because}.",
+        f"Claimed: {claim.metric.value} after / before <= {claim.at_most:g},"
+        f" because {claim.because}.",
     ]
     try:
         lines += tuple(_figures_table(figures))

@@ -7,7 +7,8 @@ import re
 
 def summary(page: str) -> str:
     """The first sentence, without its full stop."""
-    return " ".join(page.strip().partition("\n\n")[0].split()).removesuffix(".")
+    opening = " ".join(page.strip().partition("\n\n")[0].split())
+    return re.split(r"\.(?= [A-Z]|$)", opening, maxsplit=1)[0]
 
 
 def section(page: str, heading: str) -> str:
