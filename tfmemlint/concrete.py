@@ -7,7 +7,7 @@ much a line. So only the innermost statement around a finding is ever parsed wit
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -64,7 +64,7 @@ def concrete(file: File, node: ast.AST) -> Concrete | None:
         default_newline=module.default_newline,
         shift=start - prefix,
     )
-    module._codegen(state)
+    module._codegen(state)  # pyright: ignore[reportPrivateUsage]  as libcst's own providers do
     if "".join(state.tokens) != text:
         return None
     return Concrete(file, module, state.spans)
@@ -101,8 +101,8 @@ class _Spans(CodegenState):
 
     shift: int = 0
     length: int = 0
-    spans: dict[cst.CSTNode, Span] = field(default_factory=dict)
-    _open: list[int] = field(default_factory=list)
+    spans: dict[cst.CSTNode, Span] = field(default_factory=dict[cst.CSTNode, Span])
+    _open: list[int] = field(default_factory=list[int])
 
     def add_indent_tokens(self) -> None:
         super().add_indent_tokens()
@@ -126,7 +126,7 @@ class _Spans(CodegenState):
         *,
         start_node: cst.CSTNode | None = None,
         end_node: cst.CSTNode | None = None,
-    ) -> Iterator[None]:
+    ) -> Generator[None]:
         start = self.length + self.shift
         yield
         first = self.spans[start_node].start if start_node else start

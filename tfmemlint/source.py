@@ -1,4 +1,4 @@
-"""A file as rules see it: text, `ast` tree, spans, the facts, and libcst for one statement at a time."""
+"""A file as rules see it: text, tree, spans, facts, and libcst for one statement at a time."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class File:
         self.lines = Lines(text)
 
     def span(self, first: Located, last: Located | None = None) -> Span:
-        """From the start of `first` to the end of `last`; decorators belong to what they decorate."""
+        """From the start of `first` to the end of `last`, decorators included."""
         start = self.lines.offset(first.lineno, first.col_offset)
         decorators: list[ast.expr] = getattr(first, "decorator_list", [])
         if decorators:

@@ -66,7 +66,7 @@ class Cost(NamedTuple):
 
 
 class Diagnostic(NamedTuple):
-    """What a rule says about one place. The code, the severity and the path are the engine's to add."""
+    """What a rule says about one place. Code and path are the engine's to add."""
 
     span: Span
     message: str
@@ -103,7 +103,7 @@ class Rule(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """A diagnostic with the code and name of what made it: a rule, or the engine itself (TFM0xx)."""
+    """A diagnostic with the code and name of what made it: a rule or the engine (TFM0xx)."""
 
     code: str
     name: str
