@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Container, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from math import inf
 from typing import NamedTuple
 
@@ -73,8 +73,8 @@ class _Layout(NamedTuple):
     logical: tuple[tuple[int, int], ...]
 
 
-class _Scope(NamedTuple):
-    """What one item of a mark, or a blanket mark, suppresses: a code, or any, on some rows."""
+class _Area(NamedTuple):
+    """Rows on which an item, or a blanket mark, suppresses a code, or any."""
 
     code: str | None
     cause: Span
@@ -83,12 +83,11 @@ class _Scope(NamedTuple):
 
 
 class _Scopes(NamedTuple):
-    """All that a file suppresses."""
+    """All that a file suppresses, and the items and blanket marks that are the cause of it."""
 
-    near: dict[int, list[_Scope]]
-    """What concerns one row, by that row."""
-    wide: list[_Scope]
-    """What concerns several rows."""
+    rows: dict[tuple[int, str | None], set[Span]]
+    """By the one row and the code, or any, that it concerns."""
+    areas: list[_Area]
     closing: frozenset[Span]
     """Items that enable what was disabled."""
 
@@ -102,7 +101,7 @@ def suppress(
     """The findings that no comment suppresses, and a TFM005 for each comment that suppresses none.
 
     `ran` holds the codes of the rules that looked at the file; None means all there are. What
-    suppresses a rule that did not run may well be needed.
+    suppresses a rule that did not run may well be needed. The result is in order of place.
     """
     if not _worth_tokenizing(text, findings, known):
         return tuple(findings)
@@ -133,7 +132,7 @@ def suppress(
         for complaint in islice(complaints, _MOST_COMPLAINTS)
         if not _causes(complaint, scopes, layout, lines)
     )
-    return tuple(kept)
+    return tuple(sorted(kept, key=lambda finding: (finding.diagnostic.span, finding.code)))
 
 
 def _worth_tokenizing(text: str, findings: Sequence[Finding], known: Known) -> bool:
@@ -209,27 +208,27 @@ def _layout(text: str, lines: Lines) -> _Layout | None:
 
 
 def _scopes(marks: Sequence[tuple[_Mark, _Comment]], layout: _Layout) -> _Scopes:
-    near: dict[int, list[_Scope]] = {}
-    wide: list[_Scope] = []
-    disabled: dict[str | None, list[_Scope]] = {}
+    rows: dict[tuple[int, str | None], set[Span]] = {}
+    areas: list[_Area] = []
+    disabled: dict[str | None, list[_Area]] = {}
     closing: set[Span] = set()
     below = _rows_below(layout)
     for mark, comment in marks:
         for code, cause in _targets(mark):
             if mark.verb in ("noqa", "ignore"):
                 row = below.get(comment.row, comment.row) if mark.verb == "ignore" else comment.row
-                near.setdefault(row, []).append(_Scope(code, cause))
+                rows.setdefault((row, code), set()).add(cause)
             elif not comment.alone:
                 continue
             elif mark.verb == "ignore-file":
-                wide.append(_Scope(code, cause))
+                areas.append(_Area(code, cause))
             elif mark.verb == "disable":
-                disabled.setdefault(code, []).append(_Scope(code, cause, comment.row))
+                disabled.setdefault(code, []).append(_Area(code, cause, comment.row))
             elif code in disabled:
-                wide += (scope._replace(last=comment.row) for scope in disabled.pop(code))
+                areas += (opened._replace(last=comment.row) for opened in disabled.pop(code))
                 closing.add(cause)
-    wide += (scope for scopes in disabled.values() for scope in scopes)
-    return _Scopes(near, wide, frozenset(closing))
+    areas += chain.from_iterable(disabled.values())
+    return _Scopes(rows, areas, frozenset(closing))
 
 
 def _targets(mark: _Mark) -> list[tuple[str | None, Span]]:
@@ -258,13 +257,16 @@ def _causes(finding: Finding, scopes: _Scopes, layout: _Layout, lines: Lines) ->
     before = bisect_right(layout.logical, row, key=lambda logical: logical[0]) - 1
     if before >= 0 and row <= (last := layout.logical[before][1]):
         rows |= {layout.logical[before][0], last, min(end, last)}
-    candidates = [scope for near in rows for scope in scopes.near.get(near, ())]
-    candidates += (scope for scope in scopes.wide if scope.first <= row <= scope.last)
-    return {
-        scope.cause
-        for scope in candidates
-        if scope.code == finding.code or (scope.code is None and scope.cause != span)
-    }
+    causes: set[Span] = set()
+    for code in (finding.code, None):
+        causes.update(*(scopes.rows.get((near, code), ()) for near in rows))
+        causes.update(
+            area.cause
+            for area in scopes.areas
+            if area.code == code and area.first <= row <= area.last
+        )
+    # A blanket mark that suppresses nothing else does not suppress the complaint about it.
+    return causes - {span}
 
 
 def _complaints(
