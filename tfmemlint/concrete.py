@@ -1,7 +1,7 @@
-"""libcst, one statement at a time: what confirms a finding's shape and lends its nodes to the edit.
+"""libcst, one statement at a time: it confirms a finding's shape and lends its nodes to the edit.
 
-`ast` has no parentheses, commas, dots or comments; libcst has them all, and costs a hundred times as
-much a line. So only the innermost statement around a finding is ever parsed with it.
+`ast` has no parentheses, commas, dots or comments; libcst has them all, and takes more than ten
+times as long for a line. So only the innermost statement around a finding is parsed with it.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Concrete:
 
 
 def concrete(file: File, node: ast.AST) -> Concrete | None:
-    """The innermost statement around `node` as libcst reads it; None if it does not read it back exactly."""
+    """The innermost statement around `node`; None if libcst does not read it back exactly."""
     statement = file.tf.tree.statement(node)
     text, start, prefix = _excerpt(file, statement, node)
     if len(text) > MAX_STATEMENT or _deeper_than(MAX_DEPTH, statement):
@@ -71,7 +71,7 @@ def concrete(file: File, node: ast.AST) -> Concrete | None:
 
 
 def _excerpt(file: File, statement: ast.stmt, node: ast.AST) -> tuple[str, int, int]:
-    """The text to parse, where in the file it begins, and how many characters were put before it."""
+    """The text to parse, where in the file it begins, and how much was put before it."""
     start, end = file.span(statement)
     body: list[ast.stmt] | None = getattr(statement, "body", None)
     if not body:

@@ -19,7 +19,7 @@ class BadRules(Exception):
 
 
 def load(plugins: Iterable[str] = ()) -> Mapping[str, Rule]:
-    """The rules of the built-in pack and of the installed packs named, by code, in order of code."""
+    """The rules of the built-in pack and of the installed packs named, by code."""
     installed = {entry.name: entry for entry in metadata.entry_points(group=GROUP)}
     rules: dict[str, Rule] = {}
     for name in (BUILTIN, *plugins):
@@ -37,7 +37,7 @@ def load(plugins: Iterable[str] = ()) -> Mapping[str, Rule]:
 
 
 def folder(rule: Rule) -> Path:
-    """Where a rule's fixtures and measurements are: beside an installed pack, or in the checkout."""
+    """Where a rule's fixtures and measurements are: in an installed pack or the checkout."""
     pack = import_module(rule.check.__module__.rpartition(".")[0])
     home = Path(next(iter(pack.__path__)))
     shipped = home / "_fixtures"
