@@ -24,6 +24,10 @@ _LAST_LINES = 8
 _LOGGED = re.compile(r"[IW]\d{4} \d\d:|[IW]0000 |WARNING: All log messages before absl::Init")
 
 
+Pair = tuple[Rule, Path]
+"""A rule and the folder its two programs are in."""
+
+
 class Trial(NamedTuple):
     """What came of one rule: a verdict, or the reason why there is none."""
 
@@ -47,11 +51,6 @@ def main(argv: list[str]) -> int:
     except (registry.BadRules, UsageError) as reason:
         print(f"tfmemlint verify: {reason}", file=sys.stderr)
         return CANNOT_MEASURE
-    return measure([(rule, registry.folder(rule)) for rule in rules], asked)
-
-
-def measure(pairs: Sequence[tuple[Rule, Path]], asked: argparse.Namespace) -> int:
-    """Try each rule with the programs in its folder."""
     settings = Settings(
         runs=asked.runs,
         device=asked.device,
@@ -59,11 +58,19 @@ def measure(pairs: Sequence[tuple[Rule, Path]], asked: argparse.Namespace) -> in
         also=BOTH_PEAKS if asked.write else (),
         scaling=asked.scaling,
     )
+    pairs = [(rule, registry.folder(rule)) for rule in rules]
+    return measure(pairs, settings, write=asked.write, as_json=asked.json)
+
+
+def measure(
+    pairs: Sequence[Pair], settings: Settings, *, write: bool = False, as_json: bool = False
+) -> int:
+    """Try each rule with the programs in its folder."""
     tell = _progress()
     try:
         packages_with_tensorflow()
-        trials = _trials(pairs, settings, tell, asked.write)
-        done = _print_json(trials) if asked.json else _print_rows(pairs, settings, trials)
+        trials = _trials(pairs, settings, tell, write)
+        done = _print_json(trials) if as_json else _print_rows(pairs, settings, trials)
     except (SetupError, UsageError) as reason:
         tell("")
         print(f"tfmemlint verify: {printable(str(reason))}", file=sys.stderr)
@@ -72,7 +79,10 @@ def measure(pairs: Sequence[tuple[Rule, Path]], asked: argparse.Namespace) -> in
         tell("")
         print("tfmemlint verify: interrupted", file=sys.stderr)
         return INTERRUPTED
-    return ALL_HOLD if done and all(trial.holds for trial in done) else SOME_DO_NOT
+    if not done:
+        print("tfmemlint verify: there is no rule to try", file=sys.stderr)
+        return CANNOT_MEASURE
+    return ALL_HOLD if all(trial.holds for trial in done) else SOME_DO_NOT
 
 
 def chosen(codes: Sequence[str], rules: Mapping[str, Rule]) -> list[Rule]:
@@ -154,7 +164,7 @@ def _progress() -> Callable[[str], None]:
 
 
 def _trials(
-    pairs: Sequence[tuple[Rule, Path]],
+    pairs: Sequence[Pair],
     settings: Settings,
     tell: Callable[[str], None],
     write: bool,
@@ -167,12 +177,14 @@ def _trials(
         tell("")
         yield Trial(rule, outcome)
         if write and isinstance(outcome, Verdict):
-            try:
-                record.write(outcome, folder)
-            except OSError as error:
-                raise UsageError(
-                    f"cannot write {folder}/measured.json: {error.strerror}"
-                ) from error
+            _write(outcome, folder)
+
+
+def _write(verdict: Verdict, folder: Path) -> None:
+    try:
+        record.write(verdict, folder)
+    except OSError as error:
+        raise UsageError(f"cannot write {folder}/measured.json: {error.strerror}") from error
 
 
 def _print_json(trials: Iterator[Trial]) -> list[Trial]:
@@ -188,9 +200,7 @@ def _entry(trial: Trial) -> dict[str, Any]:
     return {**entry, "error": str(trial.outcome), "stderr": _last_lines(trial.outcome.stderr)}
 
 
-def _print_rows(
-    pairs: Sequence[tuple[Rule, Path]], settings: Settings, trials: Iterator[Trial]
-) -> list[Trial]:
+def _print_rows(pairs: Sequence[Pair], settings: Settings, trials: Iterator[Trial]) -> list[Trial]:
     name_width = max((len(rule.name) for rule, _ in pairs), default=0)
     print(_row(name_width, "code", "name", "metric", "bad", "fixed", "ratio", "claim", ""))
     done: list[Trial] = []

@@ -163,7 +163,7 @@ def _environment(job: Job, work: Path, mark: str) -> dict[str, str]:
     of_device = {"CUDA_VISIBLE_DEVICES": "-1"} if job.device == "cpu" else {}
     weighs_device = job.metric in (Metric.DEVICE_PEAK, Metric.DEVICE_GROWTH)
     of_metric = {"TF_CPU_ALLOCATOR_USE_BFC": "1"} if weighs_device else {}
-    home = {"HOME": str(work), "TMPDIR": str(work), _MARK: mark}
+    home = {"HOME": str(work.parent), "TMPDIR": str(work.parent), _MARK: mark}
     return passed_on | _STEADY | of_device | of_metric | home
 
 

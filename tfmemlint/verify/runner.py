@@ -19,11 +19,12 @@ import statistics
 import sys
 import time
 import tokenize
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module, metadata
 from itertools import combinations, pairwise
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any, NamedTuple, TypeGuard
 
 STEP = "step"
@@ -106,7 +107,9 @@ def _weigh(request: dict[str, Any]) -> dict[str, Any]:
     path: str = request["program"]
     text = Path(path).read_text(encoding="utf-8")
     tree = ast.parse(text, path)
-    has_steps = _mark_steps(tree, marked_lines(text, STEP))
+    steps = _mark_steps(tree, marked_lines(text, STEP))
+    if not steps and request["metric"] in _NEED_STEPS:
+        raise MeasuringError(f"no simple statement is marked `# {STEP}`")
     code = compile(tree, path, "exec")
 
     tf = _tensorflow(request["packages"])
@@ -122,14 +125,8 @@ def _weigh(request: dict[str, Any]) -> dict[str, Any]:
     sys.modules["__main__"] = program
     sys.argv = [path]
     meter = _METERS[request["metric"]](tf, device)
-    if meter.step and not has_steps:
-        raise MeasuringError(f"no simple statement is marked `# {STEP}`")
     vars(program)[_STEP_DONE] = meter.step or (lambda: None)
-    try:
-        exec(code, vars(program))
-    except SystemExit as end:
-        if end.code not in (None, 0):
-            raise
+    _execute(code, program)
     figure = meter.stop()
     del filler
     return {
@@ -143,6 +140,19 @@ def _weigh(request: dict[str, Any]) -> dict[str, Any]:
             "tensorflow": tf.__version__,
         },
     }
+
+
+def _execute(code: CodeType, program: ModuleType) -> None:
+    try:
+        exec(code, vars(program))
+    except SystemExit as end:
+        if end.code not in (None, 0):
+            raise
+    except Exception as error:  # noqa: BLE001  whatever it is, the program is to blame
+        if error.__traceback__:  # without this frame, as if the program had been run by itself
+            error.__traceback__ = error.__traceback__.tb_next
+        traceback.print_exception(error)
+        raise SystemExit(1) from None
 
 
 def _confine(seconds: float) -> None:
@@ -249,22 +259,22 @@ def _seed(tf: Any) -> None:
     tf.random.set_seed(0)
 
 
-def _mark_steps(tree: ast.Module, lines: set[int]) -> bool:
-    """Have each simple statement that holds one of the lines followed by a call of the meter."""
+def _mark_steps(tree: ast.Module, lines: set[int]) -> int:
+    """Have each simple statement on one of the lines followed by a call of the meter; count them."""
     blocks: list[list[ast.AST]] = [
         values
         for node in ast.walk(tree)
         for _, values in ast.iter_fields(node)
         if isinstance(values, list)
     ]
-    found = False
+    found = 0
     for block in blocks:
         for statement in block.copy():
             if is_simple(statement) and lines & line_numbers(statement):
                 call = ast.Expr(ast.Call(ast.Name(_STEP_DONE, ast.Load()), [], []))
                 ast.copy_location(call, statement)
                 block.insert(block.index(statement) + 1, ast.fix_missing_locations(call))
-                found = True
+                found += 1
     return found
 
 
@@ -403,6 +413,7 @@ _METERS: dict[str, Callable[[Any, Device], Meter]] = {
     "graph bytes": _graph_bytes,
     "step time": _step_time,
 }
+_NEED_STEPS = ("device growth", "host growth", "step time")
 
 
 if __name__ == "__main__":

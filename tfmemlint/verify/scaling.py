@@ -30,9 +30,9 @@ def scaled(text: str, factor: float) -> str:
     lines = Lines(text)
     start = lines.offset(value.lineno, value.col_offset)
     end = lines.offset(value.end_lineno or 0, value.end_col_offset or 0)
-    number: object = ast.literal_eval(value)
+    number = value.value if isinstance(value, ast.Constant) else None
     if isinstance(number, bool) or not isinstance(number, int) or number <= 0:
-        raise ScalingError(f"what is marked `# {MARK}` is not a whole number above zero")
+        raise ScalingError(f"what is marked `# {MARK}` is not one whole number above zero")
     return f"{text[:start]}{max(1, round(number * factor))}{text[end:]}"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -47,6 +47,7 @@ def verify(
         tell(f"{rule.code} {what}")
 
     programs = _read(folder)
+    resized = _resized(programs) if settings.scaling else {}
     claimed = rule.claim.metric
     metrics = (claimed, *(metric for metric in settings.also if metric is not claimed))
     weighed = [_weigh(metric, programs, settings, say) for metric in metrics]
@@ -58,7 +59,7 @@ def verify(
         same_output=len(outputs) == 1 if printed else None,
         machine=weighed[0].machine,
         scaling=(
-            _scale(programs, weighed[0].measurement, settings, say) if settings.scaling else None
+            _scale(resized, weighed[0].measurement, settings, say) if settings.scaling else None
         ),
     )
 
@@ -94,22 +95,30 @@ def _weigh(
     )
 
 
+def _resized(programs: Programs) -> dict[float, Programs]:
+    try:
+        return {
+            factor: Programs(*(scaled(text, factor) for text in programs)) for factor in FACTORS
+        }
+    except (ScalingError, SyntaxError) as reason:
+        raise ProgramError(str(reason)) from reason
+
+
 def _scale(
-    programs: Programs, unscaled: Measurement, settings: Settings, tell: Callable[[str], None]
+    resized: Mapping[float, Programs],
+    unscaled: Measurement,
+    settings: Settings,
+    tell: Callable[[str], None],
 ) -> Scaling:
-    def weigh(factor: float) -> Measurement:
-        if factor == 1:
-            return unscaled
-        try:
-            resized = Programs(*(scaled(text, factor) for text in programs))
-        except ScalingError as reason:
-            raise ProgramError(str(reason)) from reason
+    def weigh(factor: float, programs: Programs) -> Measurement:
         label = f"data x {factor:g}: "
         return _weigh(
-            unscaled.metric, resized, settings, lambda what: tell(label + what)
+            unscaled.metric, programs, settings, lambda what: tell(label + what)
         ).measurement
 
-    weighed = [weigh(factor) for factor in FACTORS]
+    weighed = [
+        unscaled if factor == 1 else weigh(factor, programs) for factor, programs in resized.items()
+    ]
     return Scaling(
         tuple(one.bad_figure for one in weighed), tuple(one.fixed_figure for one in weighed)
     )

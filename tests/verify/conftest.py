@@ -1,0 +1,51 @@
+"""Rules and programs made up for the occasion."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from tfmemlint.source import File
+from tfmemlint.vocabulary import Claim, Diagnostic, Metric, Rule
+
+MakeRule = Callable[..., Rule]
+
+
+@pytest.fixture
+def rule(monkeypatch: pytest.MonkeyPatch) -> MakeRule:
+    """Make a rule that finds nothing, with a claim and a page of its own."""
+
+    def make(
+        metric: Metric = Metric.DEVICE_PEAK,
+        at_most: float = 0.5,
+        safety: str = "Unsafe: the toy prints what it likes.",
+        code: str = "TOY101",
+    ) -> Rule:
+        page = ModuleType(f"toy_rules.{code.lower()}", f"A toy.\n\n## Fix safety\n{safety}\n")
+        monkeypatch.setitem(sys.modules, page.__name__, page)
+
+        def check(file: File) -> Iterator[Diagnostic]:
+            yield from ()
+
+        check.__module__ = page.__name__
+        return Rule(code, "toy", Claim(metric, at_most, "it is smaller"), (), check)
+
+    return make
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Callable[[str, str], Path]:
+    """Put a pair of programs into a folder of their own."""
+
+    def make(bad: str, fixed: str) -> Path:
+        home = tmp_path / f"pair{len(list(tmp_path.iterdir()))}"
+        home.mkdir()
+        home.joinpath("bad.py").write_text(bad, encoding="utf-8")
+        home.joinpath("fixed.py").write_text(fixed, encoding="utf-8")
+        return home
+
+    return make

@@ -1,0 +1,157 @@
+"""Programs that behave and programs that do not, each in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from tfmemlint.verify.processes import Job, ProgramError, Run, run
+from tfmemlint.vocabulary import Metric
+
+pytestmark = pytest.mark.tensorflow
+
+MB = 1 << 20
+
+
+def weigh(
+    text: str, metric: Metric = Metric.HOST_PEAK, seconds: float = 60, memory: int = 8 << 30
+) -> Run:
+    return run(Job("toy.py", text, metric, "cpu", seconds, memory))
+
+
+def failure(
+    text: str, metric: Metric = Metric.HOST_PEAK, seconds: float = 60, memory: int = 8 << 30
+) -> ProgramError:
+    with pytest.raises(ProgramError) as caught:
+        weigh(text, metric, seconds, memory)
+    return caught.value
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return " Z " not in Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+    except OSError:
+        return False
+
+
+def test_a_tensor_of_100_mb_is_counted_and_counted_the_same_again() -> None:
+    program = (
+        "import tensorflow as tf\n"
+        "for mb in (3, 1, 70, 100, 33):\n"
+        "    x = tf.zeros([mb, 1024, 256])\n"
+        "    print(float(x[0, 0, 0]))\n"
+        "    del x\n"
+    )
+    first, second = (weigh(program, Metric.DEVICE_PEAK) for _ in range(2))
+    assert first.figure == pytest.approx(100 * MB, rel=0.01)
+    assert first.figure == second.figure
+    assert first.output == second.output
+
+
+def test_tensors_between_one_and_two_megabytes_are_not_rounded_up() -> None:
+    program = "import tensorflow as tf\nkept = [tf.zeros([5, 1024, 64]) for _ in range(16)]\n"
+    assert weigh(program, Metric.DEVICE_PEAK).figure == pytest.approx(20 * MB, rel=0.01)
+
+
+def test_what_numpy_holds_is_the_hosts_and_not_the_devices() -> None:
+    program = "import numpy as np\nx = np.ones([100, 1024, 256], np.float32)\ndel x\n"
+    assert weigh(program, Metric.HOST_PEAK).figure == pytest.approx(100 * MB, rel=0.02)
+    assert weigh(program, Metric.DEVICE_PEAK).figure < MB
+
+
+def test_a_program_that_raises_is_reported_with_what_it_said() -> None:
+    failed = failure(
+        "print('before')\n\n\ndef f():\n    raise ValueError('no such luck')\n\n\nf()\n"
+    )
+    assert str(failed) == "toy.py exited with status 1"
+    assert failed.stderr.splitlines()[-6:] == [
+        "Traceback (most recent call last):",
+        '  File "toy.py", line 8, in <module>',
+        "    f()",
+        '  File "toy.py", line 5, in f',
+        "    raise ValueError('no such luck')",
+        "ValueError: no such luck",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("program", "reason"),
+    [
+        ("import sys\nsys.exit(3)\n", "toy.py exited with status 3"),
+        ("import os\nos._exit(0)\n", "toy.py ended before it could be weighed"),
+        ("import os\nos.kill(os.getpid(), 9)\n", "toy.py was killed by SIGKILL"),
+        ("for\n", "toy.py exited with status 1"),
+    ],
+)
+def test_a_program_that_ends_otherwise_is_reported(program: str, reason: str) -> None:
+    assert str(failure(program)) == reason
+
+
+def test_a_program_that_ends_by_itself_is_weighed() -> None:
+    assert weigh("import sys\nprint('done')\nsys.exit()\n").output.text == "done\n"
+
+
+def test_a_program_that_hangs_is_ended_at_the_limit() -> None:
+    begun = time.monotonic()
+    failed = failure("while True:\n    pass\n", seconds=5)
+    assert str(failed) == "toy.py was still running after 5 s"
+    assert time.monotonic() - begun < 5 + 3
+
+
+def test_a_program_that_wants_more_memory_than_there_is_is_reported() -> None:
+    program = "import numpy as np\nx = np.ones(4 << 30, np.uint8)\n"
+    failed = failure(program, memory=4 << 30)
+    assert str(failed) == "toy.py exited with status 1"
+    assert "Unable to allocate 4.00 GiB" in failed.stderr
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc")
+def test_what_a_program_leaves_behind_is_killed() -> None:
+    program = (
+        "import os, subprocess, sys\n"
+        "sleep = [sys.executable, '-c', 'import time; time.sleep(600)']\n"
+        "print(subprocess.Popen(sleep).pid)\n"
+        "print(subprocess.Popen(sleep, start_new_session=True).pid, flush=True)\n"
+        "if os.fork() == 0:\n"
+        "    os.setsid()\n"
+        "    if os.fork() == 0:\n"
+        "        print(os.getpid(), flush=True)\n"
+        "        os.execv(sleep[0], sleep)\n"
+        "    os._exit(0)\n"
+        "os.wait()\n"
+        "import time\n"
+        "time.sleep(0.3)\n"
+    )
+    pids = [int(line) for line in weigh(program).output.text.split()]
+    assert len(pids) == 3
+    assert not any(is_running(pid) for pid in pids)
+    assert is_running(os.getpid())
+
+
+def test_a_program_sees_nothing_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECRET_TOKEN", "hunter2")
+    monkeypatch.setenv("PYTHONPATH", "/nowhere")
+    program = (
+        "import os, resource, socket, sys\n"
+        "print('SECRET_TOKEN' in os.environ, '/nowhere' in sys.path)\n"
+        "print(os.listdir(), os.environ['HOME'] == os.getcwd(), repr(sys.stdin.read()))\n"
+        "print(resource.getrlimit(resource.RLIMIT_CORE)[0], __name__, len(sys.argv))\n"
+        "print([name for name in sys.modules if name.startswith('tfmemlint')])\n"
+    )
+    assert weigh(program).output.text.splitlines() == [
+        "False False",
+        "[] True ''",
+        "0 __main__ 1",
+        "[]",
+    ]
+
+
+def test_a_flood_of_output_is_compared_whole_and_kept_in_part() -> None:
+    program = "for _ in range(100):\n    print('x' * 1_000_000)\nprint({!r})\n"
+    one, other = (weigh(program.format(last)).output for last in "ab")
+    assert len(one.text) == 1 << 16
+    assert one.text == other.text
+    assert one != other
