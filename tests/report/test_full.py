@@ -107,6 +107,15 @@ def test_a_finding_without_a_fix_has_neither_star_nor_help(render: Render, found
     assert "help" not in text
 
 
+def test_advice_in_words_alone_shows_no_change(render: Render) -> None:
+    fix = Fix("Keep the mean instead", (), Applicability.DISPLAY)
+    finding = Finding("TFM401", "hoard", Diagnostic(Span(0, 6), "grows", fix))
+
+    assert render("full", Checked("a.py", "import x", (finding,))).endswith(
+        "  | ^^^^^^\n  |\nhelp: Keep the mean instead\nnote: a suggestion, never applied\n\n"
+    )
+
+
 def test_a_rule_without_a_measurement_claims_none(render: Render, found: Found) -> None:
     results = Checked("a.py", CHAIN, (found(CHAIN, "print"),))
 

@@ -92,6 +92,13 @@ def test_a_github_command_has_the_place_relative_to_the_root(
     )
 
 
+def test_standard_input_keeps_its_name(render: Render, found: Found) -> None:
+    results = Checked("-", TEXT, (found(TEXT, "bad"),))
+
+    assert "file=-,line=2," in render("github", results, root="/elsewhere")
+    assert render("concise", results).startswith("-:2:5: ")
+
+
 def test_a_github_command_for_several_lines_has_no_columns(render: Render, found: Found) -> None:
     results = Checked("a.py", TEXT, (found(TEXT, "bad(\n    x)"),))
 

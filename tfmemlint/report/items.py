@@ -170,7 +170,7 @@ def relative(path: str, root: str) -> str | None:
         return path
     try:
         inside = os.path.relpath(path, root)
-    except ValueError:  # another drive
+    except ValueError:  # pragma: no cover  another drive of Windows
         return None
     if inside.split(os.sep, 1)[0] == os.pardir:
         return None
