@@ -114,7 +114,7 @@ def spare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Rule]]
     (info / "entry_points.txt").write_text("[tfmemlint.rules]\nspare = spare_rules\n")
     _write_programs(root / "fixtures" / "SPA101", FIGURES)
     with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(root / "rules")
+        patch.setattr(sys, "path", [str(root / "rules"), *sys.path])
         yield {
             code: rule for code, rule in registry.load(["spare"]).items() if code.startswith("SPA")
         }
