@@ -83,3 +83,19 @@ def test_unpacking_remembers_the_path_into_the_value(look: Look) -> None:
     paths = [file.tf.bindings.reaching(use)[0].path for use in seen if isinstance(use, ast.Name)]
 
     assert paths == [(1, 0), (1, 1)]
+
+
+@pytest.mark.parametrize(
+    ("source", "same"),
+    [
+        pytest.param("x = 1\nsee(x)\nsee(x)", True, id="one name"),
+        pytest.param("see(self.x)\nsee(self.x)", True, id="one attribute"),
+        pytest.param("x = 1\nsee(x)\nx = 2\nsee(x)", False, id="bound anew between"),
+        pytest.param("x = y = 1\nsee(x)\nsee(y)", False, id="two names"),
+        pytest.param("def f(x): see(x)\ndef g(x): see(x)", False, id="parameters of two functions"),
+    ],
+)
+def test_two_expressions_are_the_same(look: Look, source: str, same: bool) -> None:
+    file, seen = look(source)
+
+    assert file.tf.bindings.same(seen[0], seen[1]) is same

@@ -170,3 +170,72 @@ def test_callers_in_the_module_show_what_a_parameter_holds(look: Look) -> None:
     methods = {chain.methods for chain in file.tf.datasets.chains}
 
     assert ("batch", "shuffle") in methods
+
+
+@pytest.mark.parametrize(
+    ("source", "adjoin"),
+    [
+        pytest.param("ds = src.batch(3).shuffle(9)", True, id="in one expression"),
+        pytest.param("ds = src.batch(3)\nds = ds.shuffle(9).prefetch(1)", True, id="reassigned"),
+        pytest.param(
+            "def f():\n    ds = src.batch(3)\n    return ds.shuffle(9)", True, id="returned"
+        ),
+        pytest.param("ds = src.batch(3).map(f).shuffle(9)", False, id="a step between"),
+        pytest.param("ds = src.batch(3)\nprint(1)\nds = ds.shuffle(9)", False, id="code between"),
+        pytest.param("ds = src.batch(3)\nif a:\n    ds = ds.shuffle(9)", False, id="a branch"),
+        pytest.param("ds = src.batch(3)\nother = ds.shuffle(9)", False, id="under another name"),
+        pytest.param(
+            "ds = src.batch(3)\nds = ds.shuffle(len(ds))", False, id="the first is asked for more"
+        ),
+        pytest.param("ds = a = src.batch(3)\nds = ds.shuffle(9)", False, id="kept twice"),
+    ],
+)
+def test_steps_adjoin_where_nothing_else_sees_what_is_between(
+    look: Look, source: str, adjoin: bool
+) -> None:
+    file, _ = look(IMPORT + "src = tf.data.Dataset.range(9)\n" + source)
+    (chain,) = (each for each in file.tf.datasets.chains if "shuffle" in each.methods)
+    steps = {step.method: step for step in chain.steps}
+
+    assert file.tf.datasets.adjoining(steps["batch"], steps["shuffle"]) is adjoin
+
+
+@pytest.mark.parametrize(
+    ("later", "regrouped"),
+    [
+        ("ds.unbatch()", True),
+        ("ds.map(f).batch(3)", True),
+        ("ds.flat_map(f)", True),
+        ("ds.map(f).prefetch(1)", False),
+        ("tf.data.Dataset.range(9).batch(3)", False),
+    ],
+)
+def test_what_is_batched_again_or_taken_apart_is_regrouped(
+    look: Look, later: str, regrouped: bool
+) -> None:
+    file, seen = look(IMPORT + "ds = tf.data.Dataset.range(9).batch(9)\nsee(ds)\na = " + later)
+    (chain,) = file.tf.datasets.of(seen[0])
+
+    assert (chain.steps[-1].call in file.tf.datasets.regrouped) is regrouped
+
+
+@pytest.mark.parametrize(
+    ("use", "single"),
+    [
+        ("x = next(iter(ds))", True),
+        ("x = ds.get_single_element()", True),
+        ("x = tf.data.experimental.get_single_element(ds)", True),
+        ("x = next(ds.as_numpy_iterator())", True),
+        ("it = iter(ds)\nx = next(it)", True),
+        ("for x in ds.take(1): pass", True),
+        ("it = iter(ds)\nwhile True:\n    x = next(it)", False),
+        ("for x in ds: pass", False),
+        ("for x in ds.take(2): pass", False),
+        ("x = next(iter([ds]))", False),
+    ],
+)
+def test_a_single_element_is_taken(look: Look, use: str, single: bool) -> None:
+    file, seen = look(IMPORT + "ds = tf.data.Dataset.range(9).batch(9)\n" + use + "\nsee(ds)")
+    (chain,) = file.tf.datasets.of(seen[0])
+
+    assert (chain.steps[-1].call in file.tf.datasets.singles) is single

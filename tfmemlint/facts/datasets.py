@@ -56,6 +56,10 @@ METHODS: dict[str, tuple[str, ...]] = {
 }
 """The methods that make a dataset of a dataset, with their parameters in order."""
 
+BATCHING = frozenset({"batch", "padded_batch", "ragged_batch"})
+"""The methods that make one element of several examples."""
+REGROUPING = BATCHING | {"flat_map", "interleave", "rebatch", "unbatch", "window"}
+
 _ONLY_TF_DATA = frozenset(
     {
         "assert_cardinality",
@@ -259,22 +263,44 @@ class Datasets:
         )
 
     @cached_property
-    def singles(self) -> tuple[Chain, ...]:
-        """The pipelines of which one element is taken: `next(iter(ds))`, `get_single_element`."""
-        taken = [each for call in self._tree.all(ast.Call) for each in self._single(call)]
-        return tuple(dict.fromkeys(chain for each in taken for chain in self.of(each)))
+    def regrouped(self) -> frozenset[ast.expr]:
+        """The datasets whose elements are batched or taken apart further on, by their calls."""
+        return frozenset(
+            call
+            for chain in self.chains
+            for place, method in enumerate(chain.methods)
+            if method in REGROUPING
+            for call in _from_source(chain, place)
+        )
+
+    @cached_property
+    def singles(self) -> frozenset[ast.expr]:
+        """The datasets of which one element is taken, as `next(iter(ds))` does, by their calls."""
+        taken = (each for call in self._tree.all(ast.Call) for each in self._single(call))
+        return frozenset(
+            call
+            for dataset in taken
+            for chain in self.of(dataset)
+            if chain.is_certain
+            for call in _from_source(chain)
+        )
 
     def _single(self, call: ast.Call) -> Iterator[ast.expr]:
-        callee = call.func
-        if self._names.qualified(callee) == "tensorflow.data.experimental.get_single_element":
-            yield from call.args[:1]
-        elif isinstance(callee, ast.Attribute) and callee.attr == "get_single_element":
-            yield callee.value
-        elif isinstance(callee, ast.Name) and callee.id == "next" and call.args:
-            origins = self._flow.origins(call.args[0]) or (Origin(call.args[0]),)
-            for iterator in (each.value for each in origins):
-                if not isinstance(iterator, ast.Call):
-                    continue
+        callee, given = call.func, call.args[0] if call.args else None
+        if isinstance(callee, ast.Attribute):
+            one = isinstance(given, ast.Constant) and given.value == 1
+            if callee.attr == "get_single_element":
+                in_library = self._names.qualified(callee) is not None
+                yield given if in_library and given else callee.value
+            elif callee.attr == "take" and one:
+                yield callee.value
+        elif isinstance(callee, ast.Name) and callee.id == "next" and given:
+            iterator: ast.expr | None = given
+            if isinstance(given, ast.Name):  # where a loop calls `next`, it takes more than one
+                binding = self._bindings.only(given)
+                repeated = any(True for _ in self._tree.loops(call))
+                iterator = None if binding is None or repeated else binding.value
+            if isinstance(iterator, ast.Call):
                 maker = iterator.func
                 if isinstance(maker, ast.Name) and maker.id == "iter":
                     yield from iterator.args[:1]
@@ -421,6 +447,12 @@ _LIBRARIES = ("tensorflow.", "keras.", "numpy.", "pandas.", "jax.", "torch.")
 
 def _calls(chain: Chain) -> tuple[ast.Call, ...]:
     return tuple(step.call for step in chain.steps)
+
+
+def _from_source(chain: Chain, end: int | None = None) -> tuple[ast.expr, ...]:
+    """What a chain begins with, if in sight, and the calls of its steps up to a place."""
+    source = () if chain.source.node is None else (chain.source.node,)
+    return (*source, *_calls(chain)[:end])
 
 
 def _is_whole(origin: Origin) -> bool:
