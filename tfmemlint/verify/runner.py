@@ -260,7 +260,7 @@ def _seed(tf: Any) -> None:
 
 
 def _mark_steps(tree: ast.Module, lines: set[int]) -> int:
-    """Have each simple statement on one of the lines followed by a call of the meter; count them."""
+    """Have each simple statement on one of the lines followed by a call of the meter."""
     blocks: list[list[ast.AST]] = [
         values
         for node in ast.walk(tree)
