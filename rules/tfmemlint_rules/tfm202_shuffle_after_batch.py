@@ -1,0 +1,84 @@
+"""`shuffle` behind `batch` fills its buffer with batches.
+
+## What it finds
+A tf.data pipeline in which `shuffle` follows `batch`, `padded_batch` or `ragged_batch`: in one
+expression, or through names, branches, helper functions and methods.
+
+## Why it costs memory
+`shuffle(n)` holds `n` elements of what comes before it, for as long as it is read from. Behind
+`batch(b)` an element is a batch, so the buffer holds `n * b` examples where `n` would do.
+
+## What to do instead
+Shuffle first, then batch: the buffer shrinks by the size of a batch. The examples mix better, too:
+behind `batch` only whole batches change places, and each example keeps its company for ever.
+
+## Fix safety
+Unsafe: the examples come out in another order, and batches are made of other examples. Not offered
+where steps stand between the two, since what a `map` is given may have to be a batch.
+
+## When to ignore it
+When examples have to stay together, as those of one length in a batch that is not padded. The rule
+is silent by itself where batches are cached before they are shuffled (the buffer then shares the
+cache's memory), and where they are batched again or taken apart afterwards.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
+from tfmemlint.facts import Chain, From, Step
+from tfmemlint.facts.datasets import BATCHING
+
+KEEPS_ELEMENTS = frozenset(
+    {"filter", "prefetch", "repeat", "shard", "shuffle", "skip", "take", "with_options"}
+)
+KEEPS_BATCHES = KEEPS_ELEMENTS | {"concatenate", "enumerate", "ignore_errors", "map"}
+
+
+def check(file: File) -> Iterator[Diagnostic]:
+    datasets, number = file.tf.datasets, file.tf.values.number
+    pairs = [pair for chain in datasets.chains for pair in _shuffled_batches(chain)]
+    for batch, shuffle in {pair[1].call: pair for pair in pairs}.values():
+        size, buffer = batch.argument("batch_size"), shuffle.argument("buffer_size")
+        if size is None or buffer is None or shuffle.call in datasets.regrouped:
+            continue
+        if number(size, batch.frame) == 1 or number(buffer, shuffle.frame) == 1:
+            continue
+        yield Diagnostic(
+            edits.method_call(file, shuffle.call) or file.span(shuffle.call),
+            f"`shuffle` holds up to `{ast.unparse(buffer)}` batches of `{ast.unparse(size)}` "
+            "examples each",
+            _fix(file, batch, shuffle),
+            Cost(f"{ast.unparse(ast.BinOp(buffer, ast.Mult(), size))} examples"),
+        )
+
+
+def _shuffled_batches(chain: Chain) -> Iterator[tuple[Step, Step]]:
+    batch: Step | None = None
+    tiny = chain.source.kind in (From.FILES, From.RANGE)  # file names, numbers
+    for step in chain.steps:
+        if step.method in BATCHING:
+            batch = step
+        elif step.method not in KEEPS_BATCHES:
+            batch = None
+        elif step.method == "shuffle" and batch is not None and not tiny:
+            yield batch, step
+        tiny = tiny and step.method in BATCHING | KEEPS_ELEMENTS
+
+
+def _fix(file: File, batch: Step, shuffle: Step) -> Fix | None:
+    if not file.tf.datasets.adjoining(batch, shuffle):
+        return None
+    swapped = edits.swapped(file, batch.call, shuffle.call)
+    return Fix("Shuffle before batching", swapped, Applicability.UNSAFE) if swapped else None
+
+
+RULE = Rule(
+    code="TFM202",
+    name="shuffle-after-batch",
+    claim=Claim(Metric.DEVICE_PEAK, at_most=0.2, because="the buffer holds examples, not batches"),
+    triggers=("shuffle", "batch padded_batch ragged_batch"),
+    check=check,
+)
