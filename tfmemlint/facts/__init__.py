@@ -9,10 +9,11 @@ import ast
 from functools import cached_property
 
 from tfmemlint.facts.bindings import Binding, Bindings, How
-from tfmemlint.facts.datasets import Chain, Datasets, From, Source, Step
+from tfmemlint.facts.datasets import BATCHING, Chain, Datasets, From, Source, Step
 from tfmemlint.facts.flow import Flow, Frame, Origin
 from tfmemlint.facts.functions import Functions
 from tfmemlint.facts.loops import Growth, Loop, Loops, Over
+from tfmemlint.facts.makers import argument
 from tfmemlint.facts.names import Names
 from tfmemlint.facts.tapes import Tape, Tapes
 from tfmemlint.facts.tracing import Traced, TracedBy, Tracing
@@ -20,6 +21,7 @@ from tfmemlint.facts.tree import FunctionNode, LoopNode, Tree
 from tfmemlint.facts.values import Extent, Kind, Value, Values
 
 __all__ = [
+    "BATCHING",
     "Binding",
     "Chain",
     "Extent",
@@ -40,6 +42,7 @@ __all__ = [
     "Traced",
     "TracedBy",
     "Value",
+    "argument",
 ]
 
 
