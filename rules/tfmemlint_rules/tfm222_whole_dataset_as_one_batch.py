@@ -30,9 +30,7 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, Span, edits
-from tfmemlint.facts import Extent, From, Kind
-from tfmemlint.facts.datasets import BATCHING
-from tfmemlint.facts.makers import argument
+from tfmemlint.facts import BATCHING, Extent, From, Kind, argument
 
 ORDINARY_BATCH = 1024
 HOLDS_EXAMPLES = frozenset({Kind.ARRAY, Kind.TENSOR, Kind.FRAME, Kind.PATHS})
