@@ -8,6 +8,7 @@ import keyword
 from typing import TYPE_CHECKING
 
 from tfmemlint.vocabulary import Edit, Span
+from tfmemlint.facts.names import canonical
 
 if TYPE_CHECKING:
     from tfmemlint.source import File, Located
@@ -134,6 +135,41 @@ def reindented(file: File, lines: Span, to: str) -> str:
 
 
 def fresh(file: File, *wanted: str) -> str:
+def nested(file: File, lines: Span, header: str, inside: Iterable[Edit] = ()) -> Edit:
+    """Whole lines, with edits made inside them, one level deeper under a line of their own."""
+    first = file.text[lines.start : lines.end]
+    outer = first[: len(first) - len(first.lstrip(" \t"))]
+    unit, held = indent_unit(file), _lines_in_strings(file)
+    number = file.lines.position(lines.start)[0]
+    starts = [each for each in file.lines.starts[number - 1 :] if each < lines.end]
+    deeper = [
+        Edit(Span(start, start), unit)
+        for at, start in enumerate(starts, number)
+        if at not in held and file.text[start : file.lines.end(at)].strip()
+    ]
+    pieces, reached = [outer, header, newline(file)], lines.start
+    for span, text in sorted((*deeper, *inside)):
+        pieces += file.text[reached : span.start], text
+        reached = span.end
+    return Edit(lines, "".join((*pieces, file.text[reached : lines.end])))
+
+
+def module(file: File, name: str, at: ast.AST) -> str | None:
+    """What code at `at` calls a module that the file imports: `tf` for "tensorflow"."""
+    tree, bindings = file.tf.tree, file.tf.bindings
+    for alias in tree.all(ast.alias):
+        called = alias.asname or alias.name
+        if (
+            isinstance(tree.parent(alias), ast.Import)
+            and canonical(alias.name) == name
+            and "." not in called
+            and bindings.home(called, at) is tree.scope(alias)
+            and len(bindings.of(tree.scope(alias), called)) == 1
+        ):
+            return called
+    return None
+
+
     """The first of these names that nothing in the module uses, else the last with a number."""
     taken = _names(file)
     for name in wanted:

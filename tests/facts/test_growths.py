@@ -54,3 +54,19 @@ def test_a_list_made_anew_by_a_loop_grows_in_the_inner_loops_only() -> None:
     assert [
         ast.unparse(each.node.iter) for each in growth.loops if isinstance(each.node, ast.For)
     ] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "elements"),
+    [
+        pytest.param("xs.append([x, y])", ["[x, y]"], id="append adds one, even if it is a list"),
+        pytest.param(
+            "xs += [x, y]", ["x", "y"], id="a list that is written out adds each of its own"
+        ),
+        pytest.param("xs.extend(x)", [], id="a list made elsewhere adds nobody knows what"),
+    ],
+)
+def test_the_elements_added(statement: str, elements: list[str]) -> None:
+    file = File("code.py", f"xs = []\nfor x in z:\n    {statement}\n")
+    (growth,) = file.tf.loops.growths
+    assert [ast.unparse(each) for each in growth.elements] == elements

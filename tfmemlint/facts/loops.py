@@ -64,6 +64,14 @@ class Growth(NamedTuple):
     loops: tuple[Loop, ...]
     """The loops around the growth that do not also make the list anew, innermost first."""
 
+    @property
+    def elements(self) -> list[ast.expr]:
+        """What is added, element by element; empty where a whole list is, made elsewhere."""
+        function = self.node.func if isinstance(self.node, ast.Call) else None
+        if isinstance(function, ast.Attribute) and function.attr == "append":
+            return [self.value]
+        return self.value.elts if isinstance(self.value, ast.List) else []
+
 
 class Loops:
     """The loops of a file."""

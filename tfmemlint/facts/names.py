@@ -57,6 +57,13 @@ class Names:
         """Whether an expression refers to one of these canonical names."""
         return self.qualified(expression) in names
 
+    def uses(self, names: tuple[str, ...]) -> bool:
+        """Whether the file imports or mentions anything whose canonical name begins like these."""
+        imported = self._tree.all(ast.alias)
+        return any((self._imported(each) or "").startswith(names) for each in imported) or any(
+            (self.qualified(each) or "").startswith(names) for each in self._tree.all(ast.Attribute)
+        )
+
     def _resolve(self, expression: ast.expr, hops: int) -> str | None:
         if expression in self._known:
             return self._known[expression]
