@@ -479,8 +479,9 @@ attempt()
         outcomes[check_survivors(file)] += 1
         if status == 0:
             break
+    else:
+        pytest.fail("the writer never gets to its end")
 
-    assert status == 0
     assert expected == set(outcomes)
     assert outcomes.total() > 10
 
@@ -532,7 +533,8 @@ def test_a_writer_killed_at_any_system_call_leaves_a_whole_file(
             assert time.monotonic() < deadline
             if status == 0:
                 break
-        assert status == 0
+        else:
+            pytest.fail(f"the writer never gets past {name}")
 
     assert outcomes["old"] > 15
     assert outcomes["new"] > len(later)
