@@ -10,9 +10,9 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from stat import S_ISREG
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
-from tfmemlint.patterns import ANY, PatternError, Matcher, alternatives, literally, matcher
+from tfmemlint.patterns import ANY, Matcher, PatternError, alternatives, literally, matcher
 
 FILES = (".tfmemlint.toml", "tfmemlint.toml", "pyproject.toml")
 """Where settings are looked for in a folder; the first that has any is the only one read."""
@@ -62,6 +62,8 @@ class ConfigError(Exception):
 class Selection(NamedTuple):
     """Which rules one source of settings wants: a file, or the command line."""
 
+    origin: str | None = None
+    """The file; None for the command line."""
     select: tuple[str, ...] | None = None
     extend_select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
@@ -70,6 +72,7 @@ class Selection(NamedTuple):
 class FileIgnores(NamedTuple):
     """Rules that are ignored in some files."""
 
+    origin: str | None
     files: Matcher
     inverted: bool
     """Means all other files."""
@@ -99,7 +102,7 @@ class Option(NamedTuple):
     """A key of the settings, as read and as documented."""
 
     type: str
-    read: Callable[[Any], Any]
+    read: Callable[[object], Any]
     """Raises TypeError or ValueError."""
     default: str
     example: str
@@ -176,21 +179,26 @@ def load(path: str, root: str) -> Config | None:
         return None
     if len(data) > _LARGEST:
         raise ConfigError(f"{path}: larger than {_LARGEST} bytes")
-    table: Any = _parse(data, path)
+    table = _parse(data, path)
     if shared:
-        for key in ("tool", "tfmemlint"):
-            table = table.get(key) if type(table) is dict else None
-        if table is None:
+        try:
+            tools = _table(table.get("tool", {}))
+        except TypeError:
+            raise ConfigError(f"{path}: `tool` is not a table") from None
+        if "tfmemlint" not in tools:
             return None
+        table = tools["tfmemlint"]
     return read(table, path, root)
 
 
-def read(table: Any, path: str, root: str) -> Config:
+def read(table: object, path: str, root: str) -> Config:
     """The settings in a table of keys and values. Raises ConfigError."""
-    if type(table) is not dict:
-        raise ConfigError(f"{path}: `tfmemlint` is not a table")
     values: dict[str, Any] = {}
-    for key, value in table.items():
+    try:
+        given = _table(table)
+    except TypeError:
+        raise ConfigError(f"{path}: `tfmemlint` is not a table") from None
+    for key, value in given.items():
         option = OPTIONS.get(key)
         if option is None:
             raise ConfigError(f"{path}: unknown key `{key}`{did_you_mean(key, OPTIONS)}")
@@ -205,11 +213,14 @@ def read(table: Any, path: str, root: str) -> Config:
             path=path,
             rules=(
                 Selection(
-                    values.get("select"), values.get("extend-select", ()), values.get("ignore", ())
+                    path,
+                    values.get("select"),
+                    values.get("extend-select", ()),
+                    values.get("ignore", ()),
                 ),
             ),
-            fixes=(Selection(values.get("fixable"), (), values.get("unfixable", ())),),
-            file_ignores=file_ignores(values.get("per-file-ignores", ()), root),
+            fixes=(Selection(path, values.get("fixable"), (), values.get("unfixable", ())),),
+            file_ignores=file_ignores(values.get("per-file-ignores", ()), root, path),
             exclude=(*rooted(values["exclude"], root),) if "exclude" in values else EXCLUDED,
             extend_exclude=(*rooted(values.get("extend-exclude", ()), root),),
             unsafe_fixes=values.get("unsafe-fixes", False),
@@ -222,12 +233,15 @@ def read(table: Any, path: str, root: str) -> Config:
 
 
 def file_ignores(
-    pairs: Iterable[tuple[str, tuple[str, ...]]], root: str
+    pairs: Iterable[tuple[str, tuple[str, ...]]], root: str, origin: str | None
 ) -> tuple[FileIgnores, ...]:
     """What to ignore where, from patterns with the codes ignored in the files they match."""
     return tuple(
         FileIgnores(
-            matcher(rooted([pattern.removeprefix("!")], root), ANY), pattern.startswith("!"), codes
+            origin,
+            matcher(rooted([pattern.removeprefix("!")], root), ANY),
+            pattern.startswith("!"),
+            codes,
         )
         for pattern, codes in pairs
     )
@@ -275,7 +289,7 @@ def chosen(selections: Iterable[Selection], names: Mapping[str, str]) -> frozens
     Within one selection the longer prefix wins, and of two as long what ignores.
     """
     codes: set[str] = set(names)
-    for select, extend_select, ignore in selections:
+    for _, select, extend_select, ignore in selections:
         wishes = [(_weight(each, names), True, each) for each in (*(select or ()), *extend_select)]
         wishes += [(_weight(each, names), False, each) for each in ignore]
         verdicts: dict[str, bool] = {}
@@ -289,15 +303,20 @@ def chosen(selections: Iterable[Selection], names: Mapping[str, str]) -> frozens
 
 
 def selectors(config: Config) -> Iterator[tuple[str, str]]:
-    """Every selector in the settings but `ALL`, with the key it stands under."""
-    keys = ("select", "extend-select", "ignore")
-    layers = [(keys, layer) for layer in config.rules]
-    layers += [(("fixable", "extend-fixable", "unfixable"), layer) for layer in config.fixes]
-    for names, layer in layers:
-        for name, entries in zip(names, layer, strict=True):
-            yield from ((name, entry) for entry in entries or () if entry != "ALL")
-    for ignores in config.file_ignores:
-        yield from (("per-file-ignores", entry) for entry in ignores.ignore if entry != "ALL")
+    """Every selector in the settings but `ALL`, with words that say where it is written."""
+    written = [
+        (selection.origin, key, entries or ())
+        for keys, selections in (
+            (("select", "extend-select", "ignore"), config.rules),
+            (("fixable", "extend-fixable", "unfixable"), config.fixes),
+        )
+        for selection in selections
+        for key, entries in zip(keys, selection[1:], strict=True)
+    ]
+    written += [(each.origin, "per-file-ignores", each.ignore) for each in config.file_ignores]
+    for origin, key, entries in written:
+        where = f"{origin}: `{key}`" if origin else f"`--{key}`"
+        yield from ((where, entry) for entry in entries if entry != "ALL")
 
 
 def oldest_tensorflow(specifier: str | None) -> tuple[int, ...] | None:
@@ -337,10 +356,16 @@ def _parse(data: bytes, path: str) -> dict[str, Any]:
         raise ConfigError(f"{path}: not valid TOML: {error}") from None
 
 
-def _strings(value: Any) -> tuple[str, ...]:
-    if type(value) is not list:
+def _table(value: object) -> dict[str, Any]:
+    if not isinstance(value, dict):
         raise TypeError
-    return tuple(map(_string, value))
+    return cast("dict[str, Any]", value)
+
+
+def _strings(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise TypeError
+    return tuple(map(_string, cast("list[object]", value)))
 
 
 def _string(value: object) -> str:
@@ -355,10 +380,8 @@ def _flag(value: object) -> bool:
     return value
 
 
-def _strings_by_pattern(value: Any) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    if type(value) is not dict:
-        raise TypeError
-    return tuple((pattern, _strings(codes)) for pattern, codes in value.items())
+def _strings_by_pattern(value: object) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    return tuple((pattern, _strings(codes)) for pattern, codes in _table(value).items())
 
 
 def _specifier(value: object) -> str:

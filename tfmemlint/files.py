@@ -13,7 +13,7 @@ from typing import NamedTuple
 from tfmemlint.gitignore import Gitignore, gitignore, ignored
 from tfmemlint.patterns import Matcher
 
-SUFFIXES = (".py", ".ipynb")
+SUFFIXES = (".py",)
 
 Excluded = Callable[[str], Matcher]
 """What is excluded in a folder, given by its absolute path."""
@@ -51,7 +51,7 @@ def find(
                 continue
             is_folder = False  # to be reported as a file that cannot be read
         absolute = os.path.abspath(path)
-        if force_exclude and _is_excluded(absolute, excluded):
+        if force_exclude and is_excluded(absolute, excluded):
             continue
         if is_folder:
             ignores = _above(absolute) if respect_gitignore else ()
@@ -78,7 +78,8 @@ def _prefix(folder: str) -> str:
     return path if path.endswith(os.sep) else path + os.sep
 
 
-def _is_excluded(path: str, excluded: Excluded) -> bool:
+def is_excluded(path: str, excluded: Excluded) -> bool:
+    """Whether a file or folder, given by its absolute path, is excluded or in one that is."""
     while True:
         folder, name = os.path.split(path)
         if not name:

@@ -1,0 +1,183 @@
+"""The command line of `tfmemlint check`, and what it changes in the settings of files."""
+
+# pathlib takes longer to import than a small file takes to check.
+# ruff: noqa: PTH109
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable
+from typing import Any
+
+from tfmemlint.config import (
+    Config,
+    ConfigError,
+    Selection,
+    did_you_mean,
+    file_ignores,
+    load,
+    rooted,
+)
+from tfmemlint.patterns import PatternError
+from tfmemlint.report import FORMATS
+
+FORMAT_VARIABLE = "TFMEMLINT_OUTPUT_FORMAT"
+
+
+def parse(argv: list[str]) -> argparse.Namespace:
+    """The options in these arguments; ends the program where they make no sense."""
+    options = _parser().parse_args(argv)
+    options.fix_only |= options.diff
+    options.fix |= options.fix_only
+    options.stdin = options.stdin_filename is not None or options.paths == ["-"]
+    return options
+
+
+def only_config(options: argparse.Namespace) -> Config | None:
+    """The settings that hold for all files; None if each file's own do. Raises ConfigError."""
+    if options.config is None:
+        return Config() if options.isolated else None
+    return load(options.config, os.getcwd()) or Config()
+
+
+def override(options: argparse.Namespace) -> Callable[[Config], Config]:
+    """What the command line changes in any settings. Raises ConfigError."""
+    changes: dict[str, Any] = {}
+    here = os.getcwd()
+    output_format = options.output_format or os.environ.get(FORMAT_VARIABLE)
+    if output_format:
+        if output_format not in FORMATS:
+            raise ConfigError(
+                f"{FORMAT_VARIABLE}: no format `{output_format}`"
+                f"{did_you_mean(output_format, FORMATS)}"
+            )
+        changes["output_format"] = output_format
+    if options.unsafe_fixes is not None:
+        changes["unsafe_fixes"] = options.unsafe_fixes
+    try:
+        if options.exclude is not None:
+            changes["exclude"] = tuple(rooted(options.exclude, here))
+        extend_exclude = tuple(rooted(options.extend_exclude, here))
+        if options.per_file_ignores is not None:
+            changes["file_ignores"] = file_ignores(
+                [(pattern, (code,)) for pattern, code in options.per_file_ignores], here, None
+            )
+    except PatternError as error:
+        raise ConfigError(str(error)) from None
+    rules = Selection(
+        None, _optional(options.select), tuple(options.extend_select), tuple(options.ignore)
+    )
+    fixes = Selection(None, _optional(options.fixable), (), tuple(options.unfixable))
+    return lambda config: config._replace(
+        rules=(*config.rules, rules),
+        fixes=(*config.fixes, fixes),
+        extend_exclude=(*config.extend_exclude, *extend_exclude),
+        **changes,
+    )
+
+
+def _optional(values: list[str] | None) -> tuple[str, ...] | None:
+    return None if values is None else tuple(values)
+
+
+def _list(text: str) -> list[str]:
+    return [part for each in text.split(",") if (part := each.strip())]
+
+
+def _pairs(text: str) -> list[tuple[str, str]]:
+    pairs: list[tuple[str, str]] = []
+    for part in _list(text):
+        pattern, colon, code = part.rpartition(":")
+        if not colon:
+            raise argparse.ArgumentTypeError(f"`{part}` is not of the form PATTERN:RULE")
+        pairs.append((pattern.strip(), code.strip()))
+    return pairs
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"`{text}` is not a number of processes")
+    return int(text)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "tfmemlint check",
+        description="Find code that wastes or leaks memory in TensorFlow and Keras programs.",
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add(
+        "paths",
+        nargs="*",
+        metavar="PATH",
+        help="files or folders to check, or `-` for standard input [default: .]",
+    )
+    _switch(parser, "--fix", "apply fixes")
+    _switch(parser, "--unsafe-fixes", "apply fixes after which results may differ, too", None)
+    _switch(parser, "--show-fixes", "list what was fixed")
+    _switch(parser, "--fix-only", "apply fixes, and do not report what is left")
+    add("--diff", action="store_true", help="write no file, print what --fix would change")
+    add("--ignore-noqa", action="store_true", help="ignore comments that suppress findings")
+    add("--output-format", choices=FORMATS, help=f"how to write findings [env: {FORMAT_VARIABLE}]")
+    add("-o", "--output-file", metavar="FILE", help="where to write findings [default: stdout]")
+    add("--statistics", action="store_true", help="count findings by rule")
+    add("--show-files", action="store_true", help="list the files that would be checked")
+    add("--show-settings", action="store_true", help="print the settings of the first file")
+    add("-j", "--jobs", type=_positive, metavar="N", help="processes [default: one per core]")
+
+    add = parser.add_argument_group("rule selection").add_argument
+    rules: dict[str, Any] = {"type": _list, "action": "extend", "metavar": "RULE,..."}
+    add("--select", **rules, help="the rules to run: codes, names, beginnings of codes, or ALL")
+    add("--ignore", **rules, default=[], help="rules not to run")
+    add("--extend-select", **rules, default=[], help="rules to run as well")
+    add(
+        "--per-file-ignores",
+        type=_pairs,
+        action="extend",
+        metavar="PATTERN:RULE,...",
+        help="rules not to run on some files",
+    )
+    add("--fixable", **rules, help="the rules whose fixes to apply")
+    add("--unfixable", **rules, default=[], help="rules whose fixes not to apply")
+
+    group = parser.add_argument_group("file selection")
+    patterns: dict[str, Any] = {"type": _list, "action": "extend", "metavar": "PATTERN,..."}
+    group.add_argument("--exclude", **patterns, help="what not to check, instead of the default")
+    group.add_argument("--extend-exclude", **patterns, default=[], help="what else not to check")
+    _switch(group, "--respect-gitignore", "leave out what git ignores [default]", True)
+    _switch(group, "--force-exclude", "leave excluded files out even where they are named")
+
+    group = parser.add_argument_group("miscellaneous")
+    one = group.add_mutually_exclusive_group()
+    one.add_argument("--config", metavar="FILE", help="read settings from this file alone")
+    one.add_argument("--isolated", action="store_true", help="read no settings")
+    add = group.add_argument
+    add("--stdin-filename", metavar="PATH", help="the name of what comes through standard input")
+    add("-e", "--exit-zero", action="store_true", help="exit with 0 in spite of findings")
+    add("--exit-non-zero-on-fix", action="store_true", help="exit with 1 if anything was fixed")
+    add("--color", choices=("auto", "always", "never"), default="auto", help="use colors")
+    one = group.add_mutually_exclusive_group()
+    one.add_argument("-q", "--quiet", action="store_true", help="print findings and nothing else")
+    one.add_argument("-s", "--silent", action="store_true", help="print nothing")
+    one.add_argument("-v", "--verbose", action="store_true", help="tell what was done")
+    return parser
+
+
+def _switch(
+    group: argparse._ActionsContainer,  # pyright: ignore[reportPrivateUsage]
+    name: str,
+    about: str,
+    default: bool | None = False,
+) -> None:
+    """An option with its opposite: `--fix` and `--no-fix`."""
+    destination = name.removeprefix("--").replace("-", "_")
+    group.add_argument(name, action="store_true", default=default, help=about)
+    group.add_argument(
+        f"--no-{name.removeprefix('--')}",
+        dest=destination,
+        action="store_false",
+        default=default,
+        help=argparse.SUPPRESS,
+    )

@@ -1,0 +1,275 @@
+"""`tfmemlint check`: from the command line to a report and an exit code."""
+
+# pathlib takes longer to import than a small file takes to check.
+# ruff: noqa: PTH100, PTH109, PTH120, PTH123
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from argparse import Namespace
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, TextIO, cast
+
+from tfmemlint import arguments, report
+from tfmemlint.config import Config, ConfigError, Configs, selectors
+from tfmemlint.files import Found, find, is_excluded
+from tfmemlint.linting import ENGINE, INTERNAL_ERROR
+from tfmemlint.report.escape import show, show_path
+from tfmemlint.run import Change, Checker, Outcome, run
+from tfmemlint.vocabulary import Checked
+
+if TYPE_CHECKING:
+    from io import TextIOWrapper
+
+CLEAN, FOUND, FAILED = 0, 1, 2
+"""The exit codes: nothing was found, something was found, something could not be done."""
+
+_FOR_PEOPLE = ("full", "concise", "grouped")
+_WITH_MEASUREMENTS = ("full", "github")
+
+
+def main(argv: Sequence[str]) -> int:
+    """Check what these arguments say; the exit code."""
+    # Few things made here are in cycles, and looking for them takes a tenth of the time.
+    gc.disable()
+    options = arguments.parse(list(argv))
+    try:
+        return _check(options)
+    except ConfigError as error:
+        return fail(str(error))
+    except OSError as error:
+        if error.filename is None:
+            raise
+        return fail(f"{error.filename}: {error.strerror}")
+
+
+def fail(message: str) -> int:
+    """Say what could not be done; the exit code for that."""
+    print(f"error: {show(message)}", file=sys.stderr)
+    return FAILED
+
+
+def diff(path: str, change: Change) -> bytes:
+    """The change as a patch, in the file's own encoding and with its own line endings."""
+    import difflib  # noqa: PLC0415
+
+    name = show_path(path).encode()
+    lines = difflib.diff_bytes(
+        difflib.unified_diff, _lines(change.before), _lines(change.after), name, name
+    )
+    return b"".join(
+        line if line.endswith(b"\n") else line + b"\n\\ No newline at end of file\n"
+        for line in lines
+    )
+
+
+def _check(options: Namespace) -> int:
+    configs = Configs(arguments.override(options), arguments.only_config(options))
+    settings = configs.of(os.getcwd())
+    found = _find(options, configs)
+    for path in found.files:
+        configs.of(os.path.dirname(os.path.abspath(path)))
+    checker = Checker(
+        configs,
+        fix=options.fix,
+        write=not (options.diff or options.stdin),
+        noqa=not options.ignore_noqa,
+    )
+    if any(any(selectors(config)) for config in configs.all()):
+        checker.prepare()  # a code that no rule has is an error even where no rule is needed
+    if options.show_files or options.show_settings:
+        _show(options, found.files, checker)
+        return _tell_problems(found.problems)
+    if options.stdin:
+        outcomes = [_check_stdin(options, configs, checker, path) for path in found.files]
+    else:
+        outcomes = run(found.files, checker, options.jobs)
+    if options.diff:
+        _print_diffs(outcomes)
+    if not options.silent:
+        _print_report(options, settings, checker, outcomes)
+    if options.verbose:
+        _print_account(configs, outcomes)
+    problems = [*found.problems, *(each.problem for each in outcomes if each.problem)]
+    return _tell_problems(problems) or _exit_code(options, outcomes)
+
+
+def _find(options: Namespace, configs: Configs) -> Found:
+    if options.stdin:
+        return Found([options.stdin_filename or "-"], [])
+    found = find(
+        options.paths or [os.curdir],
+        configs.excluded,
+        respect_gitignore=options.respect_gitignore,
+        force_exclude=options.force_exclude,
+    )
+    if not found.files and not found.problems and not options.silent:
+        print("warning: No Python files found under the given path(s)", file=sys.stderr)
+    return found
+
+
+def _check_stdin(options: Namespace, configs: Configs, checker: Checker, path: str) -> Outcome:
+    stdin: TextIO | None = sys.stdin
+    data = stdin.buffer.read() if stdin else b""
+    outcome = Outcome(Checked(path, ""))
+    if not (options.force_exclude and is_excluded(os.path.abspath(path), configs.excluded)):
+        outcome = checker.check(path, data)
+    if options.fix and not options.diff:
+        sys.stdout.buffer.write(outcome.change.after if outcome.change else data)
+    return outcome
+
+
+def _print_diffs(outcomes: Sequence[Outcome]) -> None:
+    for outcome in outcomes:
+        if outcome.change:
+            sys.stdout.buffer.write(diff(outcome.checked.path, outcome.change))
+
+
+def _print_report(
+    options: Namespace, settings: Config, checker: Checker, outcomes: Sequence[Outcome]
+) -> None:
+    form = settings.output_format or "full"
+    results = [outcome.checked for outcome in outcomes]
+    fixed = Counter[str]()
+    for outcome in outcomes:
+        fixed.update(dict(outcome.fixed))
+    with _opened(options, form) as out:
+        if options.fix_only:
+            results = [_faults(checked) for checked in results]
+        if options.statistics:
+            report.statistics(results, out, form, unsafe_fixes=settings.unsafe_fixes)
+        elif not options.fix_only or any(checked.findings for checked in results):
+            report.write(
+                results,
+                form,
+                out,
+                rules=checker.rules,
+                root=os.getcwd(),
+                unsafe_fixes=settings.unsafe_fixes,
+                color=_colored(options, out),
+                measured=_measured(results, checker) if form in _WITH_MEASUREMENTS else None,
+            )
+        if form in _FOR_PEOPLE and not options.quiet:
+            if options.show_fixes and fixed:
+                out.write(_fixes(outcomes, checker))
+            if not options.fix_only:
+                report.summary(results, out, settings.unsafe_fixes, fixed=fixed.total())
+            elif fixed:
+                out.write(f"{'Would fix' if options.diff else 'Fixed'} {_errors(fixed.total())}.\n")
+
+
+def _opened(options: Namespace, form: str) -> AbstractContextManager[TextIO]:
+    """Where the report goes."""
+    if options.output_file:
+        return open(options.output_file, "w", encoding="utf-8", errors="backslashreplace")
+    # On stdout stands the mended program itself.
+    mended = options.stdin and options.fix and not options.diff
+    out = cast("TextIOWrapper", sys.stderr if mended or options.diff else sys.stdout)
+    out.reconfigure(encoding=None if form in _FOR_PEOPLE else "utf-8", errors="backslashreplace")
+    return nullcontext(out)
+
+
+def _colored(options: Namespace, out: TextIO) -> bool:
+    if options.color != "auto":
+        return bool(options.color == "always")
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return out.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def _measured(results: Sequence[Checked], checker: Checker) -> dict[str, str]:
+    """What the fixes of the rules that found something were measured to save, by code."""
+    found = {finding.code for checked in results for finding in checked.findings}
+    if not found.intersection(checker.rules):
+        return {}
+    from tfmemlint.pages import phrase  # noqa: PLC0415
+    from tfmemlint.registry import folder  # noqa: PLC0415
+
+    phrases = {code: phrase(folder(rule)) for code, rule in checker.rules.items() if code in found}
+    return {code: words for code, words in phrases.items() if words}
+
+
+def _fixes(outcomes: Sequence[Outcome], checker: Checker) -> str:
+    """What was fixed, by file and rule."""
+    names = {code: rule.name for code, rule in checker.rules.items()} | ENGINE
+    total = sum(number for outcome in outcomes for _, number in outcome.fixed)
+    lines = [f"Fixed {_errors(total)}:"]
+    for outcome in outcomes:
+        if outcome.fixed:
+            lines.append(f"- {show_path(outcome.checked.path)}:")
+            lines += (
+                f"    {number} \N{MULTIPLICATION SIGN} {code} ({names[code]})"
+                for code, number in outcome.fixed
+            )
+    return "\n".join([*lines, "", ""])
+
+
+def _errors(number: int) -> str:
+    return "1 error" if number == 1 else f"{number} errors"
+
+
+def _faults(checked: Checked) -> Checked:
+    """The same without what is the file's own: our failures are never left unsaid."""
+    return checked._replace(
+        findings=tuple(each for each in checked.findings if each.code == INTERNAL_ERROR[0])
+    )
+
+
+def _print_account(configs: Configs, outcomes: Sequence[Outcome]) -> None:
+    for config in configs.all():
+        print(f"settings: {show(config.path or 'the defaults')}", file=sys.stderr)
+    print(f"checked: {len(outcomes)} files", file=sys.stderr)
+
+
+def _tell_problems(problems: Sequence[str]) -> int:
+    for problem in problems:
+        fail(problem)
+    return FAILED if problems else CLEAN
+
+
+def _exit_code(options: Namespace, outcomes: Sequence[Outcome]) -> int:
+    findings = [finding for outcome in outcomes for finding in outcome.checked.findings]
+    fixed = any(outcome.fixed for outcome in outcomes)
+    if any(finding.code == INTERNAL_ERROR[0] for finding in findings):
+        return FAILED
+    if options.exit_zero:
+        return CLEAN
+    if options.diff or (fixed and options.exit_non_zero_on_fix):
+        return FOUND if fixed else CLEAN
+    return FOUND if findings and not options.fix_only else CLEAN
+
+
+def _show(options: Namespace, files: Sequence[str], checker: Checker) -> None:
+    """Print the files, or the settings of the first one."""
+    if options.show_files:
+        for path in files:
+            print(show(os.path.abspath(path)))
+        return
+    import json  # noqa: PLC0415
+
+    for path in files[:1]:
+        plan, config = checker.plan(path), checker.config(path)
+        values = {
+            "file": os.path.abspath(path),
+            "read from": config.path,
+            "rules": [rule.code for rule in plan.rules if rule.code in plan.reported_in(path)],
+            "fixable": sorted(plan.fixable),
+            "unsafe-fixes": plan.unsafe,
+            "exclude": [*config.exclude, *config.extend_exclude],
+            "tensorflow": config.tensorflow,
+            "output-format": config.output_format,
+            "plugins": list(config.plugins),
+        }
+        print(json.dumps(values, indent=2))
+
+
+def _lines(data: bytes) -> list[bytes]:
+    """Lines as patches have them: only a line feed ends one."""
+    *lines, last = data.split(b"\n")
+    return [line + b"\n" for line in lines] + [last] * bool(last)

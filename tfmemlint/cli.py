@@ -1,0 +1,165 @@
+"""The command `tfmemlint`: hands over to its commands, and sees that each ends in good order."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import TextIO
+
+from tfmemlint import __version__
+
+FAILED, INTERRUPTED, PIPE_CLOSED = 2, 130, 141
+"""Exit codes; the last two are those of a program that the signal ended."""
+
+_HELP = """\
+tfmemlint finds code that wastes or leaks memory in TensorFlow and Keras programs.
+
+Usage: tfmemlint COMMAND [ARGUMENTS]
+
+Commands:
+  check    check files and folders, and fix what can be fixed
+  rule     explain a rule
+  verify   measure what the fixes of rules save, on this machine
+  config   explain a setting
+  clean    remove what interrupted runs have left behind
+  version  print the version
+
+`tfmemlint COMMAND --help` tells more. A first look: tfmemlint check
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command; the exit code."""
+    _open_closed_streams()
+    try:
+        status = _run(sys.argv[1:] if argv is None else argv)
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        _discard(sys.stdout, sys.stderr)
+        return PIPE_CLOSED
+    except OSError as error:
+        _discard(sys.stdout)
+        return _fail(str(error))
+    except Exception:  # noqa: BLE001  Python's own exit code would say that something was found
+        import traceback  # noqa: PLC0415
+
+        traceback.print_exc()
+        return _fail("this is a fault of tfmemlint; please report the lines above")
+    return status
+
+
+def _run(argv: Sequence[str]) -> int:
+    if not argv:
+        sys.stderr.write(_HELP)
+        return FAILED
+    name, *arguments = argv
+    if name in ("-V", "--version", "version"):
+        print(f"tfmemlint {__version__}")
+        return 0
+    if name in ("-h", "--help", "help"):
+        print(_HELP, end="")
+        return 0
+    command = _COMMANDS.get(name)
+    if command is None:
+        return _fail(f"no command `{name}`{_hint(name)}")
+    try:
+        return command(arguments)
+    except SystemExit as end:  # from argparse
+        return end.code if isinstance(end.code, int) else FAILED
+
+
+def _check(argv: Sequence[str]) -> int:
+    from tfmemlint.check import main  # noqa: PLC0415
+
+    return main(argv)
+
+
+def _rule(argv: Sequence[str]) -> int:
+    from tfmemlint.config import Config, ConfigError, Configs  # noqa: PLC0415
+    from tfmemlint.pages import main  # noqa: PLC0415
+
+    def as_it_is(config: Config) -> Config:
+        return config
+
+    try:
+        return main(argv, Configs(as_it_is).of(os.getcwd()).plugins)  # noqa: PTH109
+    except ConfigError as error:
+        return _fail(str(error))
+
+
+def _verify(argv: Sequence[str]) -> int:
+    from tfmemlint.verify.command import main  # noqa: PLC0415
+
+    return main(list(argv))
+
+
+def _config(argv: Sequence[str]) -> int:
+    import argparse  # noqa: PLC0415
+
+    from tfmemlint.config import OPTIONS, did_you_mean  # noqa: PLC0415
+
+    parser = argparse.ArgumentParser("tfmemlint config", description="Explain a setting.")
+    parser.add_argument("key", nargs="?", metavar="KEY", help="which one [default: list all]")
+    key = parser.parse_args(argv).key
+    if key is None:
+        print("\n".join(OPTIONS))
+        return 0
+    if key not in OPTIONS:
+        return _fail(f"no setting `{key}`{did_you_mean(key, OPTIONS)}")
+    option = OPTIONS[key]
+    print(f"{option.help}\n\nType: {option.type}\nDefault: {option.default}\n\n{option.example}")
+    return 0
+
+
+def _clean(argv: Sequence[str]) -> int:
+    from tfmemlint.clean import main  # noqa: PLC0415
+
+    return main(argv)
+
+
+_COMMANDS: Mapping[str, Callable[[Sequence[str]], int]] = {
+    "check": _check,
+    "rule": _rule,
+    "explain": _rule,
+    "verify": _verify,
+    "config": _config,
+    "clean": _clean,
+}
+
+
+def _hint(name: str) -> str:
+    from tfmemlint.config import did_you_mean  # noqa: PLC0415
+
+    if os.path.exists(name):  # noqa: PTH110
+        return f"; did you mean `tfmemlint check {name}`?"
+    return did_you_mean(name, _COMMANDS)
+
+
+def _fail(message: str) -> int:
+    from tfmemlint.report.escape import show  # noqa: PLC0415
+
+    print(f"error: {show(message)}", file=sys.stderr)
+    return FAILED
+
+
+def _open_closed_streams() -> None:
+    """Python has None for a standard stream that is closed; nothing here is prepared for that."""
+    streams: list[tuple[str, TextIO | None, str]] = [
+        ("stdin", sys.stdin, "r"),
+        ("stdout", sys.stdout, "w"),
+        ("stderr", sys.stderr, "w"),
+    ]
+    for name, stream, mode in streams:
+        if stream is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
+
+
+def _discard(*streams: TextIO) -> None:
+    """Have the interpreter's last flush go nowhere instead of failing once more."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in streams:
+        os.dup2(nowhere, stream.fileno())

@@ -1,0 +1,345 @@
+"""Checks files: each is read, screened, decoded, linted, and mended where that is wanted."""
+
+# pathlib takes longer to import than a small file takes to check.
+# ruff: noqa: PTH100, PTH116, PTH119, PTH120, PTH123
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from stat import S_ISREG
+from typing import NamedTuple
+
+from tfmemlint import screen
+from tfmemlint.config import Config, ConfigError, Configs, FileIgnores, chosen, codes_of, selectors
+from tfmemlint.decoding import UndecodableError, decode, encode
+from tfmemlint.linting import (
+    ENGINE,
+    INTERNAL_ERROR,
+    UNUSED_SUPPRESSION,
+    internal_error,
+    lint,
+    skipped,
+    unreadable,
+)
+from tfmemlint.vocabulary import Applicability, Cell, Checked, Finding, Rule
+
+LARGEST = 2_000_000
+"""Bytes of a file that is analysed: what is larger was not written by hand."""
+LARGEST_READ = 100_000_000
+"""Bytes of a file that is looked through for any mention of TensorFlow."""
+LONGEST = 10.0
+"""Seconds of processor time that one file may take."""
+ENOUGH = 64
+"""Files that are worth a process more."""
+
+_INTERNAL_ERROR, _UNUSED_SUPPRESSION = INTERNAL_ERROR[0], UNUSED_SUPPRESSION[0]
+
+
+class Change(NamedTuple):
+    """What fixes make of a file."""
+
+    before: bytes
+    after: bytes
+
+
+class Outcome(NamedTuple):
+    """What checking one file came to."""
+
+    checked: Checked
+    fixed: tuple[tuple[str, int], ...] = ()
+    """How many findings of each code were fixed."""
+    change: Change | None = None
+    """What was not written, but would have been."""
+    problem: str | None = None
+    """Why the file could not be written."""
+
+
+class Plan(NamedTuple):
+    """What the settings of some files ask for, now that the rules are known."""
+
+    rules: tuple[Rule, ...]
+    """Those that are selected."""
+    reported: frozenset[str]
+    """The codes of what may be reported: these rules', and most of the engine's own."""
+    ignores: tuple[tuple[FileIgnores, frozenset[str]], ...]
+    """In which files not to report which codes."""
+    fixable: frozenset[str]
+    """The codes of what may be fixed."""
+    unsafe: bool
+    codes: Mapping[str, str]
+    """The code of every rule there is, selected or not, by code and by name."""
+
+    def reported_in(self, path: str) -> frozenset[str]:
+        """The codes of what may be reported of one file."""
+        if not self.ignores:
+            return self.reported
+        absolute = os.path.abspath(path).replace(os.sep, "/")
+        name = os.path.basename(absolute)
+        ignored: frozenset[str] = frozenset()
+        for where, codes in self.ignores:
+            if where.files.matches(name, absolute) is not where.inverted:
+                ignored |= codes
+        return self.reported - (ignored - {_INTERNAL_ERROR})
+
+
+class Checker:
+    """Checks one file after another; the rules are loaded when the first one needs them."""
+
+    def __init__(
+        self, configs: Configs, *, fix: bool = False, write: bool = False, noqa: bool = True
+    ) -> None:
+        self._configs = configs
+        self._fix = fix
+        self._write = write
+        self._noqa = noqa
+        self._plans: dict[Config, Plan] = {}
+        self.rules: dict[str, Rule] = {}
+
+    @property
+    def ready(self) -> bool:
+        """Whether the rules are loaded."""
+        return bool(self._plans)
+
+    def prepare(self) -> None:
+        """Load the rules and see that all settings make sense of them. Raises ConfigError."""
+        from tfmemlint import registry  # noqa: PLC0415
+
+        for config in self._configs.all():
+            if config not in self._plans:
+                try:
+                    rules = registry.load(config.plugins)
+                except registry.BadRules as error:
+                    raise ConfigError(str(error)) from None
+                except Exception as error:  # a rule pack may fail in any way
+                    problem = f"{type(error).__name__}: {error}"
+                    raise ConfigError(f"the rules cannot be loaded: {problem}") from error
+                self.rules.update(rules)
+                self._plans[config] = make_plan(config, rules)
+
+    def config(self, path: str) -> Config:
+        """The settings of a file. Raises ConfigError."""
+        return self._configs.of(os.path.dirname(os.path.abspath(path)))
+
+    def plan(self, path: str) -> Plan:
+        """What is to be done with a file. Raises ConfigError."""
+        config = self.config(path)
+        if config not in self._plans:
+            self.prepare()
+        return self._plans[config]
+
+    def check_file(self, path: str) -> Outcome:
+        """Check a file, and write it if fixes change it."""
+        try:
+            data = _read(path)
+        except OSError as error:
+            return self._answer(path, unreadable(f"cannot be read: {error.strerror}"))
+        if data is None:
+            return self._answer(path, skipped(f"larger than {LARGEST_READ} bytes"))
+        return self.check(path, data)
+
+    def check(self, path: str, data: bytes) -> Outcome:
+        """Check what a file holds; raises nothing that is the file's or a rule's doing."""
+        if not screen.mentions_tensorflow(data):
+            return Outcome(Checked(path, ""))
+        if len(data) > LARGEST:
+            return self._answer(path, skipped(f"larger than {LARGEST} bytes"))
+        plan = self.plan(path)
+        try:
+            opened = _open(data)
+            with _limited(LONGEST):
+                found, mended = self._look(path, data, opened, plan)
+        except UndecodableError as error:
+            return self._answer(path, unreadable(str(error)))
+        except _TooSlowError:
+            return self._answer(path, skipped(f"takes more than {LONGEST:g} seconds"))
+        except Exception as error:  # noqa: BLE001  one file spoils no other
+            return self._answer(path, internal_error(f"{type(error).__name__}: {error}"))
+        if mended is None or mended.change is None or not self._write:
+            return mended or found
+        from tfmemlint.writing import WriteError, replace  # noqa: PLC0415
+
+        try:
+            replace(path, mended.change.before, mended.change.after)
+        except WriteError as error:
+            return found._replace(problem=str(error))
+        return mended._replace(change=None)
+
+    def _look(
+        self, path: str, data: bytes, opened: _Opened, plan: Plan
+    ) -> tuple[Outcome, Outcome | None]:
+        """The file as it is, and as it would be with its fixes applied."""
+        here = plan.reported_in(path)
+        look = partial(self._findings, path, plan, here)
+        findings = look(opened.text)
+        found = Outcome(_checked(path, opened, findings))
+        if not self._fix or not any(finding.diagnostic.fix for finding in findings):
+            return found, None
+        from tfmemlint.fixing import repair  # noqa: PLC0415
+
+        repaired = repair(
+            opened.text,
+            look,
+            unsafe=plan.unsafe,
+            fixable=lambda finding: finding.code in plan.fixable,
+        )
+        if repaired.problem:
+            findings = (internal_error(repaired.problem), *findings)
+            return found._replace(checked=_checked(path, opened, findings)), None
+        if not repaired.fixed:
+            return found, None
+        if opened.encode(opened.text) != data:
+            problem = f"{path!r} was not written: {opened.encoding} would change more than the fix"
+            return found._replace(problem=problem), None
+        mended = opened._replace(text=repaired.text)
+        return found, Outcome(
+            _checked(path, mended, repaired.remaining),
+            tuple(repaired.counts.items()),
+            Change(data, opened.encode(repaired.text)),
+        )
+
+    def _findings(
+        self, path: str, plan: Plan, here: frozenset[str], text: str
+    ) -> tuple[Finding, ...]:
+        words = screen.words(text.encode("utf-8", "surrogatepass"))
+        rules = [rule for rule in plan.rules if rule.code in here]
+        findings = lint(path, text, screen.awaited(rules, words))
+        if self._noqa:
+            from tfmemlint.suppress import suppress  # noqa: PLC0415
+
+            ran = None if here.issuperset(plan.codes.values()) else here
+            findings = suppress(text, findings, plan.codes.get, ran)
+        reported = [
+            finding if finding.code in plan.fixable else _unapplied(finding)
+            for finding in findings
+            if finding.code in here
+        ]
+        return tuple(sorted(reported, key=lambda each: (each.diagnostic.span, each.code)))
+
+    def _answer(self, path: str, finding: Finding) -> Outcome:
+        findings = (finding,) if finding.code in self.plan(path).reported_in(path) else ()
+        return Outcome(Checked(path, "", findings))
+
+
+def run(paths: Sequence[str], checker: Checker, jobs: int | None = None) -> list[Outcome]:
+    """Check files, in order; by several processes once it is clear that there is work.
+
+    `jobs` is how many; None for as many as can run at once.
+    """
+    outcomes: list[Outcome] = []
+    for path in paths:
+        outcomes.append(checker.check_file(path))
+        rest = paths[len(outcomes) :] if checker.ready and jobs != 1 else ()
+        if len(rest) > ENOUGH:
+            from tfmemlint import workers  # noqa: PLC0415
+
+            jobs = jobs or workers.cores()
+            try:
+                done = workers.spread(checker.check_file, rest, jobs) if jobs > 1 else ()
+            except OSError:  # no process is to be had
+                jobs, done = 1, ()
+            if done:
+                return [*outcomes, *map(_outcome, rest, done)]
+    return outcomes
+
+
+def make_plan(config: Config, rules: Mapping[str, Rule]) -> Plan:
+    """What these settings ask of these rules. Raises ConfigError."""
+    names = {code: rule.name for code, rule in rules.items()} | ENGINE
+    for where, selector in selectors(config):
+        try:
+            codes_of(selector, names)
+        except ConfigError as error:
+            raise ConfigError(f"{where}: {error}") from None
+    selected = chosen(config.rules, names)
+    # Most of what the engine has to say needs no selecting; it can only be ignored.
+    ignores = [selection._replace(select=None) for selection in config.rules]
+    unselected = chosen(ignores, names).intersection(ENGINE) - {_UNUSED_SUPPRESSION}
+    return Plan(
+        rules=tuple(rule for code, rule in rules.items() if code in selected),
+        reported=selected.difference(ENGINE)
+        | selected & {_UNUSED_SUPPRESSION}
+        | unselected
+        | {_INTERNAL_ERROR},
+        ignores=tuple(
+            (each, frozenset[str]().union(*(codes_of(code, names) for code in each.ignore)))
+            for each in config.file_ignores
+        ),
+        fixable=chosen(config.fixes, names),
+        unsafe=config.unsafe_fixes,
+        codes={key: code for code, rule in rules.items() for key in (code, rule.name)},
+    )
+
+
+class _Opened(NamedTuple):
+    """A file's text, and the way back from a text to its bytes."""
+
+    text: str
+    encoding: str
+    encode: Callable[[str], bytes]
+    cells: tuple[Cell, ...] = ()
+
+
+class _TooSlowError(BaseException):
+    """The time for one file is over; not an Exception, which a rule's own handler would catch."""
+
+
+def _open(data: bytes) -> _Opened:
+    decoded = decode(data)
+    return _Opened(decoded.text, decoded.encoding, partial(encode, like=decoded))
+
+
+def _checked(path: str, opened: _Opened, findings: tuple[Finding, ...]) -> Checked:
+    """What is known of a file; nobody needs the text of one without findings."""
+    return Checked(path, opened.text if findings else "", findings, opened.cells)
+
+
+def _unapplied(finding: Finding) -> Finding:
+    """The same with a fix that is shown and not applied."""
+    fix = finding.diagnostic.fix
+    if fix is None:
+        return finding
+    fix = fix._replace(applicability=Applicability.DISPLAY)
+    return finding._replace(diagnostic=finding.diagnostic._replace(fix=fix))
+
+
+def _outcome(path: str, done: Outcome | None) -> Outcome:
+    """What a process found, or that the file was the end of it."""
+    died = internal_error("the process that checked this file died")
+    return done or Outcome(Checked(path, "", (died,)))
+
+
+def _read(path: str) -> bytes | None:
+    """What a regular file holds; None if that is too much. Anything else is not even opened."""
+    status = os.stat(path)
+    if not S_ISREG(status.st_mode):
+        raise OSError(0, "not a regular file")
+    if status.st_size > LARGEST_READ:
+        return None
+    with open(path, "rb", buffering=0) as file:
+        return file.readall()
+
+
+@contextmanager
+def _limited(seconds: float) -> Generator[None]:
+    """Raise _TooSlowError after so much processor time, where the system can tell."""
+    try:
+        previous = signal.signal(signal.SIGVTALRM, _stop)
+    except (AttributeError, ValueError):  # not on this system, or not in this thread
+        previous = None
+    if previous is not None:
+        # Again and again: Python drops what is raised while an object is being destroyed.
+        signal.setitimer(signal.ITIMER_VIRTUAL, seconds, 1)
+    try:
+        yield
+    finally:
+        if previous is not None:
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+            signal.signal(signal.SIGVTALRM, previous)
+
+
+def _stop(number: int, frame: object) -> None:
+    raise _TooSlowError
