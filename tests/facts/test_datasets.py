@@ -53,6 +53,14 @@ IMPORT = "import tensorflow as tf\n"
             id="kept on self",
         ),
         pytest.param(
+            "class P:\n    def __init__(self):\n"
+            "        self.ds = tf.data.Dataset.range(9)\n"
+            "        self.ds = self.ds.cache()\n"
+            "        self.ds = self.ds.batch(3)",
+            [("cache", "batch")],
+            id="an attribute reassigned",
+        ),
+        pytest.param(
             "class P:\n    def make(self):\n        return tf.data.Dataset.range(9).cache()\n"
             "    def go(self):\n        return self.make().batch(3)",
             [("cache", "batch")],
@@ -186,6 +194,24 @@ def test_callers_in_the_module_show_what_a_parameter_holds(look: Look) -> None:
         pytest.param("ds = src.batch(3)\nother = ds.shuffle(9)", False, id="under another name"),
         pytest.param(
             "ds = src.batch(3)\nds = ds.shuffle(len(ds))", False, id="the first is asked for more"
+        ),
+        pytest.param(
+            "class P:\n    def __init__(self):\n        self.ds = src.batch(3)\n"
+            "        self.ds = self.ds.shuffle(9).prefetch(1)",
+            True,
+            id="an attribute given its next value",
+        ),
+        pytest.param(
+            "class P:\n    def __init__(self):\n        self.ds = src.batch(3)\n"
+            "        self.ds = self.ds.shuffle(len(self.ds))",
+            False,
+            id="an attribute that is read twice",
+        ),
+        pytest.param(
+            "class P:\n    def __init__(self):\n        self.ds = src.batch(3)\n"
+            "        self.mixed = self.ds.shuffle(9)",
+            False,
+            id="an attribute that keeps its value",
         ),
         pytest.param("ds = a = src.batch(3)\nds = ds.shuffle(9)", False, id="kept twice"),
     ],

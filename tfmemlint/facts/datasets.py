@@ -248,19 +248,21 @@ class Datasets:
         """
         callee = second.call.func
         taken = callee.value if isinstance(callee, ast.Attribute) else None
-        if not isinstance(taken, ast.Name):
+        if not isinstance(taken, (ast.Name, ast.Attribute)):
             return taken is first.call
-        binding = self._bindings.only(taken)
-        if binding is None or binding.value is not first.call:
-            return False
         made, used = self._tree.statement(first.call), self._tree.statement(second.call)
         block, place = self._tree.place(made)
-        return (
-            block[place + 1 : place + 2] == [used]
-            and _assigns(made) == binding.name
-            and (isinstance(used, ast.Return) or _assigns(used) == binding.name)
-            and self._bindings.readers(binding) == [taken]
-        )
+        gives = _assigned(made)
+        if block[place + 1 : place + 2] != [used] or gives != (ast.unparse(taken), first.call):
+            return False
+        if isinstance(taken, ast.Name):
+            binding = self._bindings.only(taken)
+            readers = [] if binding is None else self._bindings.readers(binding)
+            ends_here = isinstance(used, ast.Return) or _assigned(used)[0] == taken.id
+            return ends_here and readers == [taken]
+        target, value = _assigned(used)
+        readings = [each for each in ast.walk(value) if _is_spelled(each, target)] if value else []
+        return target == gives[0] and readings == [taken]
 
     @cached_property
     def regrouped(self) -> frozenset[ast.expr]:
@@ -459,15 +461,17 @@ def _is_whole(origin: Origin) -> bool:
     return origin.how is How.ASSIGNED and not origin.path
 
 
-def _assigns(statement: ast.stmt) -> str | None:
-    """The one name a statement gives a value to."""
+def _assigned(statement: ast.stmt) -> tuple[str, ast.expr | None]:
+    """The one name or attribute a statement gives a value to, and the value."""
     if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-        target = statement.targets[0]
-    elif isinstance(statement, ast.AnnAssign):
-        target = statement.target
-    else:
-        return None
-    return target.id if isinstance(target, ast.Name) else None
+        return ast.unparse(statement.targets[0]), statement.value
+    if isinstance(statement, ast.AnnAssign):
+        return ast.unparse(statement.target), statement.value
+    return "", None
+
+
+def _is_spelled(node: ast.AST, spelling: str) -> bool:
+    return isinstance(node, ast.Attribute) and ast.unparse(node) == spelling
 
 
 def _only_tf_data(step: Step) -> bool:

@@ -68,7 +68,8 @@ class Flow:
         if isinstance(expression, ast.Attribute):
             owner = self._functions.instance_of(expression.value)
             found_in = self._functions.unpacked_attributes(owner, expression.attr) if owner else ()
-            return tuple(Origin(value, path=path) for value, path in found_in) or None
+            values = tuple(Origin(value, path=path) for value, path in found_in)
+            return self._latest(expression, values) or None
         return None
 
     def enter(self, call: ast.Call, frame: Frame | None) -> Frame | None:
@@ -84,6 +85,25 @@ class Flow:
         if inner is not None:
             for value in self._functions.returns(inner.function):
                 yield Origin(value, frame=inner)
+
+    def _latest(self, use: ast.Attribute, values: tuple[Origin, ...]) -> tuple[Origin, ...]:
+        """What `self.attribute` was surely given last before its use, else all it may be given."""
+        tree = self._tree
+        function, at = tree.function(use), tree.statement(use)
+        binding = self._bindings.only(use.value) if isinstance(use.value, ast.Name) else None
+        if len(values) < 2 or binding is None or binding.how is not How.PARAMETER:
+            return values
+        given = {tree.statement(each.value): each for each in values}
+        here = [statement for statement in given if tree.function(statement) is function]
+        earlier = [each for each in here if each is not at and each.lineno <= at.lineno]
+        if not earlier:
+            return values
+        last = max(earlier, key=lambda each: (each.lineno, each.col_offset))
+        block, place = tree.place(last)
+        surely = any(tree.inside(use, following) for following in block[place + 1 :])
+        between = [loop for loop in tree.loops(use) if not tree.inside(last, loop)]
+        comes_round = any(tree.inside(each, loop) for loop in between for each in here)
+        return (given[last],) if surely and not comes_round else values
 
     def _passed(self, binding: Binding, frame: Frame | None) -> list[Origin] | None:
         function = next(
