@@ -12,6 +12,8 @@ from tfmemlint.facts import Extent, Kind, Value
 IMPORTS = """\
 import keras
 import numpy as np
+import tensorflow as tf
+from functools import partial
 from sklearn.preprocessing import StandardScaler
 """
 
@@ -29,6 +31,7 @@ def value(code: str) -> Value:
 WHOLE = {
     "an array of an archive": "data = np.load('a.npz')\nseen(data['x'])",
     "scaled data": "seen(StandardScaler().fit_transform(np.load('a.npy')))",
+    "random numbers by dimension": "seen(np.random.RandomState(0).randn(5000, 4))",
     "an unpacked attribute": (
         "class Trainer:\n"
         "    def __init__(self):\n"
@@ -46,7 +49,24 @@ WHOLE = {
     ),
 }
 
+ARGUMENTS = {
+    "the first argument": "def f(a, b): seen(a)\nf(np.load('a.npy'), 1)\n",
+    "what partial leaves": "def f(b, a): seen(a)\ng = partial(f, 1)\ng(np.load('a.npy'))\n",
+    "what partial binds": "def f(a, b): seen(a)\ng = partial(f, np.load('a.npy'))\ng(1)\n",
+    "what a partial of a partial binds": (
+        "def f(b, a, c): seen(a)\npartial(partial(f, 1), np.load('a.npy'))(1)\n"
+    ),
+    "what partial names": "def f(b, a): seen(a)\npartial(f, a=np.load('a.npy'))(1)\n",
+    "what a traced partial binds": (
+        "def f(a, b): seen(a)\ng = tf.function(partial(f, np.load('a.npy')))\ng(1)\n"
+    ),
+}
+
 NOT_WHOLE = {
+    "the other argument of a partial": "def f(a, b): seen(b)\npartial(f, np.load('a.npy'))(1)\n",
+    "a keyword that replaces a partial's": (
+        "def f(b, a): seen(a)\npartial(f, a=np.load('a.npy'))(1, a=2)\n"
+    ),
     "a row by number": "data = np.load('a.npy')\nseen(data[0])",
     "one example as a batch of one": "seen(np.expand_dims(np.load('a.npy'), 0))",
     "what an unknown class scales": (
@@ -70,6 +90,11 @@ NOT_WHOLE = {
         "        seen(self.x)\n"
     ),
 }
+
+
+@pytest.mark.parametrize("code", ARGUMENTS.values(), ids=ARGUMENTS)
+def test_a_parameter_is_given(code: str) -> None:
+    assert value(code).extent is Extent.WHOLE
 
 
 @pytest.mark.parametrize("code", WHOLE.values(), ids=WHOLE)

@@ -109,7 +109,9 @@ class Functions:
 
         A parameter that is left out has its default.
         """
-        for keyword in call.keywords:
+        bound, named = self._bound_by_partial(call.func, _MAX_HOPS)
+        given = [*bound, *call.args]
+        for keyword in (*call.keywords, *named):
             if keyword.arg == name:
                 return keyword.value
             if keyword.arg is None:
@@ -117,10 +119,10 @@ class Functions:
         parameters = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
         if name in parameters:
             place = parameters.index(name) - self._bound_first(call, function)
-            if any(isinstance(each, ast.Starred) for each in call.args[: place + 1]):
+            if any(isinstance(each, ast.Starred) for each in given[: place + 1]):
                 return None
-            if 0 <= place < len(call.args):
-                return call.args[place]
+            if 0 <= place < len(given):
+                return given[place]
         return default(function, name)
 
     def returns(self, function: FunctionNode) -> tuple[ast.expr, ...]:
@@ -234,6 +236,24 @@ class Functions:
             through_class = isinstance(self.definition(call.func.value), ast.ClassDef)
             return 0 if through_class and not _is_decorated(function, {"classmethod"}) else 1
         return 1
+
+    def _bound_by_partial(
+        self, callee: ast.expr, hops: int
+    ) -> tuple[list[ast.expr], list[ast.keyword]]:
+        """The arguments that `functools.partial` gave what is called before the call does."""
+        if isinstance(callee, ast.Name):
+            binding = self._bindings.only(callee)
+            assigned = binding is not None and binding.how is How.ASSIGNED and not binding.path
+            value = binding.value if binding is not None and assigned else None
+            return (
+                self._bound_by_partial(value, hops - 1) if value is not None and hops else ([], [])
+            )
+        if not isinstance(callee, ast.Call) or not callee.args:
+            return [], []
+        inner, named = self._bound_by_partial(callee.args[0], hops)
+        if not self._names.is_any(callee.func, PARTIAL):
+            return inner, named
+        return [*inner, *callee.args[1:]], [*callee.keywords, *named]
 
     def _lineage(self, owner: ast.ClassDef) -> Iterator[ast.ClassDef]:
         pending, seen = [owner], set[ast.ClassDef]()

@@ -83,7 +83,6 @@ GENERATOR_SIZE_PLACE = {
     "choice": 1,
     "integers": 2,
     "normal": 2,
-    "rand": None,
     "randint": 2,
     "random": 0,
     "random_sample": 0,

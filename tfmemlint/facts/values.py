@@ -363,9 +363,14 @@ class Values:
             made = names.pop() if len(names) == 1 and len(calls) == len(origins) else None
         if made in makers.RANDOM_GENERATORS:
             place = makers.GENERATOR_SIZE_PLACE.get(callee.attr)
-            if place is None:
+            by_dimension = callee.attr in ("rand", "randn")
+            if place is None and not by_dimension:
                 return Value(Kind.ARRAY, origin=node)
-            shape = self._shape(makers.argument(node, place, "size"), frame)
+            shape = (
+                self._dimensions(node.args, frame)
+                if by_dimension
+                else self._shape(makers.argument(node, place, "size"), frame)
+            )
             given = self._dtype(makers.argument(node, None, "dtype"))
             return Value(Kind.ARRAY, Extent.WHOLE, given or "float64", shape, node)
         if made in makers.PATH and callee.attr in ("glob", "rglob", "iterdir"):
