@@ -34,9 +34,9 @@ _WITH_MEASUREMENTS = ("full", "github")
 
 def main(argv: Sequence[str]) -> int:
     """Check what these arguments say; the exit code."""
-    # Few things made here are in cycles, and looking for them takes a tenth of the time.
-    gc.disable()
     options = arguments.parse(list(argv))
+    collecting = gc.isenabled()
+    gc.disable()  # few things made here are in cycles, and looking for them takes a tenth longer
     try:
         return _check(options)
     except ConfigError as error:
@@ -45,6 +45,9 @@ def main(argv: Sequence[str]) -> int:
         if error.filename is None:
             raise
         return fail(f"{error.filename}: {error.strerror}")
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def fail(message: str) -> int:

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from tfmemlint.lines import Lines
-from tfmemlint.source import File, TooDeep, parse
 from tfmemlint.vocabulary import Diagnostic, Finding, Span
 
 if TYPE_CHECKING:
@@ -25,6 +24,9 @@ _START = Span(0, 0)
 
 def lint(path: str, text: str, rules: Iterable[Rule]) -> tuple[Finding, ...]:
     """What these rules find in a file, in order; never raises."""
+    # `ast` and the facts take longer to import than most files take to be found clean.
+    from tfmemlint.source import File, TooDeep, parse  # noqa: PLC0415
+
     rules = tuple(rules)
     found: dict[Finding, None] = {}
     try:
