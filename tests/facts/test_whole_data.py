@@ -31,6 +31,8 @@ def value(code: str) -> Value:
 WHOLE = {
     "an array of an archive": "data = np.load('a.npz')\nseen(data['x'])",
     "scaled data": "seen(StandardScaler().fit_transform(np.load('a.npy')))",
+    "data less its mean": "x = np.load('a.npy')\nseen((x - np.mean(x, axis=0)) / np.float32(2))",
+    "data through weights": "w = np.eye(4)\nseen(np.load('a.npy') @ w)",
     "random numbers by dimension": "seen(np.random.RandomState(0).randn(5000, 4))",
     "an unpacked attribute": (
         "class Trainer:\n"
@@ -66,6 +68,10 @@ NOT_WHOLE = {
     "the other argument of a partial": "def f(a, b): seen(b)\npartial(f, np.load('a.npy'))(1)\n",
     "a keyword that replaces a partial's": (
         "def f(b, a): seen(a)\npartial(f, a=np.load('a.npy'))(1, a=2)\n"
+    ),
+    "weights through data": "seen(w @ np.load('a.npy'))",
+    "a batch and noise of its size": (
+        "x = np.load('a.npy')[:32]\nseen(x + np.random.normal(size=x.shape))"
     ),
     "a row by number": "data = np.load('a.npy')\nseen(data[0])",
     "one example as a batch of one": "seen(np.expand_dims(np.load('a.npy'), 0))",

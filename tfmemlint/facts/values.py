@@ -340,7 +340,7 @@ class Values:
         source = makers.argument(node, 0, makers.KEEPS_DATA.get(name, "x"))
         inner = self.of(source, frame) if source is not None else UNKNOWN
         if inner.kind not in (Kind.ARRAY, Kind.TENSOR, Kind.FRAME, Kind.VARIABLE):
-            return Value(kind, origin=node)
+            return Value(kind, shape=() if inner.kind is Kind.NUMBER else None, origin=node)
         if name.startswith(("keras.", "sklearn.")):
             kind = Kind.ARRAY if inner.kind is Kind.FRAME else inner.kind
         dtype = (
@@ -457,6 +457,8 @@ class Values:
 
     def _arithmetic(self, node: ast.BinOp, frame: Frame | None) -> Value:
         left, right = self.of(node.left, frame), self.of(node.right, frame)
+        if isinstance(node.op, ast.MatMult):
+            return left._replace(shape=None) if left.is_array else UNKNOWN
         for one, other in ((left, right), (right, left)):
             if one.is_array and other.kind in (Kind.NUMBER, Kind.UNKNOWN):
                 dtype = one.dtype
@@ -468,8 +470,11 @@ class Values:
                     dtype = "float64" if one.kind is Kind.ARRAY else None
                 return one._replace(dtype=dtype)
         if left.is_array and right.is_array:
-            joined = common([left, right])
-            return joined._replace(origin=left.origin)
+            joined = common([left, right])._replace(origin=left.origin)
+            for one, other in ((left, right), (right, left)):
+                if one.extent is Extent.WHOLE and other.extent is Extent.UNKNOWN:  # a mean, say
+                    joined = joined._replace(extent=one.extent, shape=one.shape, origin=one.origin)
+            return joined
         if left.kind is Kind.PATHS and isinstance(node.op, ast.Add):
             return left
         if Kind.PATH in (left.kind, right.kind):
