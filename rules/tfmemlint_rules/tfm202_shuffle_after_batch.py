@@ -19,7 +19,8 @@ where steps stand between the two, since what a `map` is given may have to be a 
 ## When to ignore it
 When examples have to stay together, as those of one length in a batch that is not padded. The rule
 is silent by itself where batches are cached before they are shuffled (the buffer then shares the
-cache's memory), and where they are batched again or taken apart afterwards.
+cache's memory), where they are batched again or taken apart afterwards, and where they may be: in
+functions for other modules, if a `map` has made something else of them.
 """
 
 from __future__ import annotations
@@ -39,11 +40,13 @@ KEEPS_BATCHES = KEEPS_ELEMENTS | {"concatenate", "enumerate", "ignore_errors", "
 def check(file: File) -> Iterator[Diagnostic]:
     datasets, number = file.tf.datasets, file.tf.values.number
     pairs = [pair for chain in datasets.chains for pair in _shuffled_batches(chain)]
-    for batch, shuffle in {pair[1].call: pair for pair in pairs}.values():
+    for batch, shuffle, mapped in {pair[1].call: pair for pair in pairs}.values():
         size, buffer = batch.argument("batch_size"), shuffle.argument("buffer_size")
         if size is None or buffer is None or shuffle.call in datasets.regrouped:
             continue
         if number(size, batch.frame) == 1 or number(buffer, shuffle.frame) == 1:
+            continue
+        if mapped and _is_handed_out(file, shuffle):
             continue
         yield Diagnostic(
             edits.method_call(file, shuffle.call) or file.span(shuffle.call),
@@ -54,17 +57,25 @@ def check(file: File) -> Iterator[Diagnostic]:
         )
 
 
-def _shuffled_batches(chain: Chain) -> Iterator[tuple[Step, Step]]:
-    batch: Step | None = None
+def _shuffled_batches(chain: Chain) -> Iterator[tuple[Step, Step, bool]]:
+    """Each `shuffle` behind a `batch`, the two and whether a `map` stands between them."""
+    batch, mapped = None, False
     tiny = chain.source.kind in (From.FILES, From.RANGE)  # file names, numbers
     for step in chain.steps:
         if step.method in BATCHING:
-            batch = step
+            batch, mapped = step, False
         elif step.method not in KEEPS_BATCHES:
             batch = None
         elif step.method == "shuffle" and batch is not None and not tiny:
-            yield batch, step
+            yield batch, step, mapped
+        mapped = mapped or step.method == "map"
         tiny = tiny and step.method in BATCHING | KEEPS_ELEMENTS
+
+
+def _is_handed_out(file: File, shuffle: Step) -> bool:
+    """Whether other modules go on with the pipeline: batch it again, if a batch is a sequence."""
+    function = file.tf.tree.function(shuffle.call)
+    return function is not None and not file.tf.functions.calls_of(function)
 
 
 def _fix(file: File, batch: Step, shuffle: Step) -> Fix | None:
