@@ -10,7 +10,7 @@ expression, or through names, branches, helper functions and methods.
 
 ## What to do instead
 Shuffle first, then batch: the buffer shrinks by the size of a batch. The examples mix better, too:
-behind `batch` only whole batches change places, and each example keeps its company for ever.
+behind `batch` only whole batches change places, and the same examples always share one.
 
 ## Fix safety
 Unsafe: the examples come out in another order, and batches are made of other examples. Not offered
