@@ -41,6 +41,12 @@ Look = Callable[[str], tuple[File, list[ast.expr]]]
         ),
         ("def f():\n    import tensorflow as tf\n    see(tf.stack)", "tensorflow.stack"),
         ("import os.path\nsee(os.path.join)", "os.path.join"),
+        (
+            "from tensorflow.keras.layers import *\n"
+            "from tensorflow.keras.preprocessing.image import *\nsee(load_img)",
+            "keras.utils.load_img",
+        ),
+        ("from keras.models import *\nsee(Sequential)", "keras.Sequential"),
     ],
 )
 def test_an_import_in_any_spelling_has_one_name(look: Look, source: str, name: str) -> None:
@@ -55,6 +61,11 @@ def test_an_import_in_any_spelling_has_one_name(look: Look, source: str, name: s
         pytest.param("def f(tf):\n    see(tf.stack)", id="a parameter called tf"),
         pytest.param("import tensorflow as tf\ntf = make()\nsee(tf.stack)", id="rebound"),
         pytest.param("from .tensorflow import stack\nsee(stack)", id="a relative import"),
+        pytest.param("from keras.layers import *\nsee(load_img)", id="a star without it"),
+        pytest.param("from .models import *\nsee(Sequential)", id="a relative star"),
+        pytest.param(
+            "from keras.models import *\ndef Model(): ...\nsee(Model)", id="defined, not starred"
+        ),
         pytest.param("tf = tf\nsee(tf.stack)", id="an alias of itself"),
         pytest.param(
             "if a:\n    import numpy as np\nelse:\n    import cupy as np\nsee(np.stack)",

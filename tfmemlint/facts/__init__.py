@@ -12,12 +12,17 @@ from tfmemlint.facts.bindings import Binding, Bindings, How
 from tfmemlint.facts.datasets import BATCHING, Chain, Datasets, From, Source, Step
 from tfmemlint.facts.flow import Flow, Frame, Origin
 from tfmemlint.facts.functions import Functions
+from tfmemlint.facts.iterables import Iterables
+from tfmemlint.facts.loading import Gathered, Loading
 from tfmemlint.facts.loops import Growth, Loop, Loops, Over
 from tfmemlint.facts.makers import argument
 from tfmemlint.facts.names import Names
+from tfmemlint.facts.ops import Ops
+from tfmemlint.facts.repeats import Repeats
 from tfmemlint.facts.tapes import Tape, Tapes
 from tfmemlint.facts.tracing import Traced, TracedBy, Tracing
 from tfmemlint.facts.tree import FunctionNode, LoopNode, Tree
+from tfmemlint.facts.uses import Trail, Uses
 from tfmemlint.facts.values import Extent, Kind, Value, Values
 
 __all__ = [
@@ -28,6 +33,7 @@ __all__ = [
     "Frame",
     "From",
     "FunctionNode",
+    "Gathered",
     "Growth",
     "How",
     "Kind",
@@ -41,6 +47,7 @@ __all__ = [
     "TensorFlow",
     "Traced",
     "TracedBy",
+    "Trail",
     "Value",
     "argument",
 ]
@@ -96,3 +103,39 @@ class TensorFlow:
     def tapes(self) -> Tapes:
         """The gradient tapes."""
         return Tapes(self.tree, self.bindings, self.names)
+
+    @cached_property
+    def loading(self) -> Loading:
+        """The lists that hold what a loop loads from files."""
+        return Loading(
+            self.tree,
+            self.bindings,
+            self.names,
+            self.functions,
+            self.flow,
+            self.loops,
+            self.iterables,
+            self.repeats,
+        )
+
+    @cached_property
+    def iterables(self) -> Iterables:
+        """How much of the data loops go over."""
+        return Iterables(self.names, self.flow, self.values)
+
+    @cached_property
+    def repeats(self) -> Repeats:
+        """Which code runs for each batch or example."""
+        return Repeats(
+            self.tree, self.bindings, self.names, self.functions, self.loops, self.tracing
+        )
+
+    @cached_property
+    def uses(self) -> Uses:
+        """Where values end up."""
+        return Uses(self.tree, self.bindings, self.functions)
+
+    @cached_property
+    def ops(self) -> Ops:
+        """Which code is made of TensorFlow operations."""
+        return Ops(self.names, self.functions)

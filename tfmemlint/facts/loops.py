@@ -100,6 +100,25 @@ class Loops:
             isinstance(each, ast.Name) and each.id in bound for each in ast.walk(expression)
         )
 
+    def is_closed(self, loop: Loop) -> bool:
+        """Whether no trip leaves names behind that the next trip or other code reads."""
+        tree, bindings = self._tree, self._bindings
+        bound, scope = self._bound_by(loop), tree.scope(loop.node)
+        for name in ast.walk(loop.node):
+            if not isinstance(name, ast.Name) or name.id not in bound:
+                continue
+            touched: list[ast.AST] = []
+            if isinstance(name.ctx, ast.Load) or isinstance(tree.parent(name), ast.AugAssign):
+                touched += (each.node for each in bindings.reaching(name))
+            if isinstance(name.ctx, ast.Store):
+                if bindings.home(name.id, name) is not scope:
+                    return False
+                own = (each for each in bindings.of(scope, name.id) if each.node is name)
+                touched += (use for each in own for use in bindings.readers(each))
+            if not all(tree.inside(each, loop.node) for each in touched):
+                return False
+        return True
+
     @cached_property
     def growths(self) -> tuple[Growth, ...]:
         """The lists that grow in loops, in source order of the growth."""

@@ -37,6 +37,13 @@ _CANONICAL = {
 }
 _LONGEST = max(name.count(".") for name in _CANONICAL) + 1
 
+_STARS = {
+    "keras.models": frozenset({"Model", "Sequential", "clone_model", "load_model"}),
+    "keras.preprocessing.image": frozenset({"ImageDataGenerator", "img_to_array", "load_img"}),
+    "keras.utils": frozenset({"Sequence", "img_to_array", "load_img", "to_categorical"}),
+}
+"""What `from ... import *` brings, of the modules often imported so."""
+
 
 class Names:
     """Canonical names of expressions, through imports, aliases and simple assignments."""
@@ -76,6 +83,8 @@ class Names:
                 self._known[expression] = None  # an alias of itself refers to nothing
                 bindings = self._bindings.reaching(expression)
                 names = {self._bound(each, hops - 1) for each in bindings}
+                if self._bindings.home(expression.id, expression) is None:
+                    names = {self._starred(expression.id)}
                 found = names.pop() if len(names) == 1 else None
         self._known[expression] = found
         return found
@@ -86,6 +95,14 @@ class Names:
             return self._imported(binding.node)
         if binding.how is How.ASSIGNED and not binding.path and binding.value is not None:
             return self._resolve(binding.value, hops)
+        return None
+
+    def _starred(self, name: str) -> str | None:
+        """What a name that nothing here binds means after `from ... import *`."""
+        for alias in self._tree.all(ast.alias):
+            module = self._imported(alias) or ""
+            if alias.name == "*" and name in _STARS.get(module.removesuffix(".*"), ()):
+                return canonical(f"{module.removesuffix('.*')}.{name}")
         return None
 
     def _imported(self, alias: ast.alias) -> str | None:

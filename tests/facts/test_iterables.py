@@ -1,0 +1,118 @@
+"""How much of the data an iterable is, and whether it is a sequence."""
+
+import ast
+from collections.abc import Callable
+
+import pytest
+
+from tfmemlint import File
+
+Look = Callable[[str], tuple[File, list[ast.expr]]]
+
+IMPORTS = "import glob, itertools, os, random\nimport numpy as np\nfrom elsewhere import listed\n"
+
+
+def marked(look: Look, source: str) -> tuple[File, ast.expr]:
+    file, seen = look(IMPORTS + source)
+    return file, seen[0]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "see(xs[:16])",
+        "see(xs[i:i + 8])",
+        "see(sorted(xs[:16]))",
+        "see(enumerate(zip(xs, ys[:16])))",
+        "see(['a', 'b'])",
+        "names = ('a', 'b')\nsee(names)",
+        "see({'a': 1})",
+        "see({'a': 1}.items())",
+        "see(random.sample(xs, 9))",
+        "see(np.random.choice(xs, 9))",
+        "see(itertools.islice(xs, 9))",
+        "see(frame.head(9))",
+        "see(next(batches))",
+        "see(range(9))",
+        "see(range(size))",
+        "see(range(len(xs[:9])))",
+        "see(groups[i])",
+        "see([xs[i] for i in order[:9]])",
+        "see(xs[:8] + ys[:8])",
+        "def few(xs):\n    return xs[:8]\nsee(few(all_of_them))",
+        "def f(xs):\n    see(xs)\nf(ys[:8])\nf(zs[:8])",
+    ],
+)
+def test_a_part_or_a_few(look: Look, source: str) -> None:
+    file, node = marked(look, source)
+
+    assert file.tf.iterables.is_part(node)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "see(xs)",
+        "see(xs[1:])",
+        "see(xs[::2])",
+        "see(frame['file'])",
+        "see(listed())",
+        "see(glob.glob('*'))",
+        "see(sorted(os.listdir('.')))",
+        "see(range(len(xs)))",
+        "see(range(0, xs.shape[0], 8))",
+        "see(range(10_000))",
+        "see([*xs, 'a'])",
+        f"see({['a'] * 33!r})",
+        "rows = {}\nsee(rows.items())",
+        "see([x for x in xs if x])",
+        "see(xs[:8] + ys)",
+        "see(xs if a else ys[:8])",
+        "def f(xs):\n    see(xs)\nf(ys[:8])\nf(zs)",
+        "for xs in (a, b):\n    see(xs)",
+    ],
+)
+def test_all_there_is_for_all_one_can_see(look: Look, source: str) -> None:
+    file, node = marked(look, source)
+
+    assert not file.tf.iterables.is_part(node)
+
+
+@pytest.mark.parametrize(
+    ("source", "is_sequence"),
+    [
+        ("see(xs)", True),
+        ("see(glob.glob('*') + ['a'])", True),
+        ("see(sorted({'a'}))", True),
+        ("see(frame['file'])", True),
+        ("see(frame.file.tolist())", True),
+        ("xs = os.listdir('.')\nsee(xs)", True),
+        ("def f(xs):\n    see(xs)\nf(['a'])", True),
+        ("def f():\n    return ['a']\nsee(f())", True),
+        ("see(glob.iglob('*'))", False),
+        ("see({'a', 'b'})", False),
+        ("xs = set(ys)\nsee(xs)", False),
+        ("see(x for x in xs)", False),
+        ("see(map(str, xs))", False),
+        ("see(folder.glob('*'))", False),
+        ("see(rows.keys())", False),
+        ("see(listed())", False),
+        ("def f(xs):\n    see(xs)\nf(['a'])\nf({'a'})", False),
+    ],
+)
+def test_a_sequence_keeps_its_length_and_order(look: Look, source: str, is_sequence: bool) -> None:
+    file, node = marked(look, source)
+
+    assert file.tf.iterables.is_sequence(node) == is_sequence
+
+
+def test_a_range_over_a_length_counts_what_is_as_long(look: Look) -> None:
+    file, seen = look("see(range(len(xs)))\nsee(range(0, len(ys), 8))\nsee(range(9))\nsee(xs)")
+    counted = [file.tf.iterables.counted(each) for each in seen]
+
+    assert [None if each is None else ast.unparse(each) for each in counted] == [
+        "xs",
+        "ys",
+        None,
+        None,
+    ]

@@ -1,0 +1,228 @@
+"""Lists that hold an array for each file of a data set."""
+
+import ast
+from collections.abc import Callable
+from textwrap import indent
+
+import pytest
+
+from tfmemlint import File
+
+Look = Callable[[str], tuple[File, list[ast.expr]]]
+
+IMPORTS = """
+import csv, cv2, glob, io, os, random
+import numpy as np
+import tensorflow as tf
+from keras.utils import img_to_array, load_img
+from pathlib import Path
+from PIL import Image
+from utils import augment
+paths = glob.glob("*.png")
+"""
+
+
+def loaded(look: Look, source: str) -> list[str | None]:
+    """What the loops behind the marked lists go over; None where that is no whole data set."""
+    file, seen = look(IMPORTS + source)
+    found = [file.tf.loading.gathered(each) for each in seen]
+    return [None if each is None else file.source(each.files) for each in found]
+
+
+@pytest.mark.parametrize(
+    "element",
+    [
+        "tf.io.decode_png(tf.io.read_file(p))",
+        "tf.image.resize(tf.image.decode_jpeg(tf.io.read_file(p)), (8, 8)) / 255",
+        "cv2.resize(cv2.imread(os.path.join('folder', p)), (8, 8))[..., ::-1]",
+        "np.array(Image.open(f'folder/{p}').convert('RGB'))",
+        "np.asarray(Image.open(io.BytesIO(open(p, 'rb').read())))",
+        "img_to_array(load_img(Path('folder') / p)).astype('uint8')",
+        "np.load(p)['image']",
+        "[cv2.imread(p), 1]",
+        "cv2.imread(p) if p else None",
+        "cv2.imread(p) > 0",
+    ],
+)
+def test_an_array_read_from_a_path_is_loaded(look: Look, element: str) -> None:
+    assert loaded(look, f"see([{element} for p in paths])") == ["paths"]
+
+
+@pytest.mark.parametrize(
+    "element",
+    [
+        pytest.param("p", id="the path"),
+        pytest.param("open(p).read()", id="text"),
+        pytest.param("tf.io.read_file(p)", id="bytes, not decoded"),
+        pytest.param("Path(p).read_text()", id="text of a path"),
+        pytest.param("tf.io.decode_png(p)", id="bytes that were never in a file"),
+        pytest.param("Image.open(io.BytesIO(p))", id="a picture that was never in a file"),
+        pytest.param("tf.reduce_mean(cv2.imread(p))", id="a mean"),
+        pytest.param("cv2.imread(p).mean()", id="a mean by a method"),
+        pytest.param("cv2.imread(p).shape", id="a shape"),
+        pytest.param("len(cv2.imread(p))", id="a length"),
+        pytest.param("cv2.imread(p)[0]", id="a row"),
+        pytest.param("model.predict(cv2.imread(p))", id="a prediction"),
+        pytest.param("augment(cv2.imread(p))", id="whatever another module makes of it"),
+        pytest.param("cv2.imread('mask.png') * len(p)", id="the same file each time"),
+    ],
+)
+def test_anything_else_is_not(look: Look, element: str) -> None:
+    assert loaded(look, f"see([{element} for p in paths])") == [None]
+
+
+@pytest.mark.parametrize(
+    ("body", "files"),
+    [
+        ("xs = []\nfor p in paths:\n    xs.append(cv2.imread(p))\nsee(xs)", "paths"),
+        ("xs = []\nfor p in paths:\n    xs += [cv2.imread(p)]\nsee(xs)", "paths"),
+        (
+            "xs, ys = [], []\n"
+            "for i, p in enumerate(sorted(paths)):\n"
+            "    x = cv2.imread(p)\n"
+            "    x -= x.mean()\n"
+            "    xs.append(x)\n"
+            "    ys.append(i)\n"
+            "see(ys)\nsee(xs)",
+            "paths",
+        ),
+        (
+            "xs = []\nfor i in range(len(paths)):\n    xs.append(cv2.imread(paths[i]))\nsee(xs)",
+            "paths",
+        ),
+        (
+            "xs = []\n"
+            "for name in os.listdir('.'):\n"
+            "    for file in os.listdir(name):\n"
+            "        xs.append(cv2.imread(os.path.join(name, file)))\n"
+            "see(xs)",
+            "os.listdir(name)",
+        ),
+        (
+            "xs = []\nfor start in range(0, len(paths), 8):\n"
+            "    for p in paths[start:start + 8]:\n        xs.append(cv2.imread(p))\nsee(xs)",
+            "paths",
+        ),
+        (
+            "xs = []\nfor y, p in zip(labels, paths):\n    xs.append(cv2.imread(p))\nsee(xs)",
+            "zip(labels, paths)",
+        ),
+        ("see(list(map(cv2.imread, paths)))", "paths"),
+        ("see(tuple(cv2.imread(p) for p in paths if p))", "paths"),
+        ("rows = csv.reader(table)\nsee([cv2.imread(row[0]) for row in rows])", "rows"),
+        (
+            "def read(p, size):\n    x = cv2.imread(p)\n    return cv2.resize(x, size)\n"
+            "see([read(p, (8, 8)) for p in paths])",
+            "paths",
+        ),
+        (
+            "def read(p):\n    return cv2.imread(p), p\n"
+            "xs = []\nfor p in paths:\n    x, y = read(p)\n    xs.append(x)\nsee(xs)",
+            "paths",
+        ),
+        (
+            "def read(files):\n    xs = [cv2.imread(p) for p in files]\n    return xs, files\n"
+            "xs, names = read(paths)\nsee(names)\nsee(xs)",
+            "files",
+        ),
+        (
+            "for split in ('train', 'test'):\n"
+            "    see([cv2.imread(p) for p in glob.glob(split + '/*')])",
+            "glob.glob(split + '/*')",
+        ),
+        (
+            "def read(files):\n    see([cv2.imread(p) for p in files])\n"
+            "read(paths[:8])\nread(paths)",
+            "files",
+        ),
+    ],
+)
+def test_a_list_of_them_grows_with(look: Look, body: str, files: str) -> None:
+    assert loaded(look, body)[-1] == files
+    assert set(loaded(look, body)[:-1]) <= {None}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(
+            "xs = []\nfor p in paths:\n    xs.append(cv2.imread(p))\n    if len(xs) == 8:\n"
+            "        see(xs)\n        xs = []",
+            id="begun anew now and then",
+        ),
+        pytest.param(
+            "xs = []\nfor p in paths:\n    xs.append(cv2.imread(p))\n    xs.clear()\nsee(xs)",
+            id="emptied",
+        ),
+        pytest.param(
+            "xs = []\nfor p in paths:\n    xs.append(cv2.imread(p))\n    if done:\n        break\n"
+            "see(xs)",
+            id="left early",
+        ),
+        pytest.param(
+            "for folder in folders:\n    see([cv2.imread(p) for p in os.listdir(folder)])",
+            id="one list for each folder",
+        ),
+        pytest.param(
+            "def read(files):\n    see([cv2.imread(p) for p in files])\n"
+            "for i in range(0, len(paths), 8):\n    read(paths[i:i + 8])",
+            id="called with slices",
+        ),
+        pytest.param(
+            "def read(files):\n    see([cv2.imread(p) for p in files])\n"
+            "for files in groups:\n    read(files)",
+            id="called for each group",
+        ),
+        pytest.param(
+            "def read(folder):\n    return [cv2.imread(p) for p in os.listdir(folder)]\n"
+            "for folder in folders:\n    see(read(folder))",
+            id="returned for each folder",
+        ),
+        pytest.param(
+            "def read(folder):\n    see([cv2.imread(p) for p in os.listdir(folder)])\n"
+            "pool.map(read, folders)",
+            id="mapped",
+        ),
+        pytest.param(
+            "def read(folder):\n    see([cv2.imread(p) for p in os.listdir(folder)])\n"
+            "tf.py_function(read, [folder], tf.uint8)",
+            id="given to py_function",
+        ),
+        pytest.param(
+            "def read(files):\n    see([cv2.imread(p) for p in files])\n    yield 1",
+            id="a generator",
+        ),
+        pytest.param(
+            "class Batches:\n    def __getitem__(self, i):\n"
+            "        see([cv2.imread(p) for p in self.files])",
+            id="an item",
+        ),
+        pytest.param(
+            "class Batches:\n    def __getitem__(self, i):\n        return self.read(self.of(i))\n"
+            "    def read(self, files):\n        see([cv2.imread(p) for p in files])",
+            id="what makes an item",
+        ),
+        pytest.param(
+            "@tf.function\ndef f(files):\n"
+            "    see([tf.io.decode_png(tf.io.read_file(p)) for p in files])",
+            id="traced",
+        ),
+    ],
+)
+def test_a_list_that_comes_and_goes_holds_no_data_set(look: Look, body: str) -> None:
+    assert loaded(look, body) == [None]
+
+
+def test_what_a_class_loads_when_it_is_made_is_a_data_set(look: Look) -> None:
+    body = (
+        "class Photos:\n"
+        "    def __init__(self, files):\n"
+        "        see([cv2.imread(p) for p in files])\n"
+        "    def __getitem__(self, i):\n"
+        "        return self.photos[i]\n"
+    )
+
+    assert loaded(look, body) == ["files"]
+    assert loaded(
+        look, "def main(_):\n" + indent("see([cv2.imread(p) for p in paths])", "    ")
+    ) == ["paths"]

@@ -1,0 +1,296 @@
+"""On the way from a path to an array: what expressions hold that read files."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from enum import IntEnum
+
+from tfmemlint.facts import makers
+from tfmemlint.facts.bindings import How, element
+from tfmemlint.facts.flow import Flow, Frame, Origin
+from tfmemlint.facts.functions import Functions
+from tfmemlint.facts.iterables import called
+from tfmemlint.facts.names import Names
+from tfmemlint.facts.tree import LOOPS, Tree
+
+
+class Content(IntEnum):
+    """How far a value has come on its way from a path to an array."""
+
+    NOTHING = 0
+    PATH = 1
+    FILE = 2
+    """An open file, or the bytes in it."""
+    ARRAY = 3
+    """What was decoded from a file, in whatever form, at about its full size."""
+
+
+class Contents:
+    """What expressions hold, given that `source`, a loop or an expression, gives paths."""
+
+    def __init__(
+        self,
+        tree: Tree,
+        names: Names,
+        functions: Functions,
+        flow: Flow,
+        source: ast.AST,
+    ) -> None:
+        self._tree = tree
+        self._names = names
+        self._functions = functions
+        self._flow = flow
+        self._source = source
+        self._known: dict[tuple[ast.expr, Frame | None], Content] = {}
+
+    def of(self, node: ast.expr, frame: Frame | None) -> Content:
+        """What an expression holds; of several possible values, the one that has come furthest."""
+        if node is self._source:
+            return Content.PATH
+        key = (node, frame)
+        if key not in self._known:
+            self._known[key] = Content.NOTHING  # what depends on itself adds nothing
+            self._known[key] = self._evaluate(node, frame)
+        return self._known[key]
+
+    def _most(self, nodes: Iterable[ast.expr], frame: Frame | None) -> Content:
+        return max((self.of(each, frame) for each in nodes), default=Content.NOTHING)
+
+    def _evaluate(self, node: ast.expr, frame: Frame | None) -> Content:
+        if isinstance(node, ast.Name):
+            origins = self._flow.origins(node, frame) or ()
+            return max((self._origin(each) for each in origins), default=Content.NOTHING)
+        if isinstance(node, ast.Call):
+            return self._call(node, frame)
+        if isinstance(node, ast.Attribute):
+            inner = self.of(node.value, frame)
+            kept = inner is Content.PATH or node.attr in _ARRAY_ATTRIBUTES
+            return inner if kept else Content.NOTHING
+        if isinstance(node, ast.Subscript):
+            return self._subscript(node, frame)
+        if isinstance(node, (ast.List, ast.Tuple)):
+            return self._most(node.elts, frame)
+        if isinstance(node, ast.BinOp):
+            return self._most((node.left, node.right), frame)
+        if isinstance(node, ast.IfExp):
+            return self._most((node.body, node.orelse), frame)
+        if isinstance(node, ast.Compare):
+            return self.of(node.left, frame)
+        if isinstance(node, ast.UnaryOp):
+            return self.of(node.operand, frame)
+        if isinstance(node, (ast.NamedExpr, ast.Starred, ast.FormattedValue)):
+            return self.of(node.value, frame)
+        if isinstance(node, ast.JoinedStr):
+            return self._most(node.values, frame)
+        return Content.NOTHING
+
+    def _origin(self, origin: Origin) -> Content:
+        target = origin.binding.node if origin.binding is not None else None
+        if origin.how is How.LOOPED and target is not None:
+            above = self._tree.ancestors(target)
+            loop = next(each for each in above if isinstance(each, (*LOOPS, ast.comprehension)))
+            return Content.PATH if loop is self._source else Content.NOTHING
+        if origin.how is How.AUGMENTED and isinstance(target, ast.Name):
+            before = self.of(target, origin.frame)
+            return max(before, self.of(origin.value, origin.frame))
+        if origin.how in (How.ASSIGNED, How.ENTERED):
+            return self._unpacked(origin.value, origin.path, origin.frame)
+        return Content.NOTHING
+
+    def _unpacked(self, node: ast.expr, path: tuple[int, ...], frame: Frame | None) -> Content:
+        node, path = element(node, path)
+        if path and isinstance(node, ast.Call) and self._functions.function(node.func) is not None:
+            returned = self._flow.returned(node, frame)
+            found = (self._unpacked(each.value, path, each.frame) for each in returned)
+            return max(found, default=Content.NOTHING)
+        found_here = self.of(node, frame)
+        # `signal, rate = librosa.load(path)`: the first is the array.
+        beside = found_here is Content.ARRAY and path and path[0] != 0
+        return Content.NOTHING if beside else found_here
+
+    def _subscript(self, node: ast.Subscript, frame: Frame | None) -> Content:
+        inner = self.of(node.value, frame)
+        if inner is Content.NOTHING:  # `paths[i]`
+            at_path = self.of(node.slice, frame) is Content.PATH
+            return Content.PATH if at_path else Content.NOTHING
+        if inner is Content.ARRAY:
+            parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+            kept = any(isinstance(each, ast.Slice) or _names_part(each) for each in parts)
+            return inner if kept else Content.NOTHING
+        return inner
+
+    def _call(self, node: ast.Call, frame: Frame | None) -> Content:
+        if self._functions.function(node.func) is not None:
+            returned = self._flow.returned(node, frame)
+            found = (self.of(each.value, each.frame) for each in returned)
+            return max(found, default=Content.NOTHING)
+        given = self._most((*node.args, *(each.value for each in node.keywords)), frame)
+        name = self._names.qualified(node.func)
+        if name is not None:
+            return _made_by(name, given)
+        if isinstance(node.func, ast.Attribute):
+            receiver = self.of(node.func.value, frame)
+            if receiver is not Content.NOTHING:
+                return _made_by_method(node.func.attr, receiver)
+        elif called(node) == "open":
+            return Content.FILE if given is Content.PATH else Content.NOTHING
+        return Content.PATH if given is Content.PATH else Content.NOTHING
+
+
+def _made_by(name: str, given: Content) -> Content:
+    if name in _LOADS:
+        return Content.ARRAY if given in (Content.PATH, Content.FILE) else Content.NOTHING
+    if name in _DECODES or name.startswith(_DECODING):
+        return Content.ARRAY if given is Content.FILE else Content.NOTHING
+    if name in _OPENS:
+        return Content.FILE if given is Content.PATH else Content.NOTHING
+    if name in _IN_MEMORY:
+        return Content.FILE if given is Content.FILE else Content.NOTHING
+    if given is Content.ARRAY:
+        return given if _keeps(name) else Content.NOTHING
+    return Content.PATH if given is Content.PATH else Content.NOTHING
+
+
+def _made_by_method(method: str, receiver: Content) -> Content:
+    if receiver is Content.ARRAY:
+        return receiver if method in _ARRAY_METHODS else Content.NOTHING
+    if receiver is Content.FILE:
+        return receiver if method in ("read", "getvalue") else Content.NOTHING
+    if method in ("open", "read_bytes"):
+        return Content.FILE
+    return Content.NOTHING if method == "read_text" else Content.PATH
+
+
+def _keeps(name: str) -> bool:
+    """Whether a function gives back an array of about the size it is given."""
+    if name in makers.KEEPS_DATA or name in _KEEPS or name.endswith(".preprocess_input"):
+        return True
+    return name.startswith(_KEEPING) and name not in _REDUCES
+
+
+def _names_part(index: ast.expr) -> bool:
+    """Whether an index keeps dimensions (`...`, `None`) or picks by name (`archive["image"]`)."""
+    if isinstance(index, ast.Constant):
+        return index.value is None or index.value is Ellipsis or isinstance(index.value, str)
+    return isinstance(index, ast.Attribute) and index.attr == "newaxis"
+
+
+_OPENS = frozenset(
+    {
+        "codecs.open",
+        "gzip.open",
+        "io.open",
+        "tensorflow.gfile.FastGFile",
+        "tensorflow.gfile.GFile",
+        "tensorflow.gfile.Open",
+        "tensorflow.io.gfile.GFile",
+        "tensorflow.io.read_file",
+    }
+)
+_IN_MEMORY = frozenset({"base64.b64decode", "io.BytesIO", "io.StringIO"})
+_LOADS = frozenset(
+    {
+        "PIL.Image.open",
+        "SimpleITK.ReadImage",
+        "cv2.imread",
+        "imageio.imread",
+        "imageio.v2.imread",
+        "imageio.v3.imread",
+        "keras.utils.load_img",
+        "librosa.load",
+        "matplotlib.image.imread",
+        "matplotlib.pyplot.imread",
+        "nibabel.load",
+        "numpy.fromfile",
+        "numpy.genfromtxt",
+        "numpy.load",
+        "numpy.loadtxt",
+        "pydicom.dcmread",
+        "scipy.io.wavfile.read",
+        "scipy.misc.imread",
+        "scipy.ndimage.imread",
+        "skimage.io.imread",
+        "soundfile.read",
+        "tifffile.imread",
+    }
+)
+_DECODES = frozenset(
+    {
+        "cv2.imdecode",
+        "numpy.frombuffer",
+        "numpy.fromstring",
+        "tensorflow.audio.decode_wav",
+        "tensorflow.io.parse_tensor",
+    }
+)
+_DECODING = ("tensorflow.image.decode_", "tensorflow.io.decode_")
+_ARRAY_ATTRIBUTES = frozenset({"T", "pixel_array", "values"})
+_ARRAY_METHODS = makers.ARRAY_METHODS | frozenset(
+    {"convert", "crop", "filter", "get_data", "get_fdata", "resize", "rotate", "to_numpy"}
+)
+_KEEPS = frozenset(
+    {
+        "keras.utils.img_to_array",
+        "numpy.abs",
+        "numpy.add",
+        "numpy.concatenate",
+        "numpy.divide",
+        "numpy.dstack",
+        "numpy.flip",
+        "numpy.fliplr",
+        "numpy.flipud",
+        "numpy.float16",
+        "numpy.float64",
+        "numpy.hstack",
+        "numpy.multiply",
+        "numpy.pad",
+        "numpy.resize",
+        "numpy.rollaxis",
+        "numpy.rot90",
+        "numpy.stack",
+        "numpy.subtract",
+        "numpy.swapaxes",
+        "numpy.uint8",
+        "numpy.vstack",
+        "numpy.where",
+        "tensorflow.add",
+        "tensorflow.clip_by_value",
+        "tensorflow.concat",
+        "tensorflow.divide",
+        "tensorflow.multiply",
+        "tensorflow.pad",
+        "tensorflow.reverse",
+        "tensorflow.stack",
+        "tensorflow.subtract",
+    }
+)
+_KEEPING = (
+    "PIL.Image.fromarray",
+    "PIL.ImageOps.",
+    "cv2.",
+    "keras.ops.image.",
+    "keras.preprocessing.image.",
+    "scipy.ndimage.",
+    "skimage.color.",
+    "skimage.transform.",
+    "skimage.util.",
+    "tensorflow.image.",
+    "tensorflow.math.add",
+    "tensorflow.math.divide",
+    "tensorflow.math.multiply",
+    "tensorflow.math.subtract",
+)
+_REDUCES = frozenset(
+    {
+        "cv2.calcHist",
+        "cv2.countNonZero",
+        "cv2.mean",
+        "cv2.minMaxLoc",
+        "scipy.ndimage.mean",
+        "scipy.ndimage.sum",
+        "tensorflow.image.psnr",
+        "tensorflow.image.ssim",
+        "tensorflow.image.total_variation",
+    }
+)

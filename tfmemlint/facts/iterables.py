@@ -1,0 +1,141 @@
+"""What loops go over: all of something or a few of it, in an order that stays or not."""
+
+from __future__ import annotations
+
+import ast
+
+from tfmemlint.facts import makers
+from tfmemlint.facts.bindings import How
+from tfmemlint.facts.flow import Flow, Frame
+from tfmemlint.facts.names import Names
+from tfmemlint.facts.values import Values
+
+FEW = 32
+"""As many as one batch: a literal list of them is no data set."""
+_MAX_HOPS = 8
+
+
+def called(call: ast.Call) -> str | None:
+    """The bare name a call calls, as `open` or `map`."""
+    return call.func.id if isinstance(call.func, ast.Name) else None
+
+
+class Iterables:
+    """How much of the data an iterable is."""
+
+    def __init__(self, names: Names, flow: Flow, values: Values) -> None:
+        self._names = names
+        self._flow = flow
+        self._values = values
+
+    def counted(self, node: ast.expr) -> ast.expr | None:
+        """`paths` for `range(len(paths))`."""
+        if isinstance(node, ast.Call) and called(node) in _RANGES and node.args:
+            return self._values.rows(_stop(node))
+        return None
+
+    def is_part(self, node: ast.expr, frame: Frame | None = None, hops: int = _MAX_HOPS) -> bool:
+        """Whether an iterable is surely but a part of something, or a few things written down.
+
+        A slice up to some index, what an index variable picks, a sample, a literal of up to 32.
+        """
+        if hops == 0:
+            return False
+        if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
+            starred = any(isinstance(each, ast.Starred) for each in node.elts)
+            return not starred and 0 < len(node.elts) <= FEW  # an empty one is filled later
+        if isinstance(node, ast.Dict):
+            return None not in node.keys and 0 < len(node.keys) <= FEW
+        if isinstance(node, ast.Subscript):
+            if isinstance(node.slice, (ast.Name, ast.Attribute, ast.Call, ast.BinOp)):
+                return True
+            cut = isinstance(node.slice, ast.Slice) and node.slice.upper is not None
+            return cut or self.is_part(node.value, frame, hops - 1)
+        if isinstance(node, (ast.ListComp, ast.GeneratorExp)):
+            return any(self.is_part(each.iter, frame, hops - 1) for each in node.generators)
+        if isinstance(node, ast.BinOp):
+            return all(self.is_part(each, frame, hops - 1) for each in (node.left, node.right))
+        if isinstance(node, ast.IfExp):
+            return all(self.is_part(each, frame, hops - 1) for each in (node.body, node.orelse))
+        if isinstance(node, ast.Call):
+            return self._is_part_call(node, frame, hops - 1)
+        origins = self._flow.origins(node, frame) or ()
+        return bool(origins) and all(
+            each.how is How.ASSIGNED
+            and not each.path
+            and self.is_part(each.value, each.frame, hops - 1)
+            for each in origins
+        )
+
+    def is_sequence(self, node: ast.expr, hops: int = _MAX_HOPS) -> bool:
+        """Whether an iterable has a length and an order that a tensor of its elements would keep.
+
+        Generators, sets and views do not. Names out of sight are taken to mean sequences.
+        """
+        if isinstance(node, (ast.List, ast.Tuple, ast.ListComp, ast.Subscript)) or hops == 0:
+            return True
+        if isinstance(node, ast.BinOp):
+            return all(self.is_sequence(each, hops - 1) for each in (node.left, node.right))
+        if isinstance(node, (ast.Name, ast.Attribute)):
+            return all(
+                each.how is not How.ASSIGNED
+                or bool(each.path)
+                or self.is_sequence(each.value, hops - 1)
+                for each in self._flow.origins(node) or ()
+            )
+        if not isinstance(node, ast.Call):
+            return False
+        name = self._names.qualified(node.func)
+        if name is not None:
+            return name in _SEQUENCES or name.startswith("numpy.")
+        if called(node) in ("list", "sorted"):
+            return True
+        returned = tuple(self._flow.returned(node, None))
+        if returned:
+            return all(self.is_sequence(each.value, hops - 1) for each in returned)
+        return isinstance(node.func, ast.Attribute) and node.func.attr in _LISTING_METHODS
+
+    def _is_part_call(self, node: ast.Call, frame: Frame | None, hops: int) -> bool:
+        name, builtin = self._names.qualified(node.func), called(node)
+        if name in _SAMPLES or builtin == "next":
+            return True
+        if builtin in _RANGES and node.args:
+            whole = self.counted(node)
+            if whole is not None:
+                return self.is_part(whole, frame, hops)
+            trips = self._values.number(_stop(node), frame)
+            return trips is None or trips <= FEW
+        if builtin in _SEEN_THROUGH or name in makers.WRAPS_ITERABLE:
+            return any(self.is_part(each, frame, hops) for each in node.args)
+        returned = tuple(self._flow.returned(node, frame))
+        if returned:
+            return all(self.is_part(each.value, each.frame, hops) for each in returned)
+        if name is None and isinstance(node.func, ast.Attribute):
+            samples = node.func.attr in _SAMPLING_METHODS
+            return samples or self.is_part(node.func.value, frame, hops)
+        return False
+
+
+def _stop(call: ast.Call) -> ast.expr:
+    """Where a `range` ends."""
+    return call.args[min(len(call.args), 2) - 1]
+
+
+_RANGES = frozenset({"range", "trange"})
+_SEEN_THROUGH = frozenset(
+    {"enumerate", "filter", "list", "reversed", "set", "sorted", "tqdm", "tuple", "zip"}
+)
+_SAMPLES = frozenset(
+    {
+        "itertools.islice",
+        "numpy.random.choice",
+        "random.choice",
+        "random.choices",
+        "random.sample",
+    }
+)
+_SAMPLING_METHODS = frozenset({"choice", "head", "nlargest", "sample", "tail", "take"})
+_SEQUENCES = frozenset(
+    {"glob.glob", "os.listdir", "tensorflow.io.gfile.glob", "tensorflow.io.gfile.listdir"}
+)
+_LISTING_METHODS = frozenset({"copy", "to_list", "to_numpy", "tolist"})

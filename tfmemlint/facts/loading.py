@@ -1,0 +1,158 @@
+"""Lists that hold an array for each file of a data set, filled by a loop over the files."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from tfmemlint.facts.bindings import Bindings, How, element
+from tfmemlint.facts.files import Content, Contents
+from tfmemlint.facts.flow import Flow, Frame, Origin
+from tfmemlint.facts.functions import Functions
+from tfmemlint.facts.iterables import Iterables, called
+from tfmemlint.facts.loops import Growth, Loop, Loops
+from tfmemlint.facts.names import Names
+from tfmemlint.facts.repeats import Repeats
+from tfmemlint.facts.tree import Tree
+
+_MAX_HOPS = 8
+
+
+class Gathered(NamedTuple):
+    """A list with an array for each of many files."""
+
+    files: ast.expr
+    """What the loop goes over."""
+    growth: Growth | None = None
+    """How the list is filled, if by `append` and the like."""
+    comprehension: ast.ListComp | ast.GeneratorExp | None = None
+    """What makes the list, if a comprehension."""
+
+
+class Loading:
+    """The lists of a module that hold what a loop loads from files."""
+
+    def __init__(
+        self,
+        tree: Tree,
+        bindings: Bindings,
+        names: Names,
+        functions: Functions,
+        flow: Flow,
+        loops: Loops,
+        iterables: Iterables,
+        repeats: Repeats,
+    ) -> None:
+        self._tree = tree
+        self._bindings = bindings
+        self._names = names
+        self._functions = functions
+        self._flow = flow
+        self._loops = loops
+        self._iterables = iterables
+        self._repeats = repeats
+
+    def gathered(self, expression: ast.expr) -> Gathered | None:
+        """The list an expression is, if it holds an array for each file of a whole data set."""
+        found = self._gathered(expression, (), None, _MAX_HOPS)
+        return found if found is not None and self._repeats.runs_once(expression) else None
+
+    def _gathered(
+        self, node: ast.expr, path: tuple[int, ...], frame: Frame | None, hops: int
+    ) -> Gathered | None:
+        node, path = element(node, path)
+        if hops == 0:
+            return None
+        if isinstance(node, (ast.ListComp, ast.GeneratorExp)):
+            loops = [self._loops.loop(each) for each in reversed(node.generators)]
+            files = self._files([node.elt], loops, node, frame) if not path else None
+            return Gathered(files, comprehension=node) if files is not None else None
+        if isinstance(node, ast.Call):
+            if called(node) in ("list", "tuple") and node.args:
+                return self._gathered(node.args[0], path, frame, hops - 1)
+            if called(node) == "map" and len(node.args) == 2:
+                return self._mapped(node, frame)
+            returned = (
+                self._gathered(each.value, path, each.frame, hops - 1)
+                for each in self._flow.returned(node, frame)
+            )
+            return next((each for each in returned if each is not None), None)
+        origins = self._flow.origins(node, frame) or ()
+        found = (self._from_origin(each, path, hops) for each in origins)
+        return next((each for each in found if each is not None), None)
+
+    def _from_origin(self, origin: Origin, path: tuple[int, ...], hops: int) -> Gathered | None:
+        if origin.how is not How.ASSIGNED:
+            return None
+        for growth in self._loops.growths:
+            if growth.start == origin.binding and not self._is_emptied(growth):
+                start = growth.start.node
+                files = self._files(growth.elements, growth.loops, start, origin.frame)
+                if files is not None:
+                    return Gathered(files, growth=growth)
+        return self._gathered(origin.value, (*origin.path, *path), origin.frame, hops - 1)
+
+    def _mapped(self, call: ast.Call, frame: Frame | None) -> Gathered | None:
+        """`map(load, paths)`."""
+        function, files = call.args
+        each = ast.Name("each", ast.Load())
+        if self._contents(each).of(ast.Call(function, [each], []), frame) is not Content.ARRAY:
+            return None
+        return Gathered(files) if self._is_whole(files, call, frame) else None
+
+    def _files(
+        self, added: Iterable[ast.expr], loops: Iterable[Loop], start: ast.AST, frame: Frame | None
+    ) -> ast.expr | None:
+        """What is gone over by the innermost loop that loads a file each trip, and all of them."""
+        elements, feeding = tuple(added), list[ast.expr]()
+        for loop in loops:
+            if loop.iterable is None or isinstance(loop.node, ast.While) or _stops_early(loop):
+                continue
+            contents = self._contents(loop.node)
+            loads = any(contents.of(each, frame) is Content.ARRAY for each in elements)
+            if loads or any(_mentions(each, loop.targets) for each in feeding):
+                feeding.append(loop.node.iter)
+                if self._is_whole(loop.node.iter, start, frame):
+                    zipped = _zipped(loop.node.iter)
+                    return zipped or self._iterables.counted(loop.iterable) or loop.iterable
+        return None
+
+    def _contents(self, source: ast.AST) -> Contents:
+        return Contents(self._tree, self._names, self._functions, self._flow, source)
+
+    def _is_emptied(self, growth: Growth) -> bool:
+        attributes = (self._tree.parent(use) for use in self._bindings.readers(growth.start))
+        return any(
+            isinstance(each, ast.Attribute) and each.attr in ("clear", "pop") for each in attributes
+        )
+
+    def _is_whole(self, files: ast.expr, start: ast.AST, frame: Frame | None) -> bool:
+        """Whether `files` are all there are, for a list begun at `start`."""
+        is_part, runs_once = self._iterables.is_part, self._repeats.runs_once
+        if is_part(files, frame) or self._repeats.varies([files], start):
+            return False
+        function = self._tree.function(start)
+        if function is None:
+            return True
+        if frame is not None and frame.function is function:
+            return runs_once(frame.call)
+        calls = self._functions.calls_of(function)
+        return not calls or any(
+            not is_part(files, Frame(function, call, None)) and runs_once(call) for call in calls
+        )
+
+
+def _stops_early(loop: Loop) -> bool:
+    return any(isinstance(each, ast.Break) for each in ast.walk(loop.node))
+
+
+def _mentions(node: ast.expr, names: frozenset[str]) -> bool:
+    return any(isinstance(each, ast.Name) and each.id in names for each in ast.walk(node))
+
+
+def _zipped(node: ast.expr) -> ast.expr | None:
+    """The whole `zip(names, paths)` that is gone over: which of them is read is not told apart."""
+    while isinstance(node, ast.Call) and node.args and called(node) != "zip":
+        node = node.args[0]
+    return node if isinstance(node, ast.Call) and node.args else None

@@ -1,0 +1,87 @@
+"""Forwards: where a value ends up, through names and through the functions that return it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tfmemlint.facts.bindings import Bindings
+from tfmemlint.facts.functions import Functions
+from tfmemlint.facts.tree import FunctionNode, Tree
+
+_MAX_HOPS = 8
+
+Trail = tuple[ast.expr, ...]
+"""The expressions that stand for a value in turn: what makes it, calls that return it, a name."""
+
+
+class Uses:
+    """The uses of values, as long as every one of them is in sight."""
+
+    def __init__(self, tree: Tree, bindings: Bindings, functions: Functions) -> None:
+        self._tree = tree
+        self._bindings = bindings
+        self._functions = functions
+
+    def of(self, expression: ast.expr) -> tuple[Trail, ...] | None:
+        """The way to each use of what an expression makes; None where one is out of sight.
+
+        A use is where the value is neither just returned nor just given a name. Names that may
+        hold another value as well, or that other functions read, are out of sight.
+        """
+        found: list[Trail] = []
+        pending: list[Trail] = [(expression,)]
+        while pending:
+            trail = pending.pop()
+            following = self._following(trail[-1])
+            if following is None or len(trail) > _MAX_HOPS:
+                return None
+            if not following:
+                found.append(trail)
+            pending += [(*trail, each) for each in reversed(following)]
+        return tuple(found)
+
+    def _following(self, node: ast.expr) -> list[ast.expr] | None:
+        """What stands for the same value next; nothing at a use, None out of sight."""
+        parent = self._tree.parent(node)
+        if isinstance(parent, ast.Return):
+            function = self._tree.function(parent)
+            return self._calls(function) if function is not None else None
+        if isinstance(parent, (ast.Lambda, ast.Yield, ast.YieldFrom)):
+            return None
+        if not isinstance(parent, (ast.Assign, ast.AnnAssign)):
+            return []
+        targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
+        if len(targets) != 1 or not isinstance(targets[0], ast.Name):
+            return None
+        name = targets[0]
+        home = self._bindings.home(name.id, name)
+        bindings = self._bindings.of(home, name.id) if home is not None else ()
+        binding = next((each for each in bindings if each.node is name), None)
+        readers = self._bindings.readers(binding) if binding is not None else []
+        here = self._tree.function(name)
+        sure = all(
+            self._bindings.only(each) == binding and self._tree.function(each) is here
+            for each in readers
+        )
+        return [*readers] if readers and sure else None
+
+    def _calls(self, function: FunctionNode) -> list[ast.expr] | None:
+        """The calls that get what a function returns, if nothing else can get it."""
+        if not isinstance(function, ast.FunctionDef) or function.decorator_list:
+            return None
+        if len(self._functions.returns(function)) != 1:
+            return None
+        calls = self._functions.calls_of(function)
+        called = {call.func for call in calls}
+        seen = all(each in called for each in self._mentions(function))
+        return [*calls] if calls and seen else None
+
+    def _mentions(self, function: ast.FunctionDef) -> Iterator[ast.expr]:
+        if self._functions.class_of(function) is None:
+            for binding in self._bindings.of(self._tree.scope(function), function.name):
+                yield from self._bindings.readers(binding)
+            return
+        for each in self._tree.all(ast.Attribute):
+            if each.attr == function.name:
+                yield each
