@@ -58,7 +58,7 @@ def find(
             start = _Folder(_prefix(path), absolute, os.path.realpath(path), ignores)
             _walk(start, excluded, respect_gitignore, found, links, problems)
         else:
-            found[os.path.realpath(path)] = shown(path)
+            found.setdefault(os.path.realpath(path), shown(path))
     for target, link in sorted(links):
         found.setdefault(target, link)  # a file is known by its own name rather than by a link's
     return Found(sorted(found.values()), problems)
@@ -133,7 +133,7 @@ def _walk(
                 if _is_file(entry.path):
                     links.append((os.path.realpath(entry.path), shown + name))
             elif entry.is_file(follow_symlinks=False):
-                found[os.path.join(real, name)] = shown + name
+                found.setdefault(os.path.join(real, name), shown + name)
 
 
 def _here(
