@@ -327,7 +327,7 @@ def odd(line: str) -> bool:
 
 
 @needs_git
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(st.lists(st.sampled_from(NAMES), min_size=1, max_size=4), min_size=3, max_size=8),
     st.lists(lines().filter(lambda line: not odd(line)), min_size=1, max_size=5),
