@@ -18,12 +18,14 @@ from tfmemlint.facts.loops import Growth, Loop, Loops, Over
 from tfmemlint.facts.makers import argument
 from tfmemlint.facts.names import Names
 from tfmemlint.facts.ops import Ops
+from tfmemlint.facts.passes import Pass, Passes
 from tfmemlint.facts.repeats import Repeats
 from tfmemlint.facts.tapes import Tape, Tapes
 from tfmemlint.facts.tracing import Traced, TracedBy, Tracing
 from tfmemlint.facts.tree import FunctionNode, LoopNode, Tree
 from tfmemlint.facts.uses import Trail, Uses
 from tfmemlint.facts.values import Extent, Kind, Value, Values
+from tfmemlint.facts.wholes import Whole, Wholes
 
 __all__ = [
     "BATCHING",
@@ -41,6 +43,7 @@ __all__ = [
     "LoopNode",
     "Origin",
     "Over",
+    "Pass",
     "Source",
     "Step",
     "Tape",
@@ -49,6 +52,7 @@ __all__ = [
     "TracedBy",
     "Trail",
     "Value",
+    "Whole",
     "argument",
 ]
 
@@ -139,3 +143,13 @@ class TensorFlow:
     def ops(self) -> Ops:
         """Which code is made of TensorFlow operations."""
         return Ops(self.names, self.functions)
+
+    @cached_property
+    def passes(self) -> Passes:
+        """Where arrays go through models."""
+        return Passes(self.bindings, self.names, self.functions, self.flow, self.values, self.tapes)
+
+    @cached_property
+    def wholes(self) -> Wholes:
+        """Which arrays hold all rows."""
+        return Wholes(self.tree, self.names, self.functions, self.values)

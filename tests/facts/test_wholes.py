@@ -1,0 +1,90 @@
+"""Which arrays hold all rows there are, and are made once."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from tfmemlint import File
+from tfmemlint.facts import Whole
+
+IMPORTS = "import keras\nimport numpy as np\nimport pandas as pd\n"
+
+
+def whole(code: str) -> Whole | None:
+    """What is known of what `code` gives to `seen(...)`."""
+    file = File("module.py", IMPORTS + code)
+    calls = file.tf.tree.all(ast.Call)
+    seen = next(
+        each for each in calls if isinstance(each.func, ast.Name) and each.func.id == "seen"
+    )
+    return file.tf.wholes.of(seen.args[0])
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("seen(np.load('a.npy'))", Whole(None, None, True, False)),
+        ("seen(np.zeros((9, 2, 3)))", Whole(9, 6, False, False)),
+        ("seen(np.zeros((9, 2)).reshape(3, 6))", Whole(9, 2, False, False)),
+        ("seen(np.random.rand(rows, 2))", Whole(None, 2, False, False)),
+        ("seen(pd.read_csv('a.csv').values)", Whole(None, None, True, False)),
+        ("seen(pd.DataFrame(rows).values)", Whole(None, None, False, False)),
+        (
+            "(x, y), _ = keras.datasets.mnist.load_data()\nseen(x / 255)",
+            Whole(60_000, 784, True, False),
+        ),
+        (
+            "from sklearn.model_selection import train_test_split\n"
+            "x, _ = train_test_split(np.zeros((50, 4)))\nseen(x)",
+            Whole(50, 4, False, False),
+        ),
+    ],
+)
+def test_sizes_are_those_of_what_was_made(code: str, expected: Whole) -> None:
+    assert whole(code) == expected
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        pytest.param("for p in paths:\n    x = np.load(p)\n    seen(x)", id="loaded in a loop"),
+        pytest.param(
+            "def f(p):\n    seen(np.load(p))\nfor p in paths:\n    f(p)",
+            id="by a function in a loop",
+        ),
+        pytest.param(
+            "def f(p):\n    return g(p)\ndef g(p):\n    seen(np.load(p))\n[f(p) for p in paths]",
+            id="two calls below a loop",
+        ),
+        pytest.param("seen(np.load('a.npy')[:9])", id="a slice"),
+        pytest.param("seen(pd.read_csv('a.csv'))", id="a frame"),
+    ],
+)
+def test_one_of_many_is_not_whole(code: str) -> None:
+    assert whole(code) is None
+
+
+@pytest.mark.parametrize(
+    ("code", "given"),
+    [
+        pytest.param("def f(p):\n    seen(np.load(p))", True, id="an argument nobody passes"),
+        pytest.param("def f(p):\n    seen(np.load(p))\nf('a')", False, id="one call"),
+        pytest.param("def f(p):\n    seen(np.load('a'))", False, id="no argument"),
+        pytest.param("def f(p):\n    g(p)\ndef g(p):\n    seen(np.load(p))", True, id="passed on"),
+        pytest.param(
+            "class T:\n    def __init__(self, p):\n        seen(np.load(p))",
+            False,
+            id="a constructor",
+        ),
+        pytest.param(
+            "class T:\n    def f(self):\n        seen(np.load(self.p))", False, id="an attribute"
+        ),
+    ],
+)
+def test_what_depends_on_unseen_callers_is_given(code: str, given: bool) -> None:
+    found = whole(code)
+
+    assert found is not None
+    assert found.given is given

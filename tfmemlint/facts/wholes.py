@@ -1,0 +1,85 @@
+"""Arrays that hold all rows there are, made once by the program."""
+
+from __future__ import annotations
+
+import ast
+from math import prod
+from typing import NamedTuple
+
+from tfmemlint.facts import makers
+from tfmemlint.facts.flow import Frame
+from tfmemlint.facts.functions import Functions
+from tfmemlint.facts.names import Names
+from tfmemlint.facts.tree import Tree
+from tfmemlint.facts.values import Extent, Values
+
+_MAX_HOPS = 5
+_READ = makers.LOADS_WHOLE | (makers.FRAMES - {"pandas.DataFrame"})
+
+
+class Whole(NamedTuple):
+    """All the rows of an array, and what is known of their number and width."""
+
+    rows: int | None
+    width: int | None
+    """How many numbers a row holds."""
+    loaded: bool
+    """Whether it was read from a file or is a ready-made data set."""
+    given: bool
+    """Whether it was read from what a function is given that nothing in the module calls.
+
+    Such a function may be called for each of many files, or once.
+    """
+
+
+class Wholes:
+    """The arrays of a file that are not parts of others, nor one of many."""
+
+    def __init__(self, tree: Tree, names: Names, functions: Functions, values: Values) -> None:
+        self._tree = tree
+        self._names = names
+        self._functions = functions
+        self._values = values
+
+    def of(self, expression: ast.expr, frame: Frame | None = None) -> Whole | None:
+        """The array an expression is, if it holds all rows; sizes are upper bounds."""
+        value = self._values.of(expression, frame)
+        origin = value.origin
+        if not value.is_array or value.extent is not Extent.WHOLE or origin is None:
+            return None
+        if self._repeated(origin):
+            return None
+        made = self._values.of(origin).shape
+        shape = value.shape or made
+        rows = shape[0] if shape else None
+        if rows is None and made:
+            rows = made[0]
+        known = [each for each in shape[1:] if each is not None] if shape else []
+        width = prod(known) if shape and len(known) == len(shape) - 1 else None
+        return Whole(rows, width, self._is_loaded(origin), self._is_given(origin))
+
+    def _repeated(self, node: ast.AST, hops: int = _MAX_HOPS) -> bool:
+        """Whether a loop runs `node` again, in its own function or around a call of it."""
+        if any(self._tree.loops(node)):
+            return True
+        function = self._tree.function(node) if hops else None
+        calls = self._functions.calls_of(function) if function is not None else ()
+        return any(self._repeated(call, hops - 1) for call in calls)
+
+    def _is_given(self, node: ast.AST, hops: int = _MAX_HOPS) -> bool:
+        """Whether `node` depends on an argument of a function that nothing in the module calls."""
+        function = self._tree.function(node) if hops else None
+        if function is None or isinstance(function, ast.Lambda) or function.name == "__init__":
+            return False
+        parameters = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+        if self._functions.class_of(function) is not None:
+            parameters = parameters[1:]
+        names = {each.arg for each in parameters}
+        if not any(isinstance(each, ast.Name) and each.id in names for each in ast.walk(node)):
+            return False
+        calls = self._functions.calls_of(function)
+        return not calls or any(self._is_given(call, hops - 1) for call in calls)
+
+    def _is_loaded(self, origin: ast.expr) -> bool:
+        name = self._names.qualified(origin.func) if isinstance(origin, ast.Call) else None
+        return name is not None and (name in _READ or name.startswith("keras.datasets."))
