@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import builtins
 import keyword
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from tfmemlint.vocabulary import Edit, Span
-from tfmemlint.facts.names import canonical
 
 if TYPE_CHECKING:
     from tfmemlint.source import File, Located
@@ -134,7 +134,6 @@ def reindented(file: File, lines: Span, to: str) -> str:
     return "".join(out)
 
 
-def fresh(file: File, *wanted: str) -> str:
 def nested(file: File, lines: Span, header: str, inside: Iterable[Edit] = ()) -> Edit:
     """Whole lines, with edits made inside them, one level deeper under a line of their own."""
     first = file.text[lines.start : lines.end]
@@ -154,22 +153,7 @@ def nested(file: File, lines: Span, header: str, inside: Iterable[Edit] = ()) ->
     return Edit(lines, "".join((*pieces, file.text[reached : lines.end])))
 
 
-def module(file: File, name: str, at: ast.AST) -> str | None:
-    """What code at `at` calls a module that the file imports: `tf` for "tensorflow"."""
-    tree, bindings = file.tf.tree, file.tf.bindings
-    for alias in tree.all(ast.alias):
-        called = alias.asname or alias.name
-        if (
-            isinstance(tree.parent(alias), ast.Import)
-            and canonical(alias.name) == name
-            and "." not in called
-            and bindings.home(called, at) is tree.scope(alias)
-            and len(bindings.of(tree.scope(alias), called)) == 1
-        ):
-            return called
-    return None
-
-
+def fresh(file: File, *wanted: str) -> str:
     """The first of these names that nothing in the module uses, else the last with a number."""
     taken = _names(file)
     for name in wanted:

@@ -78,3 +78,13 @@ def test_a_function_that_leaves_the_graph_has_none() -> None:
         ds = tf.data.Dataset.list_files("*").map(lambda p: tf.py_function(load, [p], tf.float32))
         """
     assert roots(text) == []
+
+
+def test_a_method_that_keras_calls_has_its_own_declaration_if_it_makes_one() -> None:
+    text = """\
+        class Model(tf.keras.Model):
+            @tf.function
+            def call(self, x):
+                return helper(x)
+        """
+    assert roots(text) == [TracedBy.TF_FUNCTION]

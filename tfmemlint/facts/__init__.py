@@ -10,10 +10,13 @@ from functools import cached_property
 
 from tfmemlint.facts.bindings import Binding, Bindings, How
 from tfmemlint.facts.datasets import BATCHING, Chain, Datasets, From, Source, Step
+from tfmemlint.facts.dtypes import Dtypes
 from tfmemlint.facts.flow import Flow, Frame, Origin
-from tfmemlint.facts.functions import Functions
+from tfmemlint.facts.functions import Functions, default
+from tfmemlint.facts.graph_loops import GraphLoops, InGraph
 from tfmemlint.facts.iterables import Iterables
 from tfmemlint.facts.loading import Gathered, Loading
+from tfmemlint.facts.loop_bodies import LoopBodies
 from tfmemlint.facts.loops import Growth, Loop, Loops, Over
 from tfmemlint.facts.makers import argument
 from tfmemlint.facts.names import Names
@@ -21,6 +24,7 @@ from tfmemlint.facts.ops import Ops
 from tfmemlint.facts.passes import Pass, Passes
 from tfmemlint.facts.repeats import Repeats
 from tfmemlint.facts.tapes import Tape, Tapes
+from tfmemlint.facts.tensors import Tensors
 from tfmemlint.facts.tracing import Traced, TracedBy, Tracing
 from tfmemlint.facts.tree import FunctionNode, LoopNode, Tree
 from tfmemlint.facts.uses import Trail, Uses
@@ -38,6 +42,7 @@ __all__ = [
     "Gathered",
     "Growth",
     "How",
+    "InGraph",
     "Kind",
     "Loop",
     "LoopNode",
@@ -54,6 +59,7 @@ __all__ = [
     "Value",
     "Whole",
     "argument",
+    "default",
 ]
 
 
@@ -107,6 +113,26 @@ class TensorFlow:
     def tapes(self) -> Tapes:
         """The gradient tapes."""
         return Tapes(self.tree, self.bindings, self.names)
+
+    @cached_property
+    def tensors(self) -> Tensors:
+        """Which expressions of traced code are tensors."""
+        return Tensors(self.tree, self.bindings, self.names, self.values, self.tracing)
+
+    @cached_property
+    def dtypes(self) -> Dtypes:
+        """Whose dtype tensors have."""
+        return Dtypes(self.bindings, self.names, self.values, self.tensors)
+
+    @cached_property
+    def graph_loops(self) -> GraphLoops:
+        """What the loops of traced code are in the graph."""
+        return GraphLoops(self.tree, self.bindings, self.names, self.tracing, self.tensors)
+
+    @cached_property
+    def loop_bodies(self) -> LoopBodies:
+        """What the bodies of loops ask of Python."""
+        return LoopBodies(self.tree, self.bindings, self.names, self.tensors)
 
     @cached_property
     def loading(self) -> Loading:

@@ -64,6 +64,20 @@ class Names:
         """Whether an expression refers to one of these canonical names."""
         return self.qualified(expression) in names
 
+    def module(self, name: str, at: ast.AST) -> str | None:
+        """What code at `at` calls a module that the file imports: `tf` for "tensorflow"."""
+        for alias in self._tree.all(ast.alias):
+            called, scope = alias.asname or alias.name, self._tree.scope(alias)
+            if (
+                isinstance(self._tree.parent(alias), ast.Import)
+                and canonical(alias.name) == name
+                and "." not in called
+                and self._bindings.home(called, at) is scope
+                and len(self._bindings.of(scope, called)) == 1
+            ):
+                return called
+        return None
+
     def uses(self, names: tuple[str, ...]) -> bool:
         """Whether the file imports or mentions anything whose canonical name begins like these."""
         imported = self._tree.all(ast.alias)

@@ -123,10 +123,10 @@ class Tracing:
     def _declared(self) -> Iterator[tuple[FunctionNode, Traced]]:
         functions = self._functions
         for definition in self._tree.all(ast.FunctionDef, ast.AsyncFunctionDef):
-            for decorator in definition.decorator_list:
-                if functions.makes_tf_function(decorator):
-                    yield definition, Traced(TracedBy.TF_FUNCTION, decorator)
-            owner = functions.class_of(definition)
+            decorators = list(filter(functions.makes_tf_function, definition.decorator_list))
+            for decorator in decorators:
+                yield definition, Traced(TracedBy.TF_FUNCTION, decorator)
+            owner = functions.class_of(definition) if not decorators else None
             if owner is not None and definition.name in KERAS_TRACED and functions.is_keras(owner):
                 yield definition, Traced(TracedBy.KERAS, owner)
         for call in self._tree.all(ast.Call):
