@@ -116,12 +116,12 @@ def test_each_rule_has_its_row_and_one_failure_fails_the_whole(
         (twins, folder(BIG.format(40, 1), BIG.format(40, 1))),
         (crashing, folder("print(1 / 0)\n", "print(1)\n")),
     ]
-    assert measure(pairs, ONCE) == 1
+    assert measure(pairs, ONCE, write=True) == 1
     captured = capsys.readouterr()
     lines = captured.out.splitlines()
     row, different, twin, crash = (" ".join(line.split()) for line in lines[1:5])
     assert row == "TOY101 toy device peak 40.0 MB 4.0 MB 0.100 <= 0.5 holds"
-    assert different == "the two programs print different results"
+    assert different == "outputs differ: line 1: bad.py prints '1', fixed.py '2'"
     assert twin == (
         "TOY102 toy device peak 40.0 MB 40.0 MB 1.000 <= 0.5 "
         "does not hold: the ratio is 1.000, more than the 0.5 claimed"
@@ -130,6 +130,7 @@ def test_each_rule_has_its_row_and_one_failure_fails_the_whole(
     assert "    ZeroDivisionError: division by zero" in lines
     assert lines[-1].startswith("1 of 3 claims hold; 1 could not be measured. TensorFlow 2.")
     assert captured.err == ""
+    assert [home.joinpath("measured.json").exists() for _, home in pairs] == [True, True, False]
 
 
 @pytest.mark.tensorflow

@@ -26,7 +26,7 @@ def weighed(*bad: float, fixed: tuple[float, ...]) -> Measurement:
 
 def verdict(rule: Rule, same_output: bool | None = True, scaling: Scaling | None = None) -> Verdict:
     measurement = weighed(200 * MB, fixed=(20 * MB,))
-    return Verdict(rule, (measurement,), same_output, MACHINE, scaling)
+    return Verdict(rule, (measurement,), same_output, MACHINE, scaling=scaling)
 
 
 def test_a_tenth_holds_where_a_half_is_claimed() -> None:

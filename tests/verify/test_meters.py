@@ -63,30 +63,28 @@ def test_a_pair_that_saves_holds_by_both_peaks(
     assert verdict.same_output is True
 
 
-def test_twins_hold_by_neither_peak(
+def test_twins_do_not_hold_by_the_hosts_peak_either(
     rule: Callable[..., Rule], folder: Callable[[str, str], Path]
 ) -> None:
-    settings = ONCE._replace(also=BOTH_PEAKS)
     twin = HOLDS.format(50)
-    verdict = verify(rule(at_most=0.9), folder(twin, twin), settings)
-    assert not verdict.holds
-    assert [round(one.ratio, 1) for one in verdict.measurements] == [1, 1]
-    assert all(one.doubt(Claim(one.metric, 0.9, "")) for one in verdict.measurements)
+    verdict = verify(rule(Metric.HOST_PEAK, 0.9), folder(twin, twin), ONCE)
+    assert verdict.doubt is not None
+    assert verdict.measurements[0].ratio == pytest.approx(1, rel=0.1)
 
 
 @pytest.mark.parametrize(
     ("metric", "bad", "fixed"),
     [
-        (Metric.DEVICE_GROWTH, 64 << 10, 0),
-        (Metric.HOST_GROWTH, (64 + 256) << 10, 0),
-        (Metric.TRACES, 60, 1),
-        (Metric.GRAPH_BYTES, 60 * 400, 400),
-        (Metric.STEP_TIME, 0.002, 0),
+        (Metric.DEVICE_GROWTH, (64 << 10, 65 << 10), 1 << 10),
+        (Metric.HOST_GROWTH, (320 << 10, 640 << 10), 8 << 10),
+        (Metric.TRACES, (60, 60), 1),
+        (Metric.GRAPH_BYTES, (60 * 400, 60 * 800), 800),
+        (Metric.STEP_TIME, (0.0005, 1), 0.1),
     ],
 )
 def test_a_leak_that_is_mended_holds_by_every_metric_of_steps(
     metric: Metric,
-    bad: float,
+    bad: tuple[float, float],
     fixed: float,
     rule: Callable[..., Rule],
     folder: Callable[[str, str], Path],
@@ -94,8 +92,8 @@ def test_a_leak_that_is_mended_holds_by_every_metric_of_steps(
     verdict = verify(rule(metric, safety="Safe."), folder(LEAKS, STEADY), ONCE)
     [measured] = verdict.measurements
     assert verdict.doubt is None
-    assert bad <= measured.bad_figure <= bad * 3
-    assert fixed <= measured.fixed_figure <= fixed * 3 + 2048
+    assert bad[0] <= measured.bad_figure <= bad[1]
+    assert 0 <= measured.fixed_figure <= fixed
     steady = measured._replace(bad=measured.fixed)
     assert steady.doubt(verdict.rule.claim) is not None
 

@@ -67,7 +67,8 @@ def test_a_program_that_raises_is_reported_with_what_it_said() -> None:
         "print('before')\n\n\ndef f():\n    raise ValueError('no such luck')\n\n\nf()\n"
     )
     assert str(failed) == "toy.py exited with status 1"
-    assert failed.stderr.splitlines()[-6:] == [
+    said = [line for line in failed.stderr.splitlines() if line.strip(" ^~")]
+    assert said[-6:] == [
         "Traceback (most recent call last):",
         '  File "toy.py", line 8, in <module>',
         "    f()",
@@ -137,7 +138,7 @@ def test_a_program_sees_nothing_of_ours(monkeypatch: pytest.MonkeyPatch) -> None
     program = (
         "import os, resource, socket, sys\n"
         "print('SECRET_TOKEN' in os.environ, '/nowhere' in sys.path)\n"
-        "print(os.listdir(), os.environ['HOME'] == os.path.dirname(os.getcwd()), repr(sys.stdin.read()))\n"
+        "print(os.listdir(), os.environ['HOME'] in os.getcwd(), repr(sys.stdin.read()))\n"
         "print(resource.getrlimit(resource.RLIMIT_CORE)[0], __name__, len(sys.argv))\n"
         "print([name for name in sys.modules if name.startswith('tfmemlint')])\n"
     )

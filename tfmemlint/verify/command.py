@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import Any, NamedTuple
 
 from tfmemlint import registry
@@ -157,8 +158,10 @@ def _progress() -> Callable[[str], None]:
     if not sys.stderr.isatty():
         return lambda message: None
 
+    width = min(78, get_terminal_size().columns - 1)
+
     def tell(message: str) -> None:
-        print(f"\r{message:<78.78}\r", end="", file=sys.stderr, flush=True)
+        print(f"\r{message:<{width}.{width}}\r", end="", file=sys.stderr, flush=True)
 
     return tell
 
@@ -251,7 +254,9 @@ def _details(trial: Trial) -> Iterator[str]:
             figures = ", ".join(amount(metric, weight) for weight in weights)
             yield f"{name} grows as data to the {power:.2f} ({order(power)}): {figures}"
     if outcome.same_output is False:
-        yield "the two programs print different results"
+        yield f"outputs differ: {printable(outcome.difference or 'far down')}"
+    if outcome.measurements[0].meter == "ru_maxrss":
+        yield "taken from ru_maxrss, which cannot be set back: peaks below an earlier one are lost"
 
 
 def _last_lines(stderr: str) -> list[str]:

@@ -75,6 +75,8 @@ class Verdict(NamedTuple):
     same_output: bool | None
     """None where the programs print nothing."""
     machine: Machine
+    difference: str | None = None
+    """Where the outputs differ."""
     scaling: Scaling | None = None
 
     @property

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations, zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
 from tfmemlint.verify.pairs import Measurement, Verdict
-from tfmemlint.verify.processes import Job, Machine, Output, ProgramError, Run, run
+from tfmemlint.verify.processes import Job, Output, ProgramError, Run, run
 from tfmemlint.verify.scaling import FACTORS, Scaling, ScalingError, scaled
 from tfmemlint.vocabulary import Metric, Rule
 
@@ -34,8 +35,8 @@ class Programs(NamedTuple):
 
 class _Weighed(NamedTuple):
     measurement: Measurement
-    outputs: frozenset[Output]
-    machine: Machine
+    runs: Mapping[str, Sequence[Run]]
+    """By the name of the program."""
 
 
 def verify(
@@ -51,13 +52,17 @@ def verify(
     claimed = rule.claim.metric
     metrics = (claimed, *(metric for metric in settings.also if metric is not claimed))
     weighed = [_weigh(metric, programs, settings, say) for metric in metrics]
-    outputs = frozenset[Output]().union(*(one.outputs for one in weighed))
-    printed = any(output.text for output in outputs)
+    outputs: dict[Output, str] = {}
+    for one in weighed:
+        for name, runs in one.runs.items():
+            for each in runs:
+                outputs.setdefault(each.output, name)
     return Verdict(
         rule=rule,
         measurements=tuple(one.measurement for one in weighed),
-        same_output=len(outputs) == 1 if printed else None,
-        machine=weighed[0].machine,
+        same_output=len(outputs) == 1 if any(output.text for output in outputs) else None,
+        difference=_difference(outputs),
+        machine=weighed[0].runs["bad"][0].machine,
         scaling=(
             _scale(resized, weighed[0].measurement, settings, say) if settings.scaling else None
         ),
@@ -70,6 +75,8 @@ def _read(folder: Path) -> Programs:
     except OSError as error:
         missing = Path(str(error.filename)).name
         raise ProgramError(f"{folder.name}/{missing} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ProgramError(f"a program in {folder.name} is not UTF-8: {error}") from error
 
 
 def _weigh(
@@ -82,17 +89,18 @@ def _weigh(
             tell(f"{metric.value}: {name}.py, run {turn + 1} of {settings.runs}")
             job = Job(f"{name}.py", text, metric, settings.device, settings.seconds)
             runs[name].append(run(job))
-    bad, fixed = runs.values()
-    return _Weighed(
-        Measurement(
-            metric,
-            tuple(one.figure for one in bad),
-            tuple(one.figure for one in fixed),
-            bad[0].meter,
-        ),
-        frozenset(one.output for one in (*bad, *fixed)),
-        bad[0].machine,
-    )
+    bad, fixed = (tuple(one.figure for one in runs[name]) for name in _NAMES)
+    return _Weighed(Measurement(metric, bad, fixed, runs["bad"][0].meter), runs)
+
+
+def _difference(outputs: Mapping[Output, str]) -> str | None:
+    """Where two runs first print different lines; None if none do so in what was kept of them."""
+    for (one, name), (other, other_name) in combinations(outputs.items(), 2):
+        lines = zip_longest(one.text.splitlines(), other.text.splitlines(), fillvalue="")
+        for number, (line, other_line) in enumerate(lines, 1):
+            if line != other_line:
+                return f"line {number}: {name}.py prints {line!r}, {other_name}.py {other_line!r}"
+    return None
 
 
 def _resized(programs: Programs) -> dict[float, Programs]:
