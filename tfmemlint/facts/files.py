@@ -141,7 +141,7 @@ class Contents:
 def _made_by(name: str, given: Content) -> Content:
     if name in _LOADS:
         return Content.ARRAY if given in (Content.PATH, Content.FILE) else Content.NOTHING
-    if name in _DECODES or name.startswith(_DECODING):
+    if name in _DECODES:
         return Content.ARRAY if given is Content.FILE else Content.NOTHING
     if name in _OPENS:
         return Content.FILE if given is Content.PATH else Content.NOTHING
@@ -222,9 +222,13 @@ _DECODES = frozenset(
         "numpy.fromstring",
         "tensorflow.audio.decode_wav",
         "tensorflow.io.parse_tensor",
+        *(
+            f"tensorflow.{module}.decode_{kind}"
+            for module in ("image", "io")
+            for kind in ("and_crop_jpeg", "bmp", "gif", "image", "jpeg", "png", "raw")
+        ),
     }
 )
-_DECODING = ("tensorflow.image.decode_", "tensorflow.io.decode_")
 _ARRAY_ATTRIBUTES = frozenset({"T", "pixel_array", "values"})
 _ARRAY_METHODS = makers.ARRAY_METHODS | frozenset(
     {"convert", "crop", "filter", "get_data", "get_fdata", "resize", "rotate", "to_numpy"}
