@@ -77,30 +77,22 @@ SAME_FOR_EVERY_BATCH = ("keras.losses.", "keras.metrics.", "keras.optimizers.")
 
 def check(file: File) -> Iterator[Diagnostic]:
     tf = file.tf
-    if tf.names.uses(RELATES_ALL):
-        return
-    calls = [each for each in tf.tree.all(ast.Call) if tf.tracing.why(each) is None]
+    calls = list(tf.tree.all(ast.Call))
     steps = {call: passes for call in calls if (passes := _step(file, call))}
     entered = {each for passes in steps.values() for one in passes for each in one.functions}
+    found: list[tuple[ast.Call, ast.expr | None]] = []
     for call in calls:
-        callee = call.func
         if call in steps:
-            array = tf.passes.argument(steps[call][0], call)
-            fix = _step_in_batches(file, call, steps[call])
-        elif isinstance(callee, ast.Attribute) and callee.attr in KERAS_METHODS:
-            array = _given_to_keras(file, call, callee)
-            fix = _keras_in_batches(file, call, callee.attr) if array is not None else None
-        else:
-            found = tf.passes.of(call) if tf.tree.function(call) not in entered else None
-            array = (
-                found.array
-                if found and not _watches_inputs(file, tf.tapes.recording(call))
-                else None
-            )
-            array = array if array is not None and _is_large(file, array, once=True) else None
-            fix = _predicted(file, call) if array is not None else None
-        if array is not None:
-            yield _diagnostic(file, call, array, fix)
+            found.append((call, tf.passes.argument(steps[call][0], call)))
+        elif isinstance(call.func, ast.Attribute) and call.func.attr in KERAS_METHODS:
+            found.append((call, _given_to_keras(file, call, call.func)))
+        elif tf.tree.function(call) not in entered:
+            found.append((call, _given_to_model(file, call)))
+    whole = [(call, array) for call, array in found if array is not None]
+    if whole and not tf.names.uses(RELATES_ALL):
+        for call, array in whole:
+            if tf.tracing.why(call) is None:
+                yield _diagnostic(file, call, array, _fix(file, call, steps.get(call)))
 
 
 def _diagnostic(file: File, call: ast.Call, array: ast.expr, fix: Fix | None) -> Diagnostic:
@@ -143,17 +135,14 @@ def _step(file: File, call: ast.Call) -> list[Pass]:
         return []
     entered = _entered(found)
     ran = (node for each in entered for node in tf.functions.body(each))
-    relates = any(isinstance(each, ast.Call) and _relates_rows(file, each) for each in ran)
+    called = (node.func for node in ran if isinstance(node, ast.Call))
+    relates = any(tf.names.is_any(each, RELATES_ROWS) for each in called)
     tapes = [tape for tape in tf.tapes.all if tf.tree.function(tape.block) in entered]
     return [] if relates or _watches_inputs(file, tapes) else found
 
 
 def _entered(passes: list[Pass]) -> set[FunctionNode]:
     return {function for each in passes for function in each.functions}
-
-
-def _relates_rows(file: File, call: ast.Call) -> bool:
-    return file.tf.names.is_any(call.func, RELATES_ROWS)
 
 
 def _watches_inputs(file: File, tapes: Iterable[Tape]) -> bool:
@@ -164,17 +153,22 @@ def _watches_inputs(file: File, tapes: Iterable[Tape]) -> bool:
     )
 
 
+def _given_to_model(file: File, call: ast.Call) -> ast.expr | None:
+    """The whole array that `model(x)` takes at once."""
+    found = file.tf.passes.of(call)
+    if found is None or _watches_inputs(file, file.tf.tapes.recording(call)):
+        return None
+    return found.array if _is_large(file, found.array, once=True) else None
+
+
 def _given_to_keras(file: File, call: ast.Call, callee: ast.Attribute) -> ast.expr | None:
     """The whole array that a Keras method is told to take as one batch."""
     tf = file.tf
     x, y = argument(call, 0, "x"), argument(call, 1, "y")
-    is_model = tf.values.of(callee.value).kind in (Kind.MODEL, Kind.UNKNOWN)
-    if (
-        x is None
-        or not is_model
-        or tf.functions.function(callee)
-        or not _is_large(file, x, once=True)
-    ):
+    maybe_keras = tf.values.of(callee.value).kind in (Kind.MODEL, Kind.UNKNOWN)
+    if not maybe_keras or tf.functions.function(callee) is not None:
+        return None
+    if x is None or not _is_large(file, x, once=True):
         return None
     if callee.attr not in BATCH_SIZE_PLACE:
         return x
@@ -194,16 +188,28 @@ def _is_length(file: File, size: ast.expr, arrays: list[ast.expr | None]) -> boo
     return False
 
 
-def _keras_in_batches(file: File, call: ast.Call, method: str) -> Fix | None:
+def _fix(file: File, call: ast.Call, passes: list[Pass] | None) -> Fix | None:
+    method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    if passes:
+        return _step_in_batches(file, call, passes)
     if method == "train_on_batch":
         return _in_batches(file, call)
+    if method in CUTS_BATCHES:
+        return _batches_by_keras(file, call, method)
     if method in BATCH_SIZE_PLACE:
-        size = argument(call, BATCH_SIZE_PLACE[method], "batch_size")
-        named = any(each.arg == "batch_size" for each in call.keywords)
-        default = edits.without_argument(file, call, "batch_size") if named else None
-        if not named and size is not None:
-            default = edits.replaced(file, size, "None")
-        return default and Fix("Leave the batch size to Keras", (default,), Applicability.UNSAFE)
+        return _default_batches(file, call, method)
+    return _predicted(file, call)
+
+
+def _default_batches(file: File, call: ast.Call, method: str) -> Fix | None:
+    size = argument(call, BATCH_SIZE_PLACE[method], "batch_size")
+    default = edits.without_argument(file, call, "batch_size")
+    if size in call.args:
+        default = edits.replaced(file, size, "None")
+    return default and Fix("Leave the batch size to Keras", (default,), Applicability.UNSAFE)
+
+
+def _batches_by_keras(file: File, call: ast.Call, method: str) -> Fix | None:
     better = CUTS_BATCHES[method]
     name, quiet = edits.method_call(file, call), edits.with_argument(file, call, "verbose=0")
     same = {"x", "y", "sample_weight", "return_dict"}.issuperset(each.arg for each in call.keywords)
@@ -248,7 +254,10 @@ def _taken_as_numpy(file: File, result: ast.expr) -> list[Edit] | None:
         takes = (file.tf.names.qualified(above.func) or "").startswith(TAKES_ARRAYS)
         return [] if takes else None
     if isinstance(above, ast.Assign) and all(isinstance(each, ast.Name) for each in above.targets):
-        found = [_taken_as_numpy(file, each) for each in _reads(file, above)]
+        reads = list(_reads(file, above))
+        if any(file.tf.bindings.only(each) is None for each in reads):
+            return None
+        found = [_taken_as_numpy(file, each) for each in reads]
         return None if None in found else [edit for each in found if each for edit in each]
     return None
 
@@ -365,9 +374,12 @@ RULE = Rule(
         Metric.DEVICE_PEAK, at_most=0.05, because="activations are those of 32 rows, not of all"
     ),
     triggers=(
-        "Generator RandomState datasets default_rng fromfile full genfromtxt load loadtxt memmap "
-        "normal ones rand randint randn random read_csv read_excel read_feather read_hdf "
-        "read_parquet read_pickle stateless_normal stateless_uniform uniform zeros",
+        "binomial choice datasets empty fill fromfile full genfromtxt integers load loadtxt memmap "
+        "normal ones rand randint randn random random_sample read_csv read_excel read_feather "
+        "read_hdf read_parquet read_pickle standard_normal stateless_normal stateless_uniform "
+        "truncated_normal uniform zeros",
+        "GradientTape Layer Model Module Sequential applications clone_model evaluate layers "
+        "load_model model_from_json predict predict_on_batch test_on_batch train_on_batch",
     ),
     check=check,
 )
