@@ -26,6 +26,7 @@ def traced(body: str) -> str:
         pytest.param("print(x.shape)\nsee(x)", id="what has a shape"),
         pytest.param("see(x)\ny = x[:, 1]", id="what is indexed along two axes"),
         pytest.param("y = tf.transpose(x)\nsee(x)", id="what only tensors can go through"),
+        pytest.param("y = x @ n\nsee(x)", id="a factor of a matrix product"),
         pytest.param("see(n * tf.ones([2]))", id="a product with a tensor"),
         pytest.param("see(-tf.ones([2]))", id="the negative of a tensor"),
         pytest.param("y = tf.ones([2])\ny += n\nsee(y)", id="a tensor that += has added to"),
@@ -43,6 +44,7 @@ def test_is_a_tensor(look: Look, body: str) -> None:
     [
         pytest.param("see(x)", id="an argument nothing is known of"),
         pytest.param("see(items[n])", id="an element of one"),
+        pytest.param("y = x * n\nsee(x)", id="a factor of any product"),
         pytest.param("y = [tf.ones([2])]\nsee(y)", id="a list of tensors"),
         pytest.param("y = np.ones([2])\nsee(y)", id="an array made in the graph"),
         pytest.param("y = 3\nsee(y + n)", id="Python arithmetic"),

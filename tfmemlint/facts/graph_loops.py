@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from enum import Enum
 
-from tfmemlint.facts.bindings import Bindings
+from tfmemlint.facts.bindings import Bindings, How
 from tfmemlint.facts.loops import Loop, Over
 from tfmemlint.facts.names import Names
 from tfmemlint.facts.tensors import Tensors
@@ -60,6 +60,8 @@ class GraphLoops:
         if loop.over is Over.DATASET:
             return self._loop_at(node)
         iterable = loop.iterable
+        if loop.over in _UNROLLED and _is_reversed(node.iter, iterable):
+            return InGraph.COPIES
         if iterable is None or iterable is not node.iter:
             return None
         if loop.over in _UNROLLED and isinstance(iterable, ast.Call):
@@ -86,7 +88,7 @@ class GraphLoops:
         formatted = False
         for above in self._tree.ancestors(use):
             if isinstance(above, ast.Subscript) and above.slice is below:
-                return not (self._tensors.is_tensor(above) or self._tensors.is_tensor(above.value))
+                return not isinstance(below, ast.Slice) and self._holds_python(above)
             if isinstance(above, ast.Call):
                 called = above.func.id if isinstance(above.func, ast.Name) else ""
                 shown = called == "print" or self._names.qualified(above.func) == "tensorflow.print"
@@ -96,6 +98,17 @@ class GraphLoops:
             formatted = formatted or isinstance(above, ast.JoinedStr)
             below = above
         return formatted
+
+    def _holds_python(self, element: ast.Subscript) -> bool:
+        """Whether `xs[i]` may be anything but a row: arguments are data unless they are called."""
+        if self._tensors.is_tensor(element) or self._tensors.is_tensor(element.value):
+            return False
+        parent = self._tree.parent(element)
+        called = isinstance(parent, ast.Attribute) or (
+            isinstance(parent, ast.Call) and parent.func is element
+        )
+        given = isinstance(element.value, ast.Name) and self._bindings.only(element.value)
+        return called or not given or given.how is not How.PARAMETER
 
     def counted(self, loop: Loop) -> tuple[str, ast.expr] | None:
         """The variable that counts a loop's trips from zero in int32, and their number.
@@ -126,6 +139,12 @@ class GraphLoops:
     def _on_tensor(self, test: ast.expr) -> bool:
         parts = [each for each in ast.walk(test) if isinstance(each, (ast.Name, ast.Call))]
         return any(self._tensors.is_tensor(each) for each in parts)
+
+
+def _is_reversed(iterated: ast.expr, iterable: ast.expr | None) -> bool:
+    function = iterated.func if isinstance(iterated, ast.Call) else None
+    is_call = isinstance(function, ast.Name) and function.id == "reversed"
+    return is_call and isinstance(iterated, ast.Call) and iterated.args == [iterable]
 
 
 def _says(call: ast.AST, keyword: str, value: object) -> bool:

@@ -64,6 +64,8 @@ class LoopBodies:
         node = loop.node
         if not (isinstance(node, ast.For) and isinstance(node.target, ast.Name)) or node.orelse:
             return False
+        if not is_range(node.iter):
+            return False
         body = list(within(node.body))
         return (
             not any(isinstance(each, _LEAVES_PYTHON) for each in body)
@@ -213,3 +215,9 @@ class LoopBodies:
 def _line(binding: Binding) -> int:
     line: int = getattr(binding.node, "lineno", 0)
     return line
+
+
+def is_range(iterable: ast.expr) -> bool:
+    """Whether this is a call of `range` with plain arguments."""
+    function = iterable.func if isinstance(iterable, ast.Call) else None
+    return isinstance(function, ast.Name) and function.id == "range"

@@ -123,6 +123,8 @@ class Tensors:
         parent = self._tree.parent(use)
         if isinstance(parent, ast.Subscript) and parent.value is use:
             return isinstance(parent.slice, ast.Tuple)
+        if isinstance(parent, ast.BinOp):
+            return isinstance(parent.op, ast.MatMult)
         if isinstance(parent, ast.Call) and parent.args[:1] == [use]:
             return self._names.is_any(parent.func, _TAKES_TENSOR)
         return isinstance(parent, ast.Attribute) and parent.attr in _DESCRIBES_TENSOR
