@@ -1,0 +1,362 @@
+"""A Python list collects tensors in a loop of traced code.
+
+## What it finds
+A list that a loop in traced code fills (`append`, `+=`, a comprehension) and that `tf.stack`,
+`tf.concat`, `tf.convert_to_tensor` or a reduction then reads. The loop has many trips, or as many
+as the data has steps: `range(400)`, `range(x.shape[1])`, `range(n)` with an argument of the traced
+function. Or AutoGraph turns it into a graph loop: one over `tf.range`, a tensor or a dataset.
+
+## Why it costs memory
+Python runs a loop over `range` while TensorFlow traces, so the graph gets a copy of the body for
+every trip, and one more in the gradient. Nodes, what the optimiser makes of them and what the
+executor keeps of them lie in host memory, again for each traced shape; tracing takes longer, too.
+The tensors are another matter: forward, the device holds the same either way; under a gradient a
+graph loop saves what each trip needs just as the copies do, now in less room and now in more.
+In a graph loop a list does not cost, it fails: what it holds belongs to the loop's body, and a
+read outside raises `InaccessibleTensorError`.
+
+## What to do instead
+Write to a `tf.TensorArray` in a loop over `tf.range` and `stack` it afterwards: the graph holds the
+body once. Where no trip needs the one before, an operation on the whole tensor or `tf.map_fn` does.
+Keras 3 runs `call` and `train_step` without AutoGraph: there the loop goes into a function under
+`tf.function`, into a `keras.layers.RNN` or a `tf.scan`.
+
+## Fix safety
+Unsafe: the loop variable becomes a tensor, whose value Python cannot ask for; what a trip hands to
+the next must keep its dtype and shape; random operations draw other numbers; the result may have a
+length that is known only when it runs. Not offered where any of this can be seen to matter, where
+nothing says the dtype of what is written, and where the list has other readers.
+
+## When to ignore it
+When the trips are few, or unrolling is the aim: XLA, TPUs and some converters like straight code.
+The rule is silent in files that use `tf.lite` or a TPU strategy, on up to 16 trips, on lists over
+layers, heads, levels or outputs, and where the loop variable picks Python objects.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, Span, edits
+from tfmemlint.facts import Growth, How, InGraph, Kind, Loop, TracedBy, argument, default
+
+FEW = 16
+"""Trips that a graph can well hold a copy each of."""
+
+STACKS = frozenset({"tensorflow.convert_to_tensor", "tensorflow.stack", "keras.ops.stack"})
+JOINS = frozenset({"tensorflow.concat", "keras.ops.concatenate"})
+REDUCES = frozenset(
+    f"{module}.reduce_{name}"
+    for module in ("tensorflow", "tensorflow.math")
+    for name in ("max", "mean", "min", "sum")
+)
+READS = STACKS | JOINS | REDUCES | {"tensorflow.add_n", "tensorflow.math.add_n"}
+UNROLLED_BY_DESIGN = ("tensorflow.lite", "tensorflow.tpu", "tensorflow.distribute.TPUStrategy")
+PYTHON = frozenset({"bool", "dict", "float", "int", "len", "max", "min", "round", "str", "sum"})
+
+
+def check(file: File) -> Iterator[Diagnostic]:
+    found = [*_growths(file), *_comprehensions(file)]
+    if found and not file.tf.names.uses(UNROLLED_BY_DESIGN):
+        yield from found
+
+
+def _growths(file: File) -> Iterator[Diagnostic]:
+    for growth in file.tf.loops.growths:
+        reads = _reads(file, growth)
+        judged = [(each, _in_graph(file, each)) for each in growth.loops]
+        costly = [(loop, kind) for loop, kind in judged if kind is not None]
+        if not (reads and costly and growth.elements) or not _are_tensors(file, growth.elements):
+            continue
+        loop, kind = costly[0]
+        added = _short(growth.node, f"{growth.name}.append(...)")
+        if kind is InGraph.LOOP:
+            what = f"graph loop over `{_over(loop)}`: `{_short(reads[0])}` cannot read what it adds"
+        else:
+            what = f"loop over `{_over(loop)}`: {_copies(loop, 'the body')}"
+        yield Diagnostic(
+            file.span(growth.node), f"`{added}` in a {what}", _loop_fix(file, loop, kind)
+        )
+
+
+def _comprehensions(file: File) -> Iterator[Diagnostic]:
+    found = [(call, _comprehension(file, call)) for call in file.tf.tree.all(ast.Call)]
+    for made, call in {made: call for call, made in found if made is not None}.items():
+        if not _are_tensors(file, [made.elt]):
+            continue
+        loop = file.tf.loops.loop(made.generators[0])
+        if _in_graph(file, loop):
+            copies = _copies(loop, f"`{_short(made.elt)}`")
+            yield Diagnostic(
+                file.span(made),
+                f"a comprehension over `{_over(loop)}`: {copies}",
+                _comprehension_fix(file, call, made),
+            )
+
+
+def _reads(file: File, growth: Growth) -> list[ast.Call]:
+    """Where TensorFlow takes the list for one tensor, in the function that fills it."""
+    tree = file.tf.tree
+    if tree.function(growth.start.node) is not tree.function(growth.node):
+        return []
+    parents = [tree.parent(use) for use in file.tf.bindings.readers(growth.start)]
+    parents = [tree.parent(each) if isinstance(each, ast.keyword) else each for each in parents]
+    calls = [each for each in parents if isinstance(each, ast.Call)]
+    return [each for each in calls if file.tf.names.is_any(each.func, READS)]
+
+
+def _comprehension(file: File, call: ast.Call) -> ast.ListComp | None:
+    """The comprehension TensorFlow takes for one tensor, written into the call or named before."""
+    given = call.args[0] if call.args and file.tf.names.is_any(call.func, READS) else None
+    if isinstance(given, ast.Name):
+        binding = file.tf.bindings.only(given)
+        plain = binding is not None and binding.how is How.ASSIGNED and not binding.path
+        given = binding.value if binding is not None and plain else None
+    simple = isinstance(given, ast.ListComp) and len(given.generators) == 1
+    return given if isinstance(given, ast.ListComp) and simple else None
+
+
+def _in_graph(file: File, loop: Loop) -> InGraph | None:
+    """What the loop is in the graph, where that is worth a word."""
+    loops = file.tf.graph_loops
+    kind = loops.becomes(loop)
+    if kind is InGraph.COPIES and (not _is_long(file, loop) or loops.picks_python(loop)):
+        return None
+    return kind
+
+
+def _is_long(file: File, loop: Loop) -> bool:
+    """Whether the trips are many, or as many as the data has steps or a caller asks for."""
+    if loop.trips is not None or not isinstance(loop.iterable, ast.Call):
+        return isinstance(loop.iterable, ast.Call) and (loop.trips or 0) > FEW
+    numbers = [each for bound in loop.iterable.args[:2] for each in _operands(bound)]
+    return any(_is_length_of_data(file, each) or _is_asked_for(file, each) for each in numbers)
+
+
+def _operands(number: ast.expr) -> Iterator[ast.expr]:
+    if isinstance(number, ast.BinOp):
+        yield from (*_operands(number.left), *_operands(number.right))
+    else:
+        yield number
+
+
+def _is_length_of_data(file: File, number: ast.expr) -> bool:
+    """Whether a number is the size of a tensor's batch or time axis, not of a weight or a list."""
+    tensor, axis = file.tf.tensors.size_of(number) or (None, -1)
+    if not isinstance(tensor, ast.Name) or not file.tf.tensors.is_tensor(tensor):
+        return False
+    return axis in (0, 1) and file.tf.values.of(tensor).kind is not Kind.VARIABLE
+
+
+def _is_asked_for(file: File, number: ast.expr) -> bool:
+    """Whether callers of a `tf.function` give the number, and none is seen to give a small one."""
+    binding = file.tf.bindings.only(number) if isinstance(number, ast.Name) else None
+    function = file.tf.tree.function(number)
+    why = file.tf.tracing.functions.get(function) if function is not None else None
+    if binding is None or function is None or why is None or why.by is not TracedBy.TF_FUNCTION:
+        return False
+    calls = file.tf.functions.calls_of(function)
+    given = [file.tf.functions.argument(each, function, binding.name) for each in calls]
+    known = map(file.tf.values.number, (*given, default(function, binding.name)))
+    return binding.how is How.PARAMETER and all(each is None or each > FEW for each in known)
+
+
+def _are_tensors(file: File, elements: list[ast.expr]) -> bool:
+    """Whether nothing says that these are Python's own numbers, strings or lists."""
+    for each in elements:
+        called = each.func if isinstance(each, ast.Call) else None
+        builtin = isinstance(called, ast.Name) and called.id in PYTHON
+        if builtin or isinstance(each, (ast.Constant, ast.Dict, ast.JoinedStr, ast.Starred)):
+            return False
+    kinds = {file.tf.values.of(each).kind for each in elements}
+    return kinds <= {Kind.ARRAY, Kind.TENSOR, Kind.UNKNOWN, Kind.VARIABLE}
+
+
+def _over(loop: Loop) -> str:
+    return _short(loop.node.test if isinstance(loop.node, ast.While) else loop.node.iter)
+
+
+def _copies(loop: Loop, what: str) -> str:
+    if loop.trips is None:
+        return f"the graph gets a copy of {what} for every trip"
+    return f"the graph gets {loop.trips:,} copies of {what}"
+
+
+def _short(node: ast.expr | ast.stmt, instead: str | None = None) -> str:
+    text = ast.unparse(node)
+    if len(text) <= 60:
+        return text
+    return instead or f"{text[:57]}..."
+
+
+# The fix of a loop: a TensorArray, written to in a graph loop.
+
+
+def _loop_fix(file: File, loop: Loop, kind: InGraph) -> Fix | None:
+    tf = file.tf.names.module("tensorflow", loop.node)
+    if tf is None or not file.tf.graph_loops.autograph(loop.node):
+        return None
+    whole: list[Edit] = []
+    grown = [each for each in file.tf.loops.growths if loop in each.loops]
+    for growth in grown:  # all of the loop's lists or none: each would fail in a graph loop
+        edited = _array(file, tf, loop, growth)
+        if edited is None:
+            return None
+        whole += edited
+    if kind is InGraph.COPIES:
+        replaced = [file.tf.tree.statement(each.node) for each in grown]
+        if loop.iterable is None or not file.tf.loop_bodies.fit_graph(loop, replaced):
+            return None
+        start = file.span(loop.iterable).start
+        whole.append(Edit(Span(start, start), f"{tf}."))
+    whole.sort(key=lambda edit: edit.span)  # and of two at one place the first list's first
+    return Fix("Write to a `tf.TensorArray`", tuple(whole), Applicability.UNSAFE)
+
+
+def _array(file: File, tf: str, loop: Loop, growth: Growth) -> list[Edit] | None:
+    """One list turned into an array: where it is made, where it grows, where it is read."""
+    node, reads = loop.node, _reads(file, growth)
+    again = [each for each in file.tf.loops.growths if each.start == growth.start]
+    once = len(growth.loops) == len(growth.elements) == len(reads) == len(again) == 1
+    uses = len(file.tf.bindings.readers(growth.start)) + isinstance(growth.node, ast.AugAssign)
+    if isinstance(node, ast.comprehension) or not once or uses != 2:
+        return None
+    if file.tf.tree.statement(growth.node) not in node.body or reads[0].lineno < node.lineno:
+        return None
+    if file.tf.tree.inside(reads[0], node):
+        return None
+    counted = file.tf.graph_loops.counted(loop)
+    made = _made(file, tf, loop, growth, counted[1] if counted else None)
+    written = _written(file, growth, counted[0] if counted else f"{growth.name}.size()")
+    read = _read(file, tf, reads[0], growth.name)
+    return [*made, *written, read] if made and written and read else None
+
+
+def _made(
+    file: File, tf: str, loop: Loop, growth: Growth, size: ast.expr | None
+) -> list[Edit] | None:
+    """`xs = []` turned into an array, behind the names that its dtype and its size come from."""
+    node, tree = loop.node, file.tf.tree
+    brings, carries = file.tf.loop_bodies.brings, file.tf.loop_bodies.carries
+    value, start = growth.start.value, tree.statement(growth.start.node)
+    dtype = file.tf.dtypes.of(growth.elements[0], lambda name: carries(name, loop))
+    if dtype is None or value is None or "#" in file.source(value):
+        return None
+    if not isinstance(start, ast.Assign) or len(start.targets) != 1:
+        return None
+    assert not isinstance(node, ast.comprehension)
+    if size is None and file.tf.graph_loops.compiled(loop.node):
+        return None
+    sized = "size=0, dynamic_size=True" if size is None else f"size={file.source(size)}"
+    array = f"{tf}.TensorArray({_dtype(file, tf, dtype)}, {sized})"
+    taken = [each for each in (dtype, size) if isinstance(each, ast.expr)]
+    names = [each for one in taken for each in ast.walk(one) if isinstance(each, ast.Name)]
+    if all(brings(each, loop, start) for each in names):
+        return [edits.replaced(file, value, array)]
+    lines, at = edits.whole_lines(file, start), _above(file, node)
+    if tree.place(start)[0] is not tree.place(node)[0] or lines is None or start.value is not value:
+        return None
+    begin, end = file.span(value)
+    moved = file.text[lines.start : begin] + array + file.text[end : lines.end]
+    return [Edit(lines, ""), Edit(Span(at, at), moved)]
+
+
+def _above(file: File, statement: ast.stmt) -> int:
+    """Where the lines of a statement begin, with the comments that stand right above it."""
+    at = file.lines.start(file.span(statement).start)
+    while at and file.text[file.lines.start(at - 1) : at].lstrip().startswith("#"):
+        at = file.lines.start(at - 1)
+    return at
+
+
+def _written(file: File, growth: Growth, index: str) -> list[Edit] | None:
+    """`xs.append(x)` turned into `xs = xs.write(i, x)`."""
+    import libcst as cst  # noqa: PLC0415
+
+    array, node = growth.name, growth.node
+    if not isinstance(node, ast.Call):
+        element = file.source(growth.elements[0])
+        text = f"{array} = {array}.write({index}, {element})"
+        return None if "#" in file.source(node) else [edits.replaced(file, node, text)]
+    concrete = file.concrete(node)
+    call = concrete.find(node, cst.Call) if concrete else None
+    if concrete is None or call is None or not isinstance(call.func, cst.Attribute):
+        return None
+    start = file.span(file.tf.tree.statement(node)).start
+    place = concrete.span(call.args[0]).start
+    return [
+        Edit(Span(start, start), f"{array} = "),
+        Edit(concrete.span(call.func.attr), "write"),
+        Edit(Span(place, place), f"{index}, "),
+    ]
+
+
+def _read(file: File, tf: str, call: ast.Call, array: str) -> Edit | None:
+    """`tf.stack(xs)` turned into `xs.stack()`."""
+    name, axis = file.tf.names.qualified(call.func), argument(call, 1, "axis")
+    if name in REDUCES:
+        return edits.replaced(file, call.args[0], f"{array}.stack()") if call.args else None
+    if len(call.args) + len(call.keywords) > 1 + (axis is not None) or "#" in file.source(call):
+        return None
+    if name in STACKS:
+        stacked = _along(file, tf, f"{array}.stack()", axis)
+        return None if stacked is None else edits.replaced(file, call, stacked)
+    joins_rows = name in JOINS and (axis is None or file.tf.values.number(axis) == 0)
+    return edits.replaced(file, call, f"{array}.concat()") if joins_rows else None
+
+
+def _along(file: File, tf: str, stacked: str, axis: ast.expr | None) -> str | None:
+    """What is stacked along its first axis, with that axis put where `tf.stack` would have it."""
+    place = 0 if axis is None else file.tf.values.number(axis)
+    if axis is None or place == 0:
+        return stacked
+    return f"{tf}.experimental.numpy.moveaxis({stacked}, 0, {place})" if place else None
+
+
+def _dtype(file: File, tf: str, dtype: ast.expr | str) -> str:
+    return f"{tf}.{dtype}" if isinstance(dtype, str) else f"{file.source(dtype)}.dtype"
+
+
+# The fix of a comprehension: `tf.map_fn`, which needs no AutoGraph.
+
+
+def _comprehension_fix(file: File, call: ast.Call, made: ast.ListComp) -> Fix | None:
+    clause, home = made.generators[0], file.tf.bindings.home
+    tf, target = file.tf.names.module("tensorflow", call), clause.target
+    axis = argument(call, 1, "axis")
+    whole = call.args[0] is made and len(call.args) + len(call.keywords) == 1 + (axis is not None)
+    if tf is None or not whole or clause.ifs or "#" in file.source(call):
+        return None
+    if clause.is_async or not file.source(clause.iter).startswith("range("):
+        return None
+    if not isinstance(target, ast.Name) or not file.tf.loop_bodies.takes_tensor(target):
+        return None
+
+    def known(name: ast.Name) -> bool:
+        return home(name.id, name) is not made and file.tf.tensors.is_tensor(name)
+
+    dtype = file.tf.dtypes.of(made.elt, known)
+    if dtype is None or file.tf.names.qualified(call.func) not in STACKS:
+        return None
+    function = f"lambda {target.id}: {file.source(made.elt)}"
+    signature = f"fn_output_signature={_dtype(file, tf, dtype)}"
+    mapped = f"{tf}.map_fn({function}, {tf}.{file.source(clause.iter)}, {signature})"
+    text = _along(file, tf, mapped, axis)
+    edit = edits.replaced(file, call, text or "")
+    return Fix("Map over the range in the graph", (edit,), Applicability.UNSAFE) if text else None
+
+
+RULE = Rule(
+    code="TFM113",
+    name="list-accumulated-in-graph",
+    claim=Claim(
+        Metric.HOST_PEAK, at_most=0.2, because="the graph holds the loop's body once, not per trip"
+    ),
+    triggers=(
+        "call filter flat_map function interleave map predict_step reduce scan take_while "
+        "test_step train_step",
+        "concat concatenate convert_to_tensor reduce_max reduce_mean reduce_min reduce_sum stack",
+    ),
+    check=check,
+)
