@@ -242,9 +242,9 @@ def _by_cell(notebook: Notebook, edits: Iterable[Edit]) -> dict[int, list[Edit]]
     by_cell: dict[int, list[Edit]] = {}
     for (start, end), text in sorted(edits):
         at = bisect_right(starts, start) - 1
-        if start == end == starts[at] and at and text[:1].isspace():
+        if at > 0 and start == end == starts[at] and text[:1].isspace():
             at -= 1  # an indented line belongs to the block above it
-        if end > (starts[at + 1] if at + 1 < len(starts) else len(notebook.text)):
+        if at < 0 or end > (starts[at + 1] if at + 1 < len(starts) else len(notebook.text)):
             return None
         span = Span(start - starts[at], end - starts[at])
         by_cell.setdefault(at, []).append(Edit(span, text))

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from stat import S_ISREG
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tfmemlint import screen
 from tfmemlint.config import Config, ConfigError, Configs, FileIgnores, chosen, codes_of, selectors
-from tfmemlint.decoding import UndecodableError, decode, encode
+from tfmemlint.decoding import Decoded, UndecodableError, decode, encode
 from tfmemlint.linting import (
     ENGINE,
     INTERNAL_ERROR,
@@ -25,10 +24,15 @@ from tfmemlint.linting import (
     skipped,
     unreadable,
 )
-from tfmemlint.vocabulary import Applicability, Cell, Checked, Finding, Rule
+from tfmemlint.vocabulary import Applicability, Checked, Edit, Finding, Rule
+
+if TYPE_CHECKING:
+    from tfmemlint.notebooks import Notebook
 
 LARGEST = 2_000_000
 """Bytes of a file that is analysed: what is larger was not written by hand."""
+LARGEST_NOTEBOOK = 20_000_000
+"""Bytes of a notebook: most of them may be pictures."""
 LARGEST_READ = 100_000_000
 """Bytes of a file that is looked through for any mention of TensorFlow."""
 LONGEST = 10.0
@@ -145,13 +149,13 @@ class Checker:
         """Check what a file holds; raises nothing that is the file's or a rule's doing."""
         if not screen.mentions_tensorflow(data):
             return Outcome(Checked(path, ""))
-        if len(data) > LARGEST:
-            return self._answer(path, skipped(f"larger than {LARGEST} bytes"))
+        largest = LARGEST_NOTEBOOK if _is_notebook(path) else LARGEST
+        if len(data) > largest:
+            return self._answer(path, skipped(f"larger than {largest} bytes"))
         plan = self.plan(path)
         try:
-            opened = _open(data)
             with _limited(LONGEST):
-                found, mended = self._look(path, data, opened, plan)
+                found, mended = self._look(path, _open(path, data), plan)
         except UndecodableError as error:
             return self._answer(path, unreadable(str(error)))
         except _TooSlowError:
@@ -168,42 +172,47 @@ class Checker:
             return found._replace(problem=str(error))
         return mended._replace(change=None)
 
-    def _look(
-        self, path: str, data: bytes, opened: _Opened, plan: Plan
-    ) -> tuple[Outcome, Outcome | None]:
+    def _look(self, path: str, opened: _Opened, plan: Plan) -> tuple[Outcome, Outcome | None]:
         """The file as it is, and as it would be with its fixes applied."""
-        here = plan.reported_in(path)
-        look = partial(self._findings, path, plan, here)
-        findings = look(opened.text)
+        now, findings = opened, self._findings(path, plan, opened)
         found = Outcome(_checked(path, opened, findings))
         if not self._fix or not any(finding.diagnostic.fix for finding in findings):
             return found, None
-        from tfmemlint.fixing import repair  # noqa: PLC0415
+        from tfmemlint.fixing import allowed, apply, repair  # noqa: PLC0415
+
+        def look(text: str) -> tuple[Finding, ...]:
+            nonlocal now, findings
+            if text != now.content.text:  # a notebook has to know which edits made it so
+                fixes = (finding.diagnostic.fix for finding in findings)
+                wanted = (fix for fix in fixes if fix and allowed(fix, plan.unsafe))
+                taken = apply(now.content.text, wanted).taken
+                now = _edited(now, text, {edit for fix in taken for edit in fix.edits})
+                findings = self._findings(path, plan, now)
+            return findings
 
         repaired = repair(
-            opened.text,
+            opened.content.text,
             look,
             unsafe=plan.unsafe,
             fixable=lambda finding: finding.code in plan.fixable,
         )
         if repaired.problem:
-            findings = (internal_error(repaired.problem), *findings)
+            findings = (internal_error(repaired.problem), *found.checked.findings)
             return found._replace(checked=_checked(path, opened, findings)), None
         if not repaired.fixed:
             return found, None
-        if opened.encode(opened.text) != data:
-            problem = f"{path!r} was not written: {opened.encoding} would change more than the fix"
+        content = opened.content
+        if isinstance(content, Decoded) and encode(content.text, like=content) != opened.data:
+            problem = f"{path!r} was not written: {content.encoding} would change more than the fix"
             return found._replace(problem=problem), None
-        mended = opened._replace(text=repaired.text)
         return found, Outcome(
-            _checked(path, mended, repaired.remaining),
+            _checked(path, now, findings),
             tuple(repaired.counts.items()),
-            Change(data, opened.encode(repaired.text)),
+            Change(opened.data, now.data),
         )
 
-    def _findings(
-        self, path: str, plan: Plan, here: frozenset[str], text: str
-    ) -> tuple[Finding, ...]:
+    def _findings(self, path: str, plan: Plan, opened: _Opened) -> tuple[Finding, ...]:
+        here, text = plan.reported_in(path), opened.content.text
         words = screen.words(text.encode("utf-8", "surrogatepass"))
         rules = [rule for rule in plan.rules if rule.code in here]
         findings = lint(path, text, screen.awaited(rules, words))
@@ -214,7 +223,7 @@ class Checker:
             findings = suppress(text, findings, plan.codes.get, ran)
         reported = [
             finding if finding.code in plan.fixable else _unapplied(finding)
-            for finding in findings
+            for finding in _in_cells(findings, opened)
             if finding.code in here
         ]
         return tuple(sorted(reported, key=lambda each: (each.diagnostic.span, each.code)))
@@ -275,26 +284,58 @@ def make_plan(config: Config, rules: Mapping[str, Rule]) -> Plan:
 
 
 class _Opened(NamedTuple):
-    """A file's text, and the way back from a text to its bytes."""
+    """What a file holds, and what that says."""
 
-    text: str
-    encoding: str
-    encode: Callable[[str], bytes]
-    cells: tuple[Cell, ...] = ()
+    data: bytes
+    content: Decoded | Notebook
 
 
 class _TooSlowError(BaseException):
     """The time for one file is over; not an Exception, which a rule's own handler would catch."""
 
 
-def _open(data: bytes) -> _Opened:
-    decoded = decode(data)
-    return _Opened(decoded.text, decoded.encoding, partial(encode, like=decoded))
+def _is_notebook(path: str) -> bool:
+    return path.endswith(".ipynb")
+
+
+def _open(path: str, data: bytes) -> _Opened:
+    if not _is_notebook(path):
+        return _Opened(data, decode(data))
+    from tfmemlint import notebooks  # noqa: PLC0415
+
+    return _Opened(data, notebooks.read(data))
+
+
+def _edited(opened: _Opened, text: str, edits: Iterable[Edit]) -> _Opened:
+    """The file after edits that make this text of its own."""
+    data, content = opened
+    if isinstance(content, Decoded):
+        return _Opened(encode(text, like=content), content._replace(text=text))
+    from tfmemlint import notebooks  # noqa: PLC0415
+
+    return _Opened(*notebooks.edited(data, content, edits))
+
+
+def _in_cells(findings: Iterable[Finding], opened: _Opened) -> Iterable[Finding]:
+    """The same without the fixes that a notebook cannot take."""
+    if isinstance(opened.content, Decoded):
+        return findings
+    from tfmemlint import notebooks  # noqa: PLC0415
+
+    kept: list[Finding] = []
+    for finding in findings:
+        fix = finding.diagnostic.fix
+        if fix and not notebooks.allows(opened.content, fix):
+            finding = finding._replace(diagnostic=finding.diagnostic._replace(fix=None))
+        kept.append(finding)
+    return kept
 
 
 def _checked(path: str, opened: _Opened, findings: tuple[Finding, ...]) -> Checked:
     """What is known of a file; nobody needs the text of one without findings."""
-    return Checked(path, opened.text if findings else "", findings, opened.cells)
+    content = opened.content
+    cells = () if isinstance(content, Decoded) else content.cells
+    return Checked(path, content.text if findings else "", findings, cells)
 
 
 def _unapplied(finding: Finding) -> Finding:
