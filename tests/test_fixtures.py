@@ -96,7 +96,7 @@ def silent() -> list[Program]:
         Program(rule, path)
         for rule in RULES.values()
         for path in [
-            registry.folder(rule) / "ok.py",
+            *sorted(registry.folder(rule).glob("ok*.py")),
             registry.folder(rule) / "fixed.py",
             *sorted((registry.folder(rule) / "cases").glob("*.fixed.*")),
         ]
