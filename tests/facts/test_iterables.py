@@ -41,6 +41,7 @@ def marked(look: Look, source: str) -> tuple[File, ast.expr]:
         "see(xs[:8] + ys[:8])",
         "def few(xs):\n    return xs[:8]\nsee(few(all_of_them))",
         "def f(xs):\n    see(xs)\nf(ys[:8])\nf(zs[:8])",
+        "def f(x, *xs):\n    see(xs)",
     ],
 )
 def test_a_part_or_a_few(look: Look, source: str) -> None:
@@ -70,6 +71,7 @@ def test_a_part_or_a_few(look: Look, source: str) -> None:
         "see(xs if a else ys[:8])",
         "def f(xs):\n    see(xs)\nf(ys[:8])\nf(zs)",
         "for xs in (a, b):\n    see(xs)",
+        "def f(xs, *ys):\n    see(xs)",
     ],
 )
 def test_all_there_is_for_all_one_can_see(look: Look, source: str) -> None:

@@ -151,7 +151,7 @@ class TensorFlow:
     @cached_property
     def iterables(self) -> Iterables:
         """How much of the data loops go over."""
-        return Iterables(self.names, self.flow, self.values)
+        return Iterables(self.tree, self.bindings, self.names, self.flow, self.values)
 
     @cached_property
     def repeats(self) -> Repeats:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 
 from tfmemlint.facts import makers
-from tfmemlint.facts.bindings import How
+from tfmemlint.facts.bindings import Bindings, How
 from tfmemlint.facts.flow import Flow, Frame
 from tfmemlint.facts.names import Names
+from tfmemlint.facts.tree import Tree
 from tfmemlint.facts.values import Values
 
 FEW = 32
@@ -23,7 +24,11 @@ def called(call: ast.Call) -> str | None:
 class Iterables:
     """How much of the data an iterable is."""
 
-    def __init__(self, names: Names, flow: Flow, values: Values) -> None:
+    def __init__(
+        self, tree: Tree, bindings: Bindings, names: Names, flow: Flow, values: Values
+    ) -> None:
+        self._tree = tree
+        self._bindings = bindings
         self._names = names
         self._flow = flow
         self._values = values
@@ -59,6 +64,8 @@ class Iterables:
             return all(self.is_part(each, frame, hops - 1) for each in (node.body, node.orelse))
         if isinstance(node, ast.Call):
             return self._is_part_call(node, frame, hops - 1)
+        if self._is_written_out(node):
+            return True
         origins = self._flow.origins(node, frame) or ()
         return bool(origins) and all(
             each.how is How.ASSIGNED
@@ -94,6 +101,13 @@ class Iterables:
         if returned:
             return all(self.is_sequence(each.value, hops - 1) for each in returned)
         return isinstance(node.func, ast.Attribute) and node.func.attr in _LISTING_METHODS
+
+    def _is_written_out(self, node: ast.expr) -> bool:
+        """Whether this is the `files` of `def load(*files)`, which callers write one by one."""
+        binding = self._bindings.only(node) if isinstance(node, ast.Name) else None
+        parameters = self._tree.parent(binding.node) if binding is not None else None
+        starred = parameters.vararg if isinstance(parameters, ast.arguments) else None
+        return binding is not None and starred is binding.node
 
     def _is_part_call(self, node: ast.Call, frame: Frame | None, hops: int) -> bool:
         name, builtin = self._names.qualified(node.func), called(node)
