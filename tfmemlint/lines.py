@@ -17,7 +17,7 @@ class Lines:
         self.starts = (0, *(end.end() for end in _LINE_END.finditer(text)))
 
     def offset(self, line: int, utf8_column: int) -> int:
-        """The character offset of a position as `ast` gives it: 1-based line, 0-based UTF-8 byte."""
+        """The character offset of a position as `ast` gives it: line from 1, UTF-8 byte from 0."""
         start = self.starts[line - 1]
         if self.text[start : start + utf8_column].isascii():
             return start + utf8_column
