@@ -52,7 +52,12 @@ REDUCES = frozenset(
     for name in ("max", "mean", "min", "sum")
 )
 READS = STACKS | JOINS | REDUCES | {"tensorflow.add_n", "tensorflow.math.add_n"}
-UNROLLED_BY_DESIGN = ("tensorflow.lite", "tensorflow.tpu", "tensorflow.distribute.TPUStrategy")
+UNROLLED_BY_DESIGN = (
+    "tensorflow.distribute.TPUStrategy",
+    "tensorflow.distribute.experimental.TPUStrategy",
+    "tensorflow.lite",
+    "tensorflow.tpu",
+)
 PYTHON = frozenset({"bool", "dict", "float", "int", "len", "max", "min", "round", "str", "sum"})
 
 
