@@ -72,6 +72,12 @@ def settle(
         pytest.param("ab", [fix((1, 2, "a"), (0, 1, "b"))], "ba", id="edits in any order"),
         pytest.param("ab", [fix((0, 1, "x")), fix((1, 2, "y"))], "xy", id="fixes side by side"),
         pytest.param(
+            "abcdef",
+            [fix((0, 1, "x"), (4, 5, "z")), fix((2, 4, "y"))],
+            "xbyzf",
+            id="one between the edits of another",
+        ),
+        pytest.param(
             "abc", [fix((0, 0, "("), (0, 1, "A"), (1, 1, ")"))], "(A)bc", id="wrapped by one fix"
         ),
         pytest.param("abc", [fix((1, 1, "1"), (1, 1, "2"))], "a12bc", id="inserted in turn"),
@@ -194,7 +200,9 @@ def test_an_insertion_within_a_line_is_not_shared(inserted: str, at: int) -> Non
     ],
 )
 def test_a_malformed_fix_is_refused_by_its_title(malformed: Fix) -> None:
-    with pytest.raises(ValueError, match="the fix 'Do it'"):
+    reason = "has no edits|is malformed: its edit of .* overlaps another or lies outside the text"
+
+    with pytest.raises(ValueError, match=f"^the fix 'Do it' ({reason})$"):
         apply("abcdef", [fix((0, 1, "fine"), title="Fine"), malformed])
 
 
@@ -400,6 +408,12 @@ def test_fixes_that_never_settle_are_rolled_back(
         == repaired
     )
     assert not repaired.converged
+
+
+def test_all_rules_that_do_not_settle_are_named() -> None:
+    repaired = settle("a = b\n", replacing("b", "b", code="TFM202"), replacing("a", "a"))
+
+    assert repaired.problem == "the fixes of TFM101, TFM202 do not come to an end in 10 rounds"
 
 
 def test_as_many_rounds_as_are_allowed_are_enough() -> None:

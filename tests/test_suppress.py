@@ -93,6 +93,7 @@ def cleaned(text: str) -> str:
         "x = (\n    1,\n    # tfmemlint: ignore[TFM101]\n    tfm101,\n    2,\n)",
         "# tfmemlint: ignore[TFM101]\nx = (\n    1,\n    tfm101,\n    2,\n)",
         "x = 1 + \\\n    tfm101 + \\\n    2  # noqa: TFM101",
+        "x = (  # noqa: TFM101\n    1,\n) + tfm101",
         "x = '''\n# noqa: no comment\n''' + tfm101  # noqa: TFM101",
         "x = '''\n''' + tfm101 + '''\n'''  # noqa: TFM101",
         "# tfmemlint: ignore-file\ntfm101\ntfm202",
@@ -143,6 +144,8 @@ def test_a_comment_suppresses(text: str) -> None:
         "tfm101  # tfmemlint: ignore-files[TFM101]",
         "tfm101  # tfmemlint: please ignore[TFM101]",
         "x = (\n    1,  # noqa: E501\n    tfm101,\n)",
+        "x = (\n    tfm101\n    , 1  # noqa: E501\n    , 2\n)",
+        "x = (\n    tfm101\n    , 1  # noqa\n    , 2\n)",
         "def f():  # noqa\n    tfm101",
         "if x:\n    tfm101\n# noqa",
         "tfm101  # noqa\nx = '''",
@@ -297,6 +300,13 @@ def test_a_comment_that_suppresses_nothing_is_reported_and_removed(
                 "no rule is called `TFM10`; the nearest is `TFM101`",
             ],
         ),
+        *(
+            (
+                f"x  # tfmemlint: ignore[{slip}]\n",
+                [f"no rule is called `{slip}`; the nearest is `TFM101`"],
+            )
+            for slip in ("FM101", "TTFM101", "TMF101", "XFM101", "tfm10", "TFM1O1")
+        ),
         (f"x  # tfmemlint: ignore[{'x' * 65}]\n", [f"no rule is called `{'x' * 65}`"]),
     ],
 )
@@ -331,8 +341,26 @@ def test_the_nearest_name_is_offered_but_not_applied() -> None:
     fix = finding.diagnostic.fix
 
     assert fix is not None
-    assert (fix.applicability, fix.edits[0].text) == (Applicability.DISPLAY, "TFM101")
+    assert (fix.title, fix.applicability) == ("Write `TFM101`", Applicability.DISPLAY)
+    assert fix.edits[0].text == "TFM101"
     assert text[slice(*fix.edits[0].span)] == "TFM10l"
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("x  # noqa: TFM101\n", "Remove the suppression"),
+        ("# tfmemlint: ignore-file\n", "Remove the suppression"),
+        ("x  # noqa: TFM101, E501\n", "Shorten the suppression"),
+    ],
+)
+def test_the_fix_of_an_unused_comment_is_safe_and_says_what_it_does(text: str, title: str) -> None:
+    (finding,) = suppress(text, (), known)
+    fix = finding.diagnostic.fix
+
+    assert fix is not None
+    assert (title, Applicability.SAFE) == (fix.title, fix.applicability)
+    assert (finding.code, finding.name) == ("TFM005", "unused-suppression")
 
 
 @pytest.mark.parametrize(

@@ -87,6 +87,7 @@ def _overwrite(job: _Job) -> None:
     try:
         backup = _backup(job)
         try:
+            _sync_folder(backup.parent)
             _refuse_changed(job)
             _fill_or_restore(file, job, backup)
         except DamagedError:
@@ -187,7 +188,7 @@ def _remove(path: Path) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make a rename last; where that fails the new content is in place all the same."""
+    """Make a new name last; where that cannot be done the content is in place all the same."""
     if sys.platform != "win32":
         with suppress(OSError):
             descriptor = os.open(folder, os.O_RDONLY)
