@@ -145,7 +145,9 @@ def _print_report(
             results = [_faults(checked) for checked in results]
         if options.statistics:
             report.statistics(results, out, form, unsafe_fixes=settings.unsafe_fixes)
-        elif not options.fix_only or any(checked.findings for checked in results):
+        elif any(checked.findings for checked in results) or not (
+            options.fix_only or form in _FOR_PEOPLE
+        ):
             report.write(
                 results,
                 form,

@@ -94,9 +94,16 @@ class Checker:
     """Checks one file after another; the rules are loaded when the first one needs them."""
 
     def __init__(
-        self, configs: Configs, *, fix: bool = False, write: bool = False, noqa: bool = True
+        self,
+        configs: Configs,
+        *,
+        fix: bool = False,
+        write: bool = False,
+        noqa: bool = True,
+        longest: float = LONGEST,
     ) -> None:
         self._configs = configs
+        self._longest = longest
         self._fix = fix
         self._write = write
         self._noqa = noqa
@@ -154,12 +161,12 @@ class Checker:
             return self._answer(path, skipped(f"larger than {largest} bytes"))
         plan = self.plan(path)
         try:
-            with _limited(LONGEST):
+            with _limited(self._longest):
                 found, mended = self._look(path, _open(path, data), plan)
         except UndecodableError as error:
             return self._answer(path, unreadable(str(error)))
         except _TooSlowError:
-            return self._answer(path, skipped(f"takes more than {LONGEST:g} seconds"))
+            return self._answer(path, skipped(f"takes more than {self._longest:g} seconds"))
         except Exception as error:  # noqa: BLE001  one file spoils no other
             return self._answer(path, internal_error(f"{type(error).__name__}: {error}"))
         if mended is None or mended.change is None or not self._write:
@@ -368,18 +375,18 @@ def _read(path: str) -> bytes | None:
 def _limited(seconds: float) -> Generator[None]:
     """Raise _TooSlowError after so much processor time, where the system can tell."""
     try:
-        previous = signal.signal(signal.SIGVTALRM, _stop)
+        previous = signal.signal(signal.SIGPROF, _stop)
     except (AttributeError, ValueError):  # not on this system, or not in this thread
         previous = None
     if previous is not None:
         # Again and again: Python drops what is raised while an object is being destroyed.
-        signal.setitimer(signal.ITIMER_VIRTUAL, seconds, 1)
+        signal.setitimer(signal.ITIMER_PROF, seconds, 1)
     try:
         yield
     finally:
         if previous is not None:
-            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-            signal.signal(signal.SIGVTALRM, previous)
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            signal.signal(signal.SIGPROF, previous)
 
 
 def _stop(number: int, frame: object) -> None:
