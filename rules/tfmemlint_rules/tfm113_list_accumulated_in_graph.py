@@ -260,11 +260,22 @@ def _made(
     if all(brings(each, loop, start) for each in names):
         return [edits.replaced(file, value, array)]
     lines, at = edits.whole_lines(file, start), _above(file, node)
-    if tree.place(start)[0] is not tree.place(node)[0] or lines is None or start.value is not value:
+    if lines is None or start.value is not value or not _runs_with(file, node, start):
         return None
-    begin, end = file.span(value)
-    moved = file.text[lines.start : begin] + array + file.text[end : lines.end]
+    (first, _), (begin, end) = file.span(start), file.span(value)
+    moved = edits.margin(file, node) + file.text[first:begin] + array + file.text[end : lines.end]
     return [Edit(lines, ""), Edit(Span(at, at), moved)]
+
+
+def _runs_with(file: File, statement: ast.stmt, earlier: ast.stmt) -> bool:
+    """Whether a statement runs once whenever an earlier one has: nothing but `with` is between."""
+    place, outer = file.tf.tree.place, statement
+    while place(outer)[0] is not place(earlier)[0]:
+        above = file.tf.tree.parent(outer)
+        if not isinstance(above, ast.With):
+            return False
+        outer = above
+    return True
 
 
 def _above(file: File, statement: ast.stmt) -> int:

@@ -140,6 +140,7 @@ BAD_BODIES = {
     "a result no trip may have given": "for t in range(n):\n    y = x[t]\nuse(y)",
     "the variable afterwards": "for t in range(n):\n    y = x[t]\nuse(t)",
     "an else": "for t in range(n):\n    y = x[t]\nelse:\n    y = x",
+    "a variable of the module": "global t\nfor t in range(n):\n    y = x[t]",
     "two variables": "for t, u in zip(range(n), layers):\n    y = x[t]",
 }
 

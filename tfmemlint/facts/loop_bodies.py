@@ -80,10 +80,10 @@ class LoopBodies:
 
     def takes_tensor(self, target: ast.Name) -> bool:
         """Whether a loop's variable is used only where an integer tensor does as well."""
-        scope = self._tree.scope(target)
-        loop = self._tree.parent(target)
-        (binding,) = (each for each in self._bindings.of(scope, target.id) if each.node is target)
-        return loop is not None and all(
+        scope, loop = self._tree.scope(target), self._tree.parent(target)
+        bindings = self._bindings.of(scope, target.id)
+        binding = next((each for each in bindings if each.node is target), None)
+        return binding is not None and all(
             self._tree.inside(use, loop if isinstance(loop, ast.stmt) else scope)
             and self._takes_index(use)
             for use in self._bindings.readers(binding)
