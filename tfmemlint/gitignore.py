@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from itertools import groupby
 from typing import NamedTuple
 
-from tfmemlint.patterns import WITHIN_SEGMENT, PatternError, Matcher, matcher
+from tfmemlint.patterns import WITHIN_SEGMENT, Matcher, PatternError, matcher
 
 
 class _Verdict(NamedTuple):
