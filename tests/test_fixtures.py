@@ -17,6 +17,7 @@ RULES = registry.load()
 FIXTURES = registry.folder(next(iter(RULES.values()))).parent
 
 MARK = re.compile(rb"[ \t]*# want (TFM.*?)(?=\r?$)", re.MULTILINE)
+MARK_IN_JSON = re.compile(rb'[ \t]*# want (TFM(?:[^"\\]|\\")*)')
 WANT = re.compile(rb'(TFM\d+) "([^"]*)"')
 HEADINGS = [
     "## What it finds",
@@ -30,6 +31,8 @@ HEADINGS = [
 class Want(NamedTuple):
     """That a line must be reported, and words of the message."""
 
+    cell: int | None
+    """In a notebook, where lines count from the cell's first one."""
     line: int
     code: str
     words: str
@@ -49,14 +52,23 @@ class Program(NamedTuple):
         return self.path.with_name(f"{self.path.stem}.fixed{self.path.suffix}")
 
 
-def unmarked(source: bytes) -> tuple[bytes, list[Want]]:
+def unmarked(source: bytes, suffix: str = ".py") -> tuple[bytes, list[Want]]:
     """A fixture without its marks, and what they ask for."""
+    marks = MARK_IN_JSON if suffix == ".ipynb" else MARK
     wants = [
-        Want(source[: mark.start()].count(b"\n") + 1, code.decode(), words.decode())
-        for mark in MARK.finditer(source)
-        for code, words in WANT.findall(mark[1])
+        Want(*place(source[: mark.start()], suffix), code.decode(), words.decode())
+        for mark in marks.finditer(source)
+        for code, words in WANT.findall(mark[1].replace(b'\\"', b'"'))
     ]
-    return MARK.sub(b"", source), wants
+    return marks.sub(b"", source), wants
+
+
+def place(above: bytes, suffix: str) -> tuple[int | None, int]:
+    """The cell and the line that come after this much of a fixture."""
+    if suffix != ".ipynb":
+        return None, above.count(b"\n") + 1
+    # As notebooks are written: a cell's kind comes first, its source last, line by line.
+    return above.count(b'"cell_type"'), above[above.rindex(b'"source"') :].count(b"\n")
 
 
 def check(path: Path, capsys: pytest.CaptureFixture[str], *options: str) -> list[dict[str, Any]]:
@@ -75,7 +87,7 @@ def only(rule: Rule) -> tuple[str, str]:
 def copied(program: Path, folder: Path) -> Path:
     """The fixture without its marks, in a folder of its own."""
     copy = folder / program.name
-    copy.write_bytes(unmarked(program.read_bytes())[0])
+    copy.write_bytes(unmarked(program.read_bytes(), program.suffix)[0])
     return copy
 
 
@@ -116,13 +128,13 @@ each_silent = pytest.mark.parametrize("program", silent(), ids=named)
 def test_each_line_is_reported_exactly_where_it_is_wanted(
     program: Program, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    _, wants = unmarked(program.path.read_bytes())
+    _, wants = unmarked(program.path.read_bytes(), program.path.suffix)
     assert wants
 
     found = check(copied(program.path, tmp_path), capsys, *only(program.rule))
 
-    assert [(each["location"]["row"], each["code"]) for each in found] == [
-        (want.line, want.code) for want in wants
+    assert [(each["cell"], each["location"]["row"], each["code"]) for each in found] == [
+        want[:3] for want in wants
     ]
     for each, want in zip(found, wants, strict=True):
         assert want.words in each["message"]
@@ -282,7 +294,21 @@ def test_marks_are_cut_with_the_space_before_them() -> None:
     source = b'x = 1  # keep\ny = 2  # want TFM202 "words" TFM207 "more"\r\n'
     expected: tuple[bytes, Sequence[Want]] = (
         b"x = 1  # keep\ny = 2\r\n",
-        [Want(2, "TFM202", "words"), Want(2, "TFM207", "more")],
+        [Want(None, 2, "TFM202", "words"), Want(None, 2, "TFM207", "more")],
     )
 
     assert unmarked(source) == expected
+
+
+def test_marks_in_a_notebook_count_in_their_cell() -> None:
+    code, marked = (
+        '{"cell_type": "code", "source": [\n%s\n]}',
+        r'"y = 2  # want TFM202 \"words\"\n",',
+    )
+    source = (code % '"x = 1"' + "\n" + code % f'"x = 1\\n",\n{marked}\n"z = 3"').encode()
+    expected = (
+        source.replace(rb"  # want TFM202 \"words\"", b""),
+        [Want(2, 2, "TFM202", "words")],
+    )
+
+    assert unmarked(source, ".ipynb") == expected

@@ -333,7 +333,7 @@ def _pieces(raw: str) -> tuple[str, list[_Piece], str]:
 
 
 def _piecewise(texts: Sequence[str], edits: Iterable[Edit]) -> list[str]:
-    """What edits make of each piece of a text; what replaces several counts as the first one's."""
+    """What edits make of each piece of a text; what replaces several is in one of them."""
     texts = list(texts)
     added = not "".join(texts).endswith("\n")
     texts[-1] += "\n" * added
@@ -345,12 +345,15 @@ def _piecewise(texts: Sequence[str], edits: Iterable[Edit]) -> list[str]:
             span = Span(max(start, starts[at]) - starts[at], min(end, starts[at + 1]) - starts[at])
             own[at].append(Edit(span, new))
             at, new = at + 1, ""
-    texts = list(map(_spliced, texts, own))
-    ended = "".join(texts)[-2:]
-    if added and len(ended) == 2 and ended[0] != "\n":
-        last = max(at for at, text in enumerate(texts) if text)
-        texts[last] = texts[last][:-1]
-    return texts
+    made = list(map(_spliced, texts, own))
+    for at, text in enumerate(texts[:-1]):  # where a line end is gone two lines have become one
+        if made[at] and text.endswith("\n") and not made[at].endswith("\n"):
+            made[at], made[at + 1] = "", made[at] + made[at + 1]
+    ending = "".join(made)[-2:]
+    if added and len(ending) == 2 and ending[0] != "\n":
+        last = max(at for at, text in enumerate(made) if text)
+        made[last] = made[last][:-1]
+    return made
 
 
 def _member(raw: str, start: int, name: str) -> Span:
