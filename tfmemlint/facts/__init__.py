@@ -9,6 +9,7 @@ import ast
 from functools import cached_property
 
 from tfmemlint.facts.bindings import Binding, Bindings, How
+from tfmemlint.facts.consumers import Consumers, End, Into
 from tfmemlint.facts.datasets import BATCHING, Chain, Datasets, From, Source, Step
 from tfmemlint.facts.dtypes import Dtypes
 from tfmemlint.facts.flow import Flow, Frame, Origin
@@ -35,6 +36,7 @@ __all__ = [
     "BATCHING",
     "Binding",
     "Chain",
+    "End",
     "Extent",
     "Frame",
     "From",
@@ -43,6 +45,7 @@ __all__ = [
     "Growth",
     "How",
     "InGraph",
+    "Into",
     "Kind",
     "Loop",
     "LoopNode",
@@ -93,6 +96,11 @@ class TensorFlow:
     def datasets(self) -> Datasets:
         """The tf.data pipelines."""
         return Datasets(self.tree, self.bindings, self.names, self.functions, self.flow)
+
+    @cached_property
+    def consumers(self) -> Consumers:
+        """Where pipelines end up."""
+        return Consumers(self.tree, self.names, self.functions, self.datasets)
 
     @cached_property
     def values(self) -> Values:

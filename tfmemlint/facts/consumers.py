@@ -1,0 +1,202 @@
+"""Where pipelines end up: in loops, in Keras, in other datasets, or out of sight."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from enum import Enum
+from functools import cached_property
+from typing import NamedTuple
+
+from tfmemlint.facts.datasets import METHODS, SOURCES, Chain, Datasets, From
+from tfmemlint.facts.functions import Functions
+from tfmemlint.facts.makers import WRAPS_ITERABLE
+from tfmemlint.facts.names import Names
+from tfmemlint.facts.tree import FunctionNode, LoopNode, Tree, within
+
+_MAX_CALLS = 5
+
+
+class Into(Enum):
+    """What a pipeline ends in."""
+
+    LOOP = "a loop"
+    FIT = "training by Keras"
+    EVALUATE = "evaluation by Keras"
+    PREDICT = "prediction by Keras"
+    ITERATOR = "an iterator"
+    LIST = "a list"
+    DATASET = "another dataset"
+    ATTRIBUTE = "an attribute"
+    """Of an object, or an element of a container; what reads it is in sight only at times."""
+    CALLER = "a caller out of sight"
+    UNKNOWN = "unknown code"
+
+
+class End(NamedTuple):
+    """One place where a pipeline ends up."""
+
+    into: Into
+    dataset: ast.expr
+    """The expression that stands for the pipeline there."""
+    at: LoopNode | ast.comprehension | ast.Call | ast.stmt | ast.expr
+    """The loop, call, assignment or `return` that takes it."""
+    chains: tuple[Chain, ...]
+    """The pipelines it may be, each followed back to its beginning."""
+    argument: str | None = None
+    """The name of the argument that Keras takes it as."""
+
+
+class Consumers:
+    """Who takes the pipelines of a file, pipelines being followed through the module's functions.
+
+    What a function of the module takes, or gives to callers in sight, has not ended there.
+    """
+
+    def __init__(self, tree: Tree, names: Names, functions: Functions, datasets: Datasets) -> None:
+        self._tree = tree
+        self._names = names
+        self._functions = functions
+        self._datasets = datasets
+
+    @cached_property
+    def ends(self) -> tuple[End, ...]:
+        """Every place where a pipeline surely of tf.data ends up, in source order."""
+        found: list[End] = []
+        for into, dataset, at, argument in (*self._loops(), *self._calls(), *self._statements()):
+            chains = self._datasets.of(dataset)
+            if chains and all(chain.is_certain for chain in chains):
+                found.append(End(into, dataset, at, chains, argument))
+        return tuple(sorted(found, key=lambda each: (each.dataset.lineno, each.dataset.col_offset)))
+
+    def trains(self, loop: LoopNode | ast.comprehension) -> bool:
+        """Whether a loop's body takes gradients, itself or in functions of the module it runs."""
+        if isinstance(loop, ast.comprehension):
+            return False
+        pending: list[tuple[FunctionNode | None, int]] = [(None, 0)]
+        seen: set[FunctionNode | None] = {None}
+        for function, depth in pending:
+            for node in within(loop.body) if function is None else self._functions.body(function):
+                if not isinstance(node, ast.Call):
+                    continue
+                if self._takes_gradients(node):
+                    return True
+                for called in (node.func, *node.args):  # `strategy.run(step, ...)` runs a step, too
+                    inner = self._functions.function(called)
+                    if inner is not None and inner not in seen and depth < _MAX_CALLS:
+                        seen.add(inner)
+                        pending.append((inner, depth + 1))
+        return False
+
+    def _takes_gradients(self, call: ast.Call) -> bool:
+        method = call.func.attr if isinstance(call.func, ast.Attribute) else None
+        return method in _TRAINS or self._names.qualified(call.func) == "tensorflow.GradientTape"
+
+    def _loops(self) -> Iterator[_Place]:
+        for loop in self._tree.all(ast.For, ast.AsyncFor, ast.comprehension):
+            for dataset in self._iterated(loop.iter):
+                yield Into.LOOP, dataset, loop, None
+
+    def _iterated(self, iterable: ast.expr) -> Iterator[ast.expr]:
+        """What a loop goes over, seen through `enumerate`, `zip`, `tqdm` and the like."""
+        if isinstance(iterable, ast.Call):
+            if _builtin(iterable) in _PASSES_ON or self._names.is_any(
+                iterable.func, WRAPS_ITERABLE
+            ):
+                for each in iterable.args:
+                    yield from self._iterated(each)
+                return
+            if isinstance(iterable.func, ast.Attribute) and iterable.func.attr in _GIVES_ITERATOR:
+                yield iterable.func.value
+                return
+        yield iterable
+
+    def _calls(self) -> Iterator[_Place]:
+        for call in self._tree.all(ast.Call):
+            method = call.func.attr if isinstance(call.func, ast.Attribute) else None
+            if method in _GIVES_ITERATOR and isinstance(call.func, ast.Attribute):
+                if not self._is_iterated(call):
+                    yield Into.ITERATOR, call.func.value, call, None
+            elif self._functions.definition(call.func) is None and not self._only_looks(call):
+                into = self._into(call, method)
+                keras = _KERAS.get(method or "")
+                for place, given in enumerate(call.args):
+                    argument = "x" if keras and place == 0 else None
+                    yield (keras or into) if argument else into, given, call, argument
+                for keyword in call.keywords:
+                    known = keras and keyword.arg in _DATA
+                    takes = keras if known and keras else into
+                    yield takes, keyword.value, call, keyword.arg if known else None
+
+    def _into(self, call: ast.Call, method: str | None) -> Into:
+        builtin = _builtin(call)
+        if builtin == "iter":
+            return Into.ITERATOR
+        if builtin in _LISTS:
+            return Into.LIST
+        mixes = SOURCES.get(self._names.qualified(call.func) or "") is From.MIXED
+        return Into.DATASET if mixes or method in METHODS else Into.UNKNOWN
+
+    def _only_looks(self, call: ast.Call) -> bool:
+        """Whether a call leaves what it is given to others: `len(ds)`, the `zip` of a loop."""
+        return _builtin(call) in _LOOKS or self._is_iterated(call)
+
+    def _is_iterated(self, call: ast.Call) -> bool:
+        """Whether a loop goes over what a call gives."""
+        below, above = call, self._tree.parent(call)
+        while isinstance(above, ast.Call) and below in above.args:
+            if _builtin(above) not in _PASSES_ON and not self._names.is_any(
+                above.func, WRAPS_ITERABLE
+            ):
+                return False
+            below, above = above, self._tree.parent(above)
+        if isinstance(above, (ast.For, ast.AsyncFor, ast.comprehension)):
+            return above.iter is below
+        return False
+
+    def _statements(self) -> Iterator[_Place]:
+        for statement in self._tree.all(ast.Return, ast.Yield):
+            function = self._tree.function(statement)
+            followed = isinstance(statement, ast.Return) and function is not None
+            if followed and function is not None and self._functions.calls_of(function):
+                continue
+            for each in _elements(statement.value):
+                yield Into.CALLER, each, statement, None
+        for assignment in self._tree.all(ast.Assign):
+            for target in assignment.targets:
+                if isinstance(target, (ast.Attribute, ast.Subscript)):
+                    yield Into.ATTRIBUTE, assignment.value, assignment, None
+
+
+_Place = tuple[
+    Into, ast.expr, LoopNode | ast.comprehension | ast.Call | ast.stmt | ast.expr, str | None
+]
+
+_KERAS = {
+    "fit": Into.FIT,
+    "fit_generator": Into.FIT,
+    "evaluate": Into.EVALUATE,
+    "predict": Into.PREDICT,
+}
+_DATA = frozenset({"generator", "validation_data", "x"})
+_TRAINS = frozenset({"apply_gradients", "minimize", "train_on_batch"})
+_LISTS = frozenset({"list", "sorted", "tuple"})
+_PASSES_ON = _LISTS | {"enumerate", "iter", "reversed", "tqdm", "zip"}
+_GIVES_ITERATOR = frozenset({"as_numpy_iterator", "make_initializable_iterator"})
+_LOOKS = frozenset(
+    {"getattr", "hasattr", "id", "isinstance", "len", "print", "repr", "str", "type"}
+) | (_PASSES_ON - _LISTS - {"iter"})
+
+
+def _builtin(call: ast.Call) -> str | None:
+    return call.func.id if isinstance(call.func, ast.Name) else None
+
+
+def _elements(value: ast.expr | None) -> Iterator[ast.expr]:
+    """What a `return` gives back, each by itself."""
+    if isinstance(value, (ast.Tuple, ast.List)):
+        yield from value.elts
+    elif isinstance(value, ast.Dict):
+        yield from value.values
+    elif value is not None:
+        yield value
