@@ -186,6 +186,16 @@ def test_hard_links_stay_one_file(linked: Path, content: bytes) -> None:
     assert others(linked) == [other.parent]
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+@pytest.mark.parametrize("links", ["file", "linked"])
+def test_no_file_is_left_open(request: pytest.FixtureRequest, links: str) -> None:
+    file: Path = request.getfixturevalue(links)
+    opened = len(list(Path("/proc/self/fd").iterdir()))
+    replace(str(file), BEFORE, AFTER)
+
+    assert opened == len(list(Path("/proc/self/fd").iterdir()))
+
+
 @pytest.mark.parametrize("name", ["a" * 252 + ".py", "é" * 126 + ".py"])
 def test_the_longest_name_is_not_too_long(tmp_path: Path, name: str) -> None:
     file = tmp_path / name
@@ -381,6 +391,32 @@ def test_a_file_that_can_neither_be_written_nor_restored_has_a_backup(linked: Pa
     assert backup.read_bytes() == BEFORE
     assert backup.name.endswith(BACKUP)
     assert stat.S_IMODE(backup.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("lasting", [True, False])
+def test_a_backup_that_cannot_be_beside_its_file_is_where_it_can(
+    anybody_s: Path, lasting: bool
+) -> None:
+    file = anybody_s / "a.py"
+    file.write_bytes(BEFORE)
+    file.chmod(0o666)
+    spare = anybody_s / "spare"
+    spare.mkdir()
+    spare.chmod(0o777)
+    anybody_s.chmod(0o555)
+    code = f"""
+import tempfile
+tempfile.tempdir = {str(spare)!r}
+writing.Path.is_dir = lambda self: {lasting}
+os.write = failing(os.write, 2, 99)
+"""
+    status, said = child(FAIL + code + DROP + "attempt()", file)
+    backup = Path(said.split("'")[-2])
+
+    assert (status, said.split()[0]) == (3, "DamagedError")
+    assert backup.read_bytes() == BEFORE
+    assert backup.parent == (Path("/var/tmp") if lasting else spare)
+    backup.unlink()
 
 
 def test_a_folder_that_cannot_be_synced_is_no_failure_once_the_file_is_in_place(
