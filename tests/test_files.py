@@ -56,10 +56,10 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_python_files_are_found_at_any_depth_in_order(here: Path) -> None:
-    make(here, "z.py", "a.py", "b/c/d.py", "b/a.py", "b-c/a.py")
+def test_python_files_and_notebooks_are_found_at_any_depth_in_order(here: Path) -> None:
+    make(here, "z.py", "a.py", "b/c/d.py", "b/a.ipynb", "b-c/a.py")
 
-    assert found().files == ["a.py", "b-c/a.py", "b/a.py", "b/c/d.py", "z.py"]
+    assert found().files == ["a.py", "b-c/a.py", "b/a.ipynb", "b/c/d.py", "z.py"]
 
 
 def test_other_files_are_not_found(here: Path) -> None:

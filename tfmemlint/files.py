@@ -13,7 +13,7 @@ from typing import NamedTuple
 from tfmemlint.gitignore import Gitignore, gitignore, ignored
 from tfmemlint.patterns import Matcher
 
-SUFFIXES = (".py",)
+SUFFIXES = (".py", ".ipynb")
 
 Excluded = Callable[[str], Matcher]
 """What is excluded in a folder, given by its absolute path."""
