@@ -315,11 +315,11 @@ class Values:
             return Value(Kind.VARIABLE, inner.extent, inner.dtype, inner.shape, node)
         filled = makers.FILLED.get(name)
         if filled is not None:
-            shape = self._shape(makers.argument(node, filled.place, filled.keyword), frame)
+            shape = self.shape(makers.argument(node, filled.place, filled.keyword), frame)
             if name in makers.DIMENSIONS_AS_ARGUMENTS:
                 shape = self._dimensions(node.args, frame)
             given = makers.argument(node, filled.dtype_place, "dtype")
-            dtype = filled.dtype if given is None else self._dtype(given)
+            dtype = filled.dtype if given is None else self.dtype(given)
             return Value(kind, Extent.WHOLE, dtype, shape, node)
         if name in makers.KEEPS_DATA or name.endswith(".preprocess_input"):
             return self._kept(name, kind, node, frame)
@@ -343,9 +343,7 @@ class Values:
             return Value(kind, shape=() if inner.kind is Kind.NUMBER else None, origin=node)
         if name.startswith(("keras.", "sklearn.")):
             kind = Kind.ARRAY if inner.kind is Kind.FRAME else inner.kind
-        dtype = (
-            self._dtype(makers.argument(node, 1, "dtype")) if name in makers.SETS_DTYPE else None
-        )
+        dtype = self.dtype(makers.argument(node, 1, "dtype")) if name in makers.SETS_DTYPE else None
         shape = inner.shape if name in makers.KEEPS_SHAPE else None
         if name.endswith(".expand_dims"):
             axis = makers.argument(node, 1, "axis")
@@ -369,9 +367,9 @@ class Values:
             shape = (
                 self._dimensions(node.args, frame)
                 if by_dimension
-                else self._shape(makers.argument(node, place, "size"), frame)
+                else self.shape(makers.argument(node, place, "size"), frame)
             )
-            given = self._dtype(makers.argument(node, None, "dtype"))
+            given = self.dtype(makers.argument(node, None, "dtype"))
             return Value(Kind.ARRAY, Extent.WHOLE, given or "float64", shape, node)
         if made in makers.PATH and callee.attr in ("glob", "rglob", "iterdir"):
             return Value(Kind.PATHS, Extent.WHOLE, origin=node)
@@ -390,7 +388,7 @@ class Values:
             return UNKNOWN
         if inner.is_array and callee.attr in makers.ARRAY_METHODS:
             cast = makers.argument(node, 0, "dtype") if callee.attr == "astype" else None
-            dtype = self._dtype(cast) or inner.dtype
+            dtype = self.dtype(cast) or inner.dtype
             keeps = callee.attr in ("astype", "clip", "copy", "numpy")
             kind = Kind.ARRAY if callee.attr == "numpy" else inner.kind
             return Value(
@@ -535,7 +533,8 @@ class Values:
         }
         return found.pop() if len(found) == 1 else None
 
-    def _shape(self, node: ast.expr | None, frame: Frame | None) -> Shape | None:
+    def shape(self, node: ast.expr | None, frame: Frame | None = None) -> Shape | None:
+        """The sizes a tuple, a list or a number gives; those that are not known are None."""
         if node is None:
             return None
         if isinstance(node, (ast.Tuple, ast.List)):
@@ -543,7 +542,7 @@ class Values:
         if isinstance(node, ast.Name):
             origins = self._flow.origins(node, frame) or ()
             if len(origins) == 1 and isinstance(origins[0].value, (ast.Tuple, ast.List)):
-                return self._shape(origins[0].value, origins[0].frame)
+                return self.shape(origins[0].value, origins[0].frame)
         size = self.number(node, frame)
         return (int(size),) if size is not None else None
 
@@ -551,7 +550,7 @@ class Values:
         sizes: list[int | None] = []
         for node in nodes:
             if isinstance(node, ast.Starred):
-                inner = self._shape(node.value, frame)
+                inner = self.shape(node.value, frame)
                 if inner is None:
                     return None
                 sizes += inner
@@ -560,7 +559,8 @@ class Values:
                 sizes.append(None if size is None else int(size))
         return tuple(sizes)
 
-    def _dtype(self, node: ast.expr | None) -> str | None:
+    def dtype(self, node: ast.expr | None) -> str | None:
+        """The data type that is named: `tf.float32`, `np.float32`, `"float32"`."""
         if node is None:
             return None
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
