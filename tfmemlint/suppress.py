@@ -9,7 +9,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Container, Iterator, Sequence
 from itertools import chain, islice
-from math import inf
 from typing import NamedTuple
 
 from tfmemlint.lines import Lines
@@ -79,7 +78,7 @@ class _Area(NamedTuple):
     code: str | None
     cause: Span
     first: int = 0
-    last: float = inf
+    last: float = float("inf")
 
 
 class _Scopes(NamedTuple):
