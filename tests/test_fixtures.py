@@ -278,16 +278,17 @@ def test_the_screen_hides_no_finding(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_the_whole_folder_of_fixtures_lists_every_want(capsys: pytest.CaptureFixture[str]) -> None:
-    wanted: set[tuple[str, str, int]] = {
-        (str(program.path), want.code, want.line)
+    wanted = {
+        (str(program.path), *want[:3])
         for program in programs()
-        if program.path.suffix == ".py"
-        for want in unmarked(program.path.read_bytes())[1]
+        for want in unmarked(program.path.read_bytes(), program.path.suffix)[1]
     }
 
     found = check(FIXTURES, capsys)
 
-    assert wanted <= {(each["filename"], each["code"], each["location"]["row"]) for each in found}
+    assert wanted <= {
+        (each["filename"], each["cell"], each["location"]["row"], each["code"]) for each in found
+    }
 
 
 def test_marks_are_cut_with_the_space_before_them() -> None:

@@ -705,6 +705,12 @@ class TestCommandLine:
         assert done.stdout.startswith(b"n.ipynb:cell 4:3:26: TFM202 ")
         assert (record["cell"], record["location"]) == (4, {"row": 3, "column": 26})
 
+    def test_notebooks_are_found_in_folders(self, path: Path) -> None:
+        path.write_bytes(training(PIPELINE))
+        done = check("--output-format=concise", folder=path.parent)
+
+        assert done.stdout.startswith(b"n.ipynb:cell 4:3:26: TFM202 ")
+
     def test_a_fix_is_written_into_the_notebook(self, path: Path) -> None:
         path.write_bytes(training(PIPELINE, nbformat_minor=2))
         done = check("--fix", "--unsafe-fixes", path, folder=path.parent)

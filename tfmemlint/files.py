@@ -15,6 +15,9 @@ from tfmemlint.patterns import Matcher
 
 SUFFIXES = (".py", ".ipynb")
 
+_LARGEST = 1_000_000
+"""Bytes of a .gitignore that are read."""
+
 Excluded = Callable[[str], Matcher]
 """What is excluded in a folder, given by its absolute path."""
 
@@ -167,7 +170,7 @@ def _read(path: str, folder: str) -> tuple[Gitignore, ...]:
         return ()
     try:
         with open(path, "rb") as file:
-            return (gitignore(file.read(), folder),)
+            return (gitignore(file.read(_LARGEST), folder),)
     except OSError:
         return ()
 
