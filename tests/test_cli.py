@@ -50,6 +50,7 @@ PACK = {
         "meddles",
         'open(file.path, "a").write("#"); ' + FIX.format(name="meddles", other="rests", how="SAFE"),
     ),
+    "ACM206": ("mumbles", "yield Diagnostic(span, None)"),
     "ACM205": ("swings", FIX.format(name="swings", other="swings ", how="SAFE")),
 }
 """A rule for each word, by code."""
@@ -80,7 +81,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for code, (name, then) in PACK.items():
         (pack / f"{code.lower()}.py").write_text(RULE.format(code=code, name=name, then=then))
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[tfmemlint.rules]\nacme = acme_rules\n")
+    (info / "entry_points.txt").write_text(
+        "[tfmemlint.rules]\nacme = acme_rules\ntorn = torn_rules\n"
+    )
+    (folder / "torn_rules.py").write_text("import no_such_module")
     return folder
 
 
@@ -231,6 +235,25 @@ def test_a_rule_that_fails_is_told_where_findings_are_not(
     assert done.status == 2
     assert "a.py:1:1: TFM004 ACM201 failed: LookupError" in done.out + done.err
     assert "ACM103" not in done.out + done.err
+
+
+def test_a_rule_pack_that_cannot_be_imported_is_2(run: Run, here: Path) -> None:
+    write(here / "a.py")
+    (here / "tfmemlint.toml").write_text("plugins = ['torn']")
+    message = "the rules cannot be loaded: ModuleNotFoundError: No module named 'no_such_module'"
+
+    assert Done(2, "", f"error: {message}\n") == run("check")
+
+
+def test_a_fault_that_nobody_foresaw_is_2_and_can_be_reported(run: Run, here: Path) -> None:
+    write(here / "a.py", "mumbles")
+    done = run("check")
+
+    assert done.status == 2
+    assert done.err.startswith("Traceback (most recent call last):\n")
+    assert done.err.endswith(
+        "\nerror: this is a fault of tfmemlint; please report the lines above\n"
+    )
 
 
 def test_exit_zero_is_0_in_spite_of_findings(run: Run, here: Path) -> None:
@@ -706,8 +729,8 @@ def test_any_number_of_processes_finds_the_same(run: Run, here: Path) -> None:
 
     assert alone.status == 1
     assert len(json.loads(alone.out)) > 200
-    for jobs in ("2", "7"):
-        assert alone == run("check", "--output-format=json", f"--jobs={jobs}")
+    for jobs in (["--jobs=2"], ["--jobs=7"], []):
+        assert alone == run("check", "--output-format=json", *jobs)
 
 
 def test_any_number_of_processes_fixes_the_same(run: Run, here: Path) -> None:
@@ -889,6 +912,22 @@ def test_a_rule_is_explained_also_if_it_is_a_plugins(run: Run) -> None:
     assert run("rule", "ACM999").status == 2
 
 
+def test_a_rule_is_not_explained_with_wrong_settings(run: Run, here: Path) -> None:
+    (here / "tfmemlint.toml").write_text("plugin = ['acme']")
+    done = run("rule", "TFM202")
+
+    assert done[:2] == (2, "")
+    assert "unknown key `plugin`; did you mean `plugins`?" in done.err
+
+
+def test_every_command_has_help_of_its_own(run: Run) -> None:
+    for command in ("check", "rule", "verify", "config", "clean"):
+        done = run(command, "--help")
+
+        assert (done.status, done.err) == (0, "")
+        assert done.out.startswith(f"usage: tfmemlint {command} ")
+
+
 def test_settings_are_listed_and_explained(run: Run) -> None:
     assert "per-file-ignores\n" in run("config").out
     assert "unsafe-fixes = true" in run("config", "unsafe-fixes").out
@@ -916,6 +955,7 @@ def test_clean_removes_what_is_stale_and_nothing_else(run: Run, here: Path) -> N
         True,
     ]
     assert "kept ./.a.py.1.tfmemlint-backup" in done.out
+    assert run("clean", "nowhere").status == 2
 
 
 def test_nothing_of_the_working_directory_is_imported(run: Run, here: Path) -> None:

@@ -201,6 +201,19 @@ def test_a_folder_that_cannot_be_read_is_a_problem(here: Path) -> None:
         (here / "closed").chmod(0o700)
 
 
+def test_folders_nested_too_deeply_for_any_path_are_a_problem(here: Path) -> None:
+    make(here, "a.py")
+    deep = "d" * 200
+    for _ in range(25):
+        os.mkdir(deep)  # noqa: PTH102  pathlib would name the whole path
+        os.chdir(deep)
+    os.chdir(here)
+    files, problems = found()
+
+    assert files == ["a.py"]
+    assert [each.rpartition(": ")[2] for each in problems] == ["File name too long"]
+
+
 def test_a_file_is_found_once_by_whatever_ways(here: Path) -> None:
     make(here, "src/b.py")
     (here / "src" / "a_link.py").symlink_to("b.py")
