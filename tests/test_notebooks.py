@@ -401,6 +401,13 @@ class TestEditing:
 
         assert replaced(self.DATA, old, new) == self.DATA.replace(spelt, respelt)
 
+    def test_lines_that_become_one_are_one_string(self) -> None:
+        data = notebook("x = (\n    1\n)\ny = 2", "z = [\n]")
+
+        assert replaced(data, "(\n    1\n)", "1") == notebook("x = 1\ny = 2", "z = [\n]")
+        assert replaced(data, "[\n]", "3") == notebook("x = (\n    1\n)\ny = 2", "z = 3")
+        assert replaced(data, "\n    1\n)\ny", "1); y") == notebook("x = (1); y = 2", "z = [\n]")
+
     def test_nothing_changes_without_an_edit(self) -> None:
         read = notebooks.read(self.DATA)
 
@@ -579,7 +586,7 @@ def taken_out(raw: str, parts: Sequence[str]) -> list[str]:
     return values
 
 
-@settings(deadline=None, database=None)
+@settings(deadline=None, database=None, max_examples=300)
 @given(some_cells, styles, st.booleans())
 def test_edits_change_their_lines_and_nothing_else(
     cells: list[list[Line]], style: Style, tight: bool
