@@ -38,6 +38,27 @@ def swapped(file: File, first: ast.Call, second: ast.Call) -> tuple[Edit, Edit] 
     return Edit(one, file.source(other)), Edit(other, file.source(one))
 
 
+def chained(file: File, call: ast.Call, text: str) -> Edit | None:
+    """A method call, `.batch(32)`, behind another: on a line of its own where that one has one."""
+    import libcst as cst  # noqa: PLC0415
+
+    concrete = file.concrete(call)
+    found = concrete.find(call, cst.Call) if concrete else None
+    if concrete is None or found is None:
+        return None
+    end = file.span(call).end
+    dot = concrete.span(found.func.dot) if isinstance(found.func, cst.Attribute) else None
+    start = file.lines.start(dot.start) if dot is not None else 0
+    if dot is None or file.text[start : dot.start].strip():
+        return Edit(Span(end, end), text)
+    text = newline(file) + file.text[start : dot.start] + text
+    if file.text[:start].rstrip("\r\n").endswith("\\"):
+        return Edit(Span(end, end), " \\" + text)
+    rest = file.text[end : file.lines.end(file.lines.position(end)[0])].rstrip()
+    at = end + len(rest) if rest.lstrip().startswith("#") else end
+    return Edit(Span(at, at), text)
+
+
 def without_argument(file: File, call: ast.Call, name: str) -> Edit | None:
     """The keyword argument `name` taken out of a call, with its comma and its own line."""
     import libcst as cst  # noqa: PLC0415
@@ -111,6 +132,32 @@ def newline(file: File) -> str:
     """The line ending the file uses."""
     first = file.text[: file.lines.starts[1]] if len(file.lines.starts) > 1 else "\n"
     return first[len(first.rstrip("\r\n")) :]
+
+
+def lifted(file: File, statement: ast.stmt, anchor: ast.stmt) -> tuple[Edit, Edit] | None:
+    """A statement, with the comments right above it, moved in front of one that stands around it."""
+    lines, outer = whole_lines(file, statement), whole_lines(file, anchor)
+    if lines is None or outer is None:
+        return None
+    lines = Span(_commented(file, lines.start), lines.end)
+    end = lines.end
+    while end < len(file.text) and not file.text[end : _line_end(file, end)].strip():
+        end = _line_end(file, end)
+    blank = newline(file) if hasattr(statement, "body") else ""
+    text = reindented(file, lines, margin(file, anchor)) + blank
+    at = _commented(file, outer.start)
+    return Edit(Span(at, at), text), Edit(Span(lines.start, end), "")
+
+
+def _commented(file: File, start: int) -> int:
+    """Where the comments begin that stand right above a line."""
+    while start and file.text[file.lines.start(start - 1) : start].lstrip().startswith("#"):
+        start = file.lines.start(start - 1)
+    return start
+
+
+def _line_end(file: File, offset: int) -> int:
+    return file.lines.end(file.lines.position(offset)[0])
 
 
 def reindented(file: File, lines: Span, to: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import Enum
 from functools import cached_property
 from typing import NamedTuple
@@ -73,24 +73,28 @@ class Consumers:
         """Whether a loop's body takes gradients, itself or in functions of the module it runs."""
         if isinstance(loop, ast.comprehension):
             return False
-        pending: list[tuple[FunctionNode | None, int]] = [(None, 0)]
-        seen: set[FunctionNode | None] = {None}
-        for function, depth in pending:
-            for node in within(loop.body) if function is None else self._functions.body(function):
+        return any(map(self._takes_gradients, self.run_by(loop.body)))
+
+    def run_by(self, code: Iterable[ast.AST]) -> Iterator[ast.AST]:
+        """The nodes of code, and those of the module's functions that it runs in turn."""
+        pending: list[tuple[Iterable[ast.AST], int]] = [(within(code), _MAX_CALLS)]
+        seen: set[FunctionNode] = set()
+        for nodes, hops in pending:
+            for node in nodes:
+                yield node
                 if not isinstance(node, ast.Call):
                     continue
-                if self._takes_gradients(node):
-                    return True
-                for called in (node.func, *node.args):  # `strategy.run(step, ...)` runs a step, too
-                    inner = self._functions.function(called)
-                    if inner is not None and inner not in seen and depth < _MAX_CALLS:
-                        seen.add(inner)
-                        pending.append((inner, depth + 1))
-        return False
+                for called in (node.func, *node.args):  # `strategy.run(step)` runs a step, too
+                    function = self._functions.function(called)
+                    if function is not None and function not in seen and hops:
+                        seen.add(function)
+                        pending.append((self._functions.body(function), hops - 1))
 
-    def _takes_gradients(self, call: ast.Call) -> bool:
-        method = call.func.attr if isinstance(call.func, ast.Attribute) else None
-        return method in _TRAINS or self._names.qualified(call.func) == "tensorflow.GradientTape"
+    def _takes_gradients(self, node: ast.AST) -> bool:
+        if not isinstance(node, ast.Call):
+            return False
+        method = node.func.attr if isinstance(node.func, ast.Attribute) else None
+        return method in _TRAINS or self._names.qualified(node.func) == "tensorflow.GradientTape"
 
     def _loops(self) -> Iterator[_Place]:
         for loop in self._tree.all(ast.For, ast.AsyncFor, ast.comprehension):

@@ -1,0 +1,56 @@
+"""Method calls put behind the last one of a chain."""
+
+import ast
+
+import pytest
+
+from tfmemlint import File, Fix, edits
+from tfmemlint.fixing import apply
+from tfmemlint.vocabulary import Applicability
+
+
+def chained(code: str) -> str:
+    """`code` with `.batch(32)` behind its call of `shuffle`."""
+    file = File("module.py", code)
+    [call] = [
+        each
+        for each in file.tf.tree.all(ast.Call)
+        if isinstance(each.func, ast.Attribute) and each.func.attr == "shuffle"
+    ]
+    edit = edits.chained(file, call, ".batch(32)")
+    assert edit is not None
+    after = apply(code, [Fix("Batch", (edit,), Applicability.UNSAFE)]).text
+    ast.parse(after)
+    return after
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param("x = a.shuffle(9)\n", "x = a.shuffle(9).batch(32)\n", id="one line"),
+        pytest.param("f(a.shuffle(9), b)", "f(a.shuffle(9).batch(32), b)", id="an argument"),
+        pytest.param("(a.shuffle(9)).b()", "(a.shuffle(9).batch(32)).b()", id="in parentheses"),
+        pytest.param(
+            "x = (\n    a\n    .shuffle(9)\n)\n",
+            "x = (\n    a\n    .shuffle(9)\n    .batch(32)\n)\n",
+            id="a line for each",
+        ),
+        pytest.param(
+            "x = (a\r\n     .shuffle(9)  # all\r\n     )\r\n",
+            "x = (a\r\n     .shuffle(9)  # all\r\n     .batch(32)\r\n     )\r\n",
+            id="a comment stays where it is",
+        ),
+        pytest.param(
+            "x = (a\n     .shuffle(\n         9))\n",
+            "x = (a\n     .shuffle(\n         9)\n     .batch(32))\n",
+            id="a bracket that closes on the line",
+        ),
+        pytest.param(
+            "x = a \\\n    .shuffle(9)  # all\n",
+            "x = a \\\n    .shuffle(9) \\\n    .batch(32)  # all\n",
+            id="backslashes",
+        ),
+    ],
+)
+def test_a_call_is_added_in_the_layout_of_the_chain(before: str, after: str) -> None:
+    assert chained(before) == after
