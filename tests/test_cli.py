@@ -153,6 +153,14 @@ def test_something_found_is_1(run: Run, here: Path) -> None:
     )
 
 
+def test_options_and_paths_come_in_any_order(run: Run, here: Path) -> None:
+    for name in ("a.py", "b.py", "-c.py"):
+        write(here / name, "spam")
+
+    assert run("check", "a.py", "--fix", "b.py", "--quiet", "--", "-c.py").status == 0
+    assert {(here / name).read_text() for name in ("a.py", "b.py", "-c.py")} == {START + "eggs\n"}
+
+
 def test_without_tensorflow_no_rule_is_asked(run: Run, here: Path) -> None:
     write(here / "a.py", "spam", start="")
     (here / "b.py").write_text("def f(:  # not even Python")

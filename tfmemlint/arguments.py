@@ -27,7 +27,7 @@ FORMAT_VARIABLE = "TFMEMLINT_OUTPUT_FORMAT"
 
 def parse(argv: list[str]) -> argparse.Namespace:
     """The options in these arguments; ends the program where they make no sense."""
-    options = _parser().parse_args(argv)
+    options = _parser().parse_intermixed_args(argv)
     options.fix_only |= options.diff
     options.fix |= options.fix_only
     options.stdin = options.stdin_filename is not None or options.paths == ["-"]
@@ -104,7 +104,10 @@ def _positive(text: str) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "tfmemlint check",
+        usage="tfmemlint check [OPTION ...] [PATH ...]",
         description="Find code that wastes or leaks memory in TensorFlow and Keras programs.",
+        epilog="--no-fix undoes --fix; the same goes for --unsafe-fixes, --show-fixes, --fix-only, "
+        "--respect-gitignore and --force-exclude. Exit codes: 0 nothing found, 1 something found, 2 something could not be done.",
         allow_abbrev=False,
     )
     add = parser.add_argument
