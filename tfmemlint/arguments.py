@@ -107,7 +107,8 @@ def _parser() -> argparse.ArgumentParser:
         usage="tfmemlint check [OPTION ...] [PATH ...]",
         description="Find code that wastes or leaks memory in TensorFlow and Keras programs.",
         epilog="--no-fix undoes --fix; the same goes for --unsafe-fixes, --show-fixes, --fix-only, "
-        "--respect-gitignore and --force-exclude. Exit codes: 0 nothing found, 1 something found, 2 something could not be done.",
+        "--respect-gitignore and --force-exclude. "
+        "Exit codes: 0 nothing was found, 1 something was found, 2 something could not be done.",
         allow_abbrev=False,
     )
     add = parser.add_argument
