@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
 import time
 from pathlib import Path
 
@@ -148,6 +150,19 @@ def test_a_program_sees_nothing_of_ours(monkeypatch: pytest.MonkeyPatch) -> None
         "0 __main__ 1",
         "[]",
     ]
+
+
+def can_unshare_the_network() -> bool:
+    return any(
+        subprocess.run(["unshare", flag, "true"], capture_output=True, check=False).returncode == 0
+        for flag in (("-n", "-rn") if shutil.which("unshare") else ())
+    )
+
+
+@pytest.mark.skipif(not can_unshare_the_network(), reason="this machine does not allow it")
+def test_a_program_has_no_network() -> None:
+    program = "import socket\nprint([name for _, name in socket.if_nameindex() if name != 'lo'])\n"
+    assert weigh(program).output.text == "[]\n"
 
 
 def test_a_flood_of_output_is_compared_whole_and_kept_in_part() -> None:
