@@ -135,7 +135,7 @@ def newline(file: File) -> str:
 
 
 def lifted(file: File, statement: ast.stmt, anchor: ast.stmt) -> tuple[Edit, Edit] | None:
-    """A statement, with the comments right above it, moved in front of one that stands around it."""
+    """A statement and the comments right above it, moved in front of one that holds it."""
     lines, outer = whole_lines(file, statement), whole_lines(file, anchor)
     if lines is None or outer is None:
         return None

@@ -12,6 +12,7 @@ from tfmemlint.facts.bindings import Binding, Bindings, How
 from tfmemlint.facts.consumers import Consumers, End, Into
 from tfmemlint.facts.datasets import BATCHING, Chain, Datasets, From, Source, Step
 from tfmemlint.facts.dtypes import Dtypes
+from tfmemlint.facts.elements import Elements, Passage
 from tfmemlint.facts.flow import Flow, Frame, Origin
 from tfmemlint.facts.functions import Functions, default
 from tfmemlint.facts.graph_loops import GraphLoops, InGraph
@@ -20,9 +21,11 @@ from tfmemlint.facts.loading import Gathered, Loading
 from tfmemlint.facts.loop_bodies import LoopBodies
 from tfmemlint.facts.loops import Growth, Loop, Loops, Over
 from tfmemlint.facts.makers import argument
+from tfmemlint.facts.mapped import Mapped, Mappings
 from tfmemlint.facts.names import Names
 from tfmemlint.facts.ops import Ops
 from tfmemlint.facts.passes import Pass, Passes
+from tfmemlint.facts.remakes import Made, Remake, Remakes
 from tfmemlint.facts.repeats import Repeats
 from tfmemlint.facts.tapes import Tape, Tapes
 from tfmemlint.facts.tensors import Tensors
@@ -49,9 +52,13 @@ __all__ = [
     "Kind",
     "Loop",
     "LoopNode",
+    "Mapped",
+    "Made",
     "Origin",
     "Over",
     "Pass",
+    "Passage",
+    "Remake",
     "Source",
     "Step",
     "Tape",
@@ -64,6 +71,8 @@ __all__ = [
     "argument",
     "default",
 ]
+
+_TESTS = ("absl.testing", "pytest", "tensorflow.test.TestCase", "unittest")
 
 
 class TensorFlow:
@@ -106,6 +115,16 @@ class TensorFlow:
     def values(self) -> Values:
         """What expressions hold."""
         return Values(self.names, self.functions, self.flow, self.datasets.is_dataset)
+
+    @cached_property
+    def mappings(self) -> Mappings:
+        """What the functions given to pipelines make of their elements."""
+        return Mappings(self.names, self.functions, self.values)
+
+    @cached_property
+    def elements(self) -> Elements:
+        """What the elements of pipelines are."""
+        return Elements(self.names, self.values, self.mappings)
 
     @cached_property
     def loops(self) -> Loops:
@@ -172,6 +191,25 @@ class TensorFlow:
     def uses(self) -> Uses:
         """Where values end up."""
         return Uses(self.tree, self.bindings, self.functions)
+
+    @cached_property
+    def remakes(self) -> Remakes:
+        """The traced functions that are made again and again."""
+        return Remakes(
+            self.tree,
+            self.bindings,
+            self.names,
+            self.functions,
+            self.values,
+            self.loops,
+            self.tracing,
+            self.uses,
+        )
+
+    @cached_property
+    def is_test(self) -> bool:
+        """Whether this file tests other code: it imports what tests are written with."""
+        return self.names.uses(_TESTS)
 
     @cached_property
     def ops(self) -> Ops:

@@ -150,10 +150,16 @@ class Functions:
     def makes_tf_function(self, expression: ast.expr) -> bool:
         """Whether applying this expression to a function has TensorFlow trace it.
 
-        True of `tf.function`, `tf.function(jit_compile=True)`, `partial(tf.function, ...)`.
+        True of `tf.function`, `tf.function(jit_compile=True)`, `partial(tf.function, ...)`, and of
+        names for these.
         """
         if self._names.is_any(expression, TF_FUNCTION):
             return True
+        if isinstance(expression, ast.Name):
+            binding = self._bindings.only(expression)
+            assigned = binding is not None and binding.how is How.ASSIGNED and not binding.path
+            value = binding.value if binding is not None and assigned else None
+            expression = expression if value is None else value
         if isinstance(expression, ast.Call):
             if self._names.is_any(expression.func, PARTIAL):
                 return bool(expression.args) and self.makes_tf_function(expression.args[0])
