@@ -1,0 +1,140 @@
+"""A `tf.function` that is made again and again is traced again and again.
+
+## What it finds
+A `tf.function` that is made in a loop and called there: a decorated `def`, `tf.function(f)`, a
+lambda that is wrapped where it is called, or a call of a factory in the module that returns one.
+Also a function or method that wraps, and calls at once, whenever it is called itself.
+
+## Why it costs memory
+Graphs belong to the object that `tf.function` makes, and a new one starts with none: all it runs is
+traced and optimised afresh. When it is dropped its graphs go with it, unless something in them
+registers with TensorFlow for good. An optimizer's `apply_gradients` does, so do `silu` and
+`tf.recompute_grad`: then every graph stays until the process ends. Time is lost always.
+
+## What to do instead
+Make the function once, before the loop, and call it there. What changes from round to round becomes
+an argument: tensors for numbers, so that they do not have it traced again.
+
+## Fix safety
+Safe where it is offered as such: the function, which reads nothing that the loop gives a value, is
+moved in front of it. Unsafe where the function draws random numbers, since those of a new
+`tf.function` begin anew. Not offered where it reads what the loop makes or changes, or prints.
+
+## When to ignore it
+When the process is to end soon anyway. The rule is silent by itself for loops of few rounds, in
+tests, where functions are stored for later or made under a condition (`if self._step is None`), and
+where each belongs to a model that is made in the same round: TensorFlow wants one for each there.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, Span, edits
+from tfmemlint.facts import Loop, Made, Remake
+
+RANDOM = (
+    "keras.random.",
+    "tensorflow.image.random_",
+    "tensorflow.nn.dropout",
+    "tensorflow.random.",
+)
+
+
+def check(file: File) -> Iterator[Diagnostic]:
+    if file.tf.is_test:
+        return
+    for number, remake in enumerate(file.tf.remakes.all, 1):
+        name = edits.fresh(file, "traced" if number == 1 else f"traced_{number}")
+        yield Diagnostic(_span(file, remake), _message(file, remake), _fix(file, remake, name))
+
+
+def _span(file: File, remake: Remake) -> Span:
+    if isinstance(remake.maker, ast.Call):
+        return file.span(remake.maker)
+    wraps = file.tf.functions.makes_tf_function
+    return file.span(next(each for each in remake.maker.decorator_list if wraps(each)))
+
+
+def _message(file: File, remake: Remake) -> str:
+    made, maker, within = remake.made, remake.maker, remake.within
+    rounds = f"in every round of `{_header(file, remake.loop)}`" if remake.loop is not None else ""
+    if within is not None:
+        name = f"`{getattr(within, 'name', 'lambda')}` makes another `tf.function` at every call"
+        return f"{name} and is called {rounds}" if rounds else f"{name}, to be traced anew"
+    if isinstance(maker, ast.Call) and maker is not made:
+        return f"`{ast.unparse(maker.func)}` gives another `tf.function` {rounds}, traced anew"
+    if isinstance(made, ast.Call):
+        return f"`{_short(ast.unparse(made))}` is another function {rounds}, traced anew"
+    return f"`{made.name}` is another `tf.function` {rounds}, traced anew"
+
+
+def _header(file: File, loop: Loop) -> str:
+    node = loop.node
+    if isinstance(node, ast.While):
+        return _short(f"while {ast.unparse(node.test)}")
+    return _short(f"for {file.source(node.target)} in {ast.unparse(node.iter)}")
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _fix(file: File, remake: Remake, name: str) -> Fix | None:
+    """The function made above the loop, if nothing there could make it another one."""
+    made, loop = remake.made, remake.loop
+    if loop is None or remake.within is not None or remake.maker is not made:
+        return None
+    if not file.tf.remakes.same_before(made, loop):
+        return None
+    anchor = file.tf.tree.statement(loop.node)
+    at_once = isinstance(made, ast.Call) and remake.used.func is made
+    edited = _named(file, made, anchor, name) if at_once else _lifted(file, made, anchor)
+    safety = Applicability.UNSAFE if _is_random(file, made) else Applicability.SAFE
+    return None if edited is None else Fix("Make the function before the loop", edited, safety)
+
+
+def _lifted(file: File, made: Made, anchor: ast.stmt) -> tuple[Edit, ...] | None:
+    """The definition, or the assignment of `tf.function(f)`, moved above the loop."""
+    tree, bindings = file.tf.tree, file.tf.bindings
+    statement = tree.statement(made)
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else statement
+    name = target.id if isinstance(target, ast.Name) else getattr(statement, "name", "")
+    within = getattr(anchor, "body", None)
+    once = len(bindings.of(tree.scope(statement), name)) == 1
+    straight = isinstance(within, list) and tree.place(statement)[0] is within
+    return edits.lifted(file, statement, anchor) if once and straight else None
+
+
+def _named(file: File, made: Made, anchor: ast.stmt, name: str) -> tuple[Edit, ...] | None:
+    """`tf.function(f)(x)` as `traced(x)`, with `traced = tf.function(f)` above the loop."""
+    lines = edits.whole_lines(file, anchor)
+    if lines is None or not isinstance(made, ast.Call) or made.lineno != made.end_lineno:
+        return None
+    assigned = f"{edits.margin(file, anchor)}{name} = {file.source(made)}{edits.newline(file)}"
+    return Edit(Span(lines.start, lines.start), assigned), edits.replaced(file, made, name)
+
+
+def _is_random(file: File, made: Made) -> bool:
+    """Whether the function, or one of this module that it calls, draws random numbers."""
+    wrapped = file.tf.remakes.wrapped(made)
+    pending = [] if wrapped is None else [wrapped]
+    for function in pending:
+        for node in ast.walk(function):
+            called = file.tf.functions.function(node.func) if isinstance(node, ast.Call) else None
+            if called is not None and called not in pending:
+                pending.append(called)
+            name = file.tf.names.qualified(node) if isinstance(node, ast.Attribute) else None
+            if (name or "").startswith(RANDOM):
+                return True
+    return False
+
+
+RULE = Rule(
+    code="TFM102",
+    name="function-per-call",
+    claim=Claim(Metric.TRACES, at_most=0.06, because="the function is traced once, not per round"),
+    triggers=("function",),
+    check=check,
+)
