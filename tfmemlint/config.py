@@ -117,6 +117,7 @@ class Configs:
         self._always = None if always is None else override(always)
         self._known: dict[str, Config] = {}
         self._excluded: dict[Config, Matcher] = {}
+        self._declared: dict[str, tuple[str, ...]] = {}
 
     def of(self, folder: str) -> Config:
         """The settings that hold in a folder, given by its absolute path. Raises ConfigError."""
@@ -143,6 +144,27 @@ class Configs:
             patterns = (*config.exclude, *config.extend_exclude)
             self._excluded[config] = matcher(patterns, ANY)
         return self._excluded[config]
+
+    def oldest_tensorflow(self, folder: str) -> tuple[int, ...] | None:
+        """The oldest TensorFlow that code in a folder is to run with; None if any.
+
+        As set or, where settings leave it open, as the project's requirements have it.
+        """
+        setting = self.of(folder).tensorflow
+        if setting is not None or self._always is not None:
+            return oldest_tensorflow(setting)
+        floors = map(oldest_tensorflow, self._required(folder))
+        return min((floor for floor in floors if floor is not None), default=None)
+
+    def _required(self, folder: str) -> tuple[str, ...]:
+        """The specifiers for TensorFlow nearest to a folder, within its repository."""
+        from tfmemlint.declared import specifiers  # noqa: PLC0415
+
+        if folder not in self._declared:
+            found, above = specifiers(folder), os.path.dirname(folder)
+            ends = above == folder or os.path.lexists(os.path.join(folder, ".git"))
+            self._declared[folder] = found if found or ends else self._required(above)
+        return self._declared[folder]
 
     def all(self) -> list[Config]:
         """The different settings met so far."""
@@ -456,7 +478,8 @@ OPTIONS: Mapping[str, Option] = {
         _specifier,
         "none",
         'tensorflow = ">=2.12"',
-        "The versions of TensorFlow that the code is to run with.",
+        "The versions of TensorFlow that the code is to run with; where this is not set, what the\n"
+        "nearest pyproject.toml or requirements*.txt asks for.",
     ),
     "output-format": Option(
         "str", _format, '"full"', 'output-format = "concise"', "How to write what was found."

@@ -22,8 +22,13 @@ ENGINE = dict((UNREADABLE, SYNTAX_ERROR, SKIPPED, INTERNAL_ERROR, UNUSED_SUPPRES
 _START = Span(0, 0)
 
 
-def lint(path: str, text: str, rules: Iterable[Rule]) -> tuple[Finding, ...]:
-    """What these rules find in a file, in order; never raises."""
+def lint(
+    path: str, text: str, rules: Iterable[Rule], tensorflow: tuple[int, ...] | None = None
+) -> tuple[Finding, ...]:
+    """What these rules find in a file, in order; never raises.
+
+    `tensorflow` is the oldest version that the code is to run with; None if any.
+    """
     # `ast` and the facts take longer to import than most files take to be found clean.
     from tfmemlint.source import File, TooDeep, parse  # noqa: PLC0415
 
@@ -33,7 +38,7 @@ def lint(path: str, text: str, rules: Iterable[Rule]) -> tuple[Finding, ...]:
         if not rules:
             parse(text, path)
             return ()
-        file = File(path, text)
+        file = File(path, text, tensorflow)
     except SyntaxError as error:
         return (Finding(*SYNTAX_ERROR, _diagnostic(error, text)),)
     except (TooDeep, RecursionError, MemoryError) as error:

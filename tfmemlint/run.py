@@ -133,7 +133,7 @@ class Checker:
 
     def config(self, path: str) -> Config:
         """The settings of a file. Raises ConfigError."""
-        return self._configs.of(os.path.dirname(os.path.abspath(path)))
+        return self._configs.of(_folder(path))
 
     def plan(self, path: str) -> Plan:
         """What is to be done with a file. Raises ConfigError."""
@@ -222,7 +222,9 @@ class Checker:
         here, text = plan.reported_in(path), opened.content.text
         words = screen.words(text.encode("utf-8", "surrogatepass"))
         rules = [rule for rule in plan.rules if rule.code in here]
-        findings = lint(path, text, screen.awaited(rules, words))
+        rules = screen.awaited(rules, words)
+        oldest = self._configs.oldest_tensorflow(_folder(path)) if rules else None
+        findings = lint(path, text, rules, oldest)
         if self._noqa:
             from tfmemlint.suppress import suppress  # noqa: PLC0415
 
@@ -299,6 +301,10 @@ class _Opened(NamedTuple):
 
 class _TooSlowError(BaseException):
     """The time for one file is over; not an Exception, which a rule's own handler would catch."""
+
+
+def _folder(path: str) -> str:
+    return os.path.dirname(os.path.abspath(path))
 
 
 def _is_notebook(path: str) -> bool:

@@ -21,9 +21,11 @@ class TooDeep(Exception):
 class File:
     """One Python file, parsed once; everything a rule may read. Never changes."""
 
-    def __init__(self, path: str, text: str) -> None:
+    def __init__(self, path: str, text: str, tensorflow: tuple[int, ...] | None = None) -> None:
         self.path = path
         self.text = text
+        self.tensorflow = tensorflow
+        """The oldest version that the code is to run with; None if any."""
         self.tree = parse(text, path)
         self.tf = TensorFlow(self.tree)
         self.lines = Lines(text)

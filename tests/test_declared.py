@@ -1,0 +1,95 @@
+"""The TensorFlow that a project's requirements ask for."""
+
+from pathlib import Path
+
+import pytest
+
+from tfmemlint.config import Config, Configs
+from tfmemlint.declared import specifiers
+
+
+def oldest(folder: Path) -> tuple[int, ...] | None:
+    return Configs(lambda config: config).oldest_tensorflow(str(folder))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("numpy\ntensorflow>=2.12,<3  # for now\n", (">=2.12,<3",)),
+        ("tensorflow-gpu == 2.4.1\r\n", ("== 2.4.1",)),
+        ("tensorflow[and-cuda]~=2.16.1; python_version > '3.9'\n", ("~=2.16.1",)),
+        ("TensorFlow>=2\ntensorflow-macos>=2.13\n", (">=2", ">=2.13")),
+        ("tensorflow\n", ()),
+        ("tensorflow-datasets>=4\ntensorflow_hub>=0.12\n", ()),
+        ("# tensorflow>=2.12\nkeras>=3\n", ()),
+    ],
+)
+def test_requirements_are_read(tmp_path: Path, text: str, expected: tuple[str, ...]) -> None:
+    (tmp_path / "requirements.txt").write_bytes(text.encode())
+
+    assert specifiers(str(tmp_path)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('[project]\ndependencies = ["numpy", "tensorflow>=2.12"]\n', (">=2.12",)),
+        ('[project]\ndependencies = [\n  "tensorflow-cpu ~= 2.9",\n]\n', ("~= 2.9",)),
+        ('[tool.poetry.dependencies]\ntensorflow = "^2.12"\n', (">=2.12",)),
+        ('[tool.poetry.dependencies]\ntensorflow = "2.10.0"\n', ("==2.10.0",)),
+        (
+            '[tool.poetry.dependencies]\ntensorflow = { version = "~2.8", optional = true }\n',
+            (">=2.8",),
+        ),
+        ('[project]\nname = "tensorflow-tools"\nversion = "2.12"\n', ()),
+        ('[project]\ndescription = "needs tensorflow >= 2.12"\n', ()),
+    ],
+)
+def test_a_pyproject_is_read(tmp_path: Path, text: str, expected: tuple[str, ...]) -> None:
+    (tmp_path / "pyproject.toml").write_text(text)
+
+    assert specifiers(str(tmp_path)) == expected
+
+
+def test_the_nearest_requirements_decide(tmp_path: Path) -> None:
+    inner = tmp_path / "examples" / "images"
+    inner.mkdir(parents=True)
+    (tmp_path / "requirements.txt").write_text("tensorflow>=2.12\n")
+    assert oldest(inner) == (2, 12)
+
+    (tmp_path / "examples" / "requirements-old.txt").write_text("tensorflow==2.4\n")
+    assert oldest(inner) == (2, 4)
+
+
+def test_requirements_outside_the_repository_are_others(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("tensorflow>=2.12\n")
+    repository = tmp_path / "repository"
+    (repository / ".git").mkdir(parents=True)
+
+    assert oldest(repository) is None
+
+
+def test_of_several_floors_the_lowest_counts(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("tensorflow>=2.12\n")
+    (tmp_path / "requirements-gpu.txt").write_text("tensorflow-gpu>=2.4\n")
+
+    assert oldest(tmp_path) == (2, 4)
+
+
+def test_settings_come_before_requirements(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("tensorflow>=2.4\n")
+    (tmp_path / "tfmemlint.toml").write_text('tensorflow = ">=2.16"\n')
+
+    assert oldest(tmp_path) == (2, 16)
+
+
+def test_settings_that_hold_everywhere_leave_requirements_aside(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("tensorflow>=2.4\n")
+    configs = Configs(lambda config: config, Config(tensorflow=">=2.16"))
+
+    assert configs.oldest_tensorflow(str(tmp_path)) == (2, 16)
+    assert Configs(lambda config: config, Config()).oldest_tensorflow(str(tmp_path)) is None
+
+
+def test_a_folder_that_is_not_there_asks_for_nothing(tmp_path: Path) -> None:
+    assert specifiers(str(tmp_path / "gone")) == ()
