@@ -15,7 +15,7 @@ import pytest
 
 from tfmemlint.verify import command
 from tfmemlint.verify.command import UsageError, chosen, main, measure, printable
-from tfmemlint.verify.weighing import BOTH_PEAKS, Settings
+from tfmemlint.verify.weighing import Settings
 from tfmemlint.vocabulary import Metric, Rule
 
 ONCE = Settings(runs=1, device="cpu")
@@ -140,14 +140,13 @@ def test_measurements_are_written_beside_the_programs_and_printed_as_json(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     home = folder(BIG.format(80, 1), BIG.format(8, 1))
-    settings = ONCE._replace(also=BOTH_PEAKS)
     toy = rule(Metric.HOST_PEAK, safety="Safe: the same is printed.")
-    assert measure([(toy, home)], settings, write=True, as_json=True) == 0
+    assert measure([(toy, home)], ONCE, write=True, as_json=True) == 0
     written = home.joinpath("measured.json").read_text(encoding="utf-8")
     recorded = json.loads(written)
     [printed] = json.loads(capsys.readouterr().out)
     assert printed == {**recorded, "code": "TOY101", "name": "toy", "error": None}
-    assert set(recorded["metrics"]) == {"device peak", "host peak"}
+    assert set(recorded["metrics"]) == {"host peak"}
     assert recorded["claim"]["metric"] == "host peak"
     assert recorded["claim"]["holds"] is True
     assert recorded["same_output"] is True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -83,7 +84,6 @@ def test_a_program_that_raises_is_reported_with_what_it_said() -> None:
 @pytest.mark.parametrize(
     ("program", "reason"),
     [
-        ("import sys\nsys.exit(3)\n", "toy.py exited with status 3"),
         ("import os\nos._exit(0)\n", "toy.py ended before it could be weighed"),
         ("import os\nos.kill(os.getpid(), 9)\n", "toy.py was killed by SIGKILL"),
         ("for\n", "toy.py exited with status 1"),
@@ -91,10 +91,6 @@ def test_a_program_that_raises_is_reported_with_what_it_said() -> None:
 )
 def test_a_program_that_ends_otherwise_is_reported(program: str, reason: str) -> None:
     assert str(failure(program)) == reason
-
-
-def test_a_program_that_ends_by_itself_is_weighed() -> None:
-    assert weigh("import sys\nprint('done')\nsys.exit()\n").output.text == "done\n"
 
 
 def test_a_program_that_hangs_is_ended_at_the_limit() -> None:
@@ -134,6 +130,13 @@ def test_what_a_program_leaves_behind_is_killed() -> None:
     assert is_running(os.getpid())
 
 
+def can_unshare_the_network() -> bool:
+    return any(
+        subprocess.run(["unshare", flag, "true"], capture_output=True, check=False).returncode == 0
+        for flag in (("-n", "-rn") if shutil.which("unshare") else ())
+    )
+
+
 def test_a_program_sees_nothing_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET_TOKEN", "hunter2")
     monkeypatch.setenv("PYTHONPATH", "/nowhere")
@@ -143,31 +146,15 @@ def test_a_program_sees_nothing_of_ours(monkeypatch: pytest.MonkeyPatch) -> None
         "print(os.listdir(), os.environ['HOME'] in os.getcwd(), repr(sys.stdin.read()))\n"
         "print(resource.getrlimit(resource.RLIMIT_CORE)[0], __name__, len(sys.argv))\n"
         "print([name for name in sys.modules if name.startswith('tfmemlint')])\n"
+        "print([name for _, name in socket.if_nameindex() if name != 'lo'])\n"
     )
-    assert weigh(program).output.text.splitlines() == [
-        "False False",
-        "[] True ''",
-        "0 __main__ 1",
-        "[]",
-    ]
+    *seen, networks = weigh(program).output.text.splitlines()
+    assert seen == ["False False", "[] True ''", "0 __main__ 1", "[]"]
+    assert networks == "[]" or not can_unshare_the_network()
 
 
-def can_unshare_the_network() -> bool:
-    return any(
-        subprocess.run(["unshare", flag, "true"], capture_output=True, check=False).returncode == 0
-        for flag in (("-n", "-rn") if shutil.which("unshare") else ())
-    )
-
-
-@pytest.mark.skipif(not can_unshare_the_network(), reason="this machine does not allow it")
-def test_a_program_has_no_network() -> None:
-    program = "import socket\nprint([name for _, name in socket.if_nameindex() if name != 'lo'])\n"
-    assert weigh(program).output.text == "[]\n"
-
-
-def test_a_flood_of_output_is_compared_whole_and_kept_in_part() -> None:
-    program = "for _ in range(100):\n    print('x' * 1_000_000)\nprint({!r})\n"
-    one, other = (weigh(program.format(last)).output for last in "ab")
-    assert len(one.text) == 1 << 16
-    assert one.text == other.text
-    assert one != other
+def test_a_flood_of_output_is_hashed_whole_and_kept_in_part() -> None:
+    program = "import sys\nfor _ in range(100):\n    print('x' * 1_000_000)\nsys.exit()\n"
+    output = weigh(program).output
+    assert output.text == "x" * (1 << 16)
+    assert output.digest == hashlib.sha256((b"x" * 1_000_000 + b"\n") * 100).hexdigest()
