@@ -968,7 +968,9 @@ def test_clean_removes_what_is_stale_and_nothing_else(run: Run, here: Path) -> N
 
 def test_nothing_of_the_working_directory_is_imported(run: Run, here: Path) -> None:
     write(here / "a.py", "spam")
-    for name in ("libcst", "argparse", "tomllib", "difflib", "json", "tfmemlint_rules", "fnmatch"):
+    early = ("ast", "bisect", "enum", "re", "typing")
+    late = ("libcst", "argparse", "tomllib", "difflib", "json", "tfmemlint_rules", "fnmatch")
+    for name in (*early, *late):
         (here / f"{name}.py").write_text("open('canary', 'w'); raise SystemExit('hijacked')")
     (here / "conftest.py").write_text("open('canary', 'w')")
 

@@ -1,20 +1,24 @@
 """tfmemlint finds code that wastes or leaks memory in TensorFlow and Keras programs, and fixes it.
 
-These names are what a rule is made of; nothing else is public.
+These names are what a rule is made of; nothing else is public. They are imported when first asked
+for: until `python -m tfmemlint` has taken the working directory off the path, a stranger's
+`enum.py` there would be run in place of the standard library's.
 """
 
-from tfmemlint.source import File
-from tfmemlint.vocabulary import (
-    Applicability,
-    Claim,
-    Cost,
-    Diagnostic,
-    Edit,
-    Fix,
-    Metric,
-    Rule,
-    Span,
-)
+TYPE_CHECKING = False  # type checkers take it for typing's, which must not be imported here
+if TYPE_CHECKING:
+    from tfmemlint.source import File
+    from tfmemlint.vocabulary import (
+        Applicability,
+        Claim,
+        Cost,
+        Diagnostic,
+        Edit,
+        Fix,
+        Metric,
+        Rule,
+        Span,
+    )
 
 __all__ = [
     "Applicability",
@@ -29,3 +33,11 @@ __all__ = [
     "Span",
 ]
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from tfmemlint import source, vocabulary  # noqa: PLC0415
+
+    return source.File if name == "File" else getattr(vocabulary, name)
