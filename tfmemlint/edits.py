@@ -31,10 +31,13 @@ def method_call(file: File, call: ast.Call) -> Span | None:
 
 
 def swapped(file: File, first: ast.Call, second: ast.Call) -> tuple[Edit, Edit] | None:
-    """Two method calls changing places, each with its own arguments."""
+    """Two method calls changing places, each with its arguments and the comment behind it."""
     one, other = method_call(file, first), method_call(file, second)
     if one is None or other is None or not (one.end <= other.start or other.end <= one.start):
         return None
+    longer, other_longer = _with_comment(file, one), _with_comment(file, other)
+    if longer is not None and other_longer is not None:
+        one, other = longer, other_longer
     return Edit(one, file.source(other)), Edit(other, file.source(one))
 
 
@@ -210,6 +213,14 @@ def fresh(file: File, *wanted: str) -> str:
     while f"{wanted[-1]}_{number}" in taken:
         number += 1
     return f"{wanted[-1]}_{number}"
+
+
+def _with_comment(file: File, span: Span) -> Span | None:
+    """A span with the comment behind it; None where other code follows on its last line."""
+    rest = file.text[span.end : file.lines.end(file.lines.position(span.end)[0])].rstrip()
+    if rest.strip() and not rest.lstrip().startswith("#"):
+        return None
+    return Span(span.start, span.end + len(rest))
 
 
 def _own_lines(file: File, argument: Span) -> Span | None:

@@ -1,0 +1,127 @@
+"""Edits to calls: swapped, taken out, put in; and names that nothing uses."""
+
+import ast
+
+import pytest
+
+from tfmemlint import Edit, File, edits
+
+
+def applied(text: str, found: tuple[Edit, ...]) -> str:
+    for edit in sorted(found, reverse=True):
+        text = text[: edit.span.start] + edit.text + text[edit.span.end :]
+    return text
+
+
+def calls(file: File, *methods: str) -> list[ast.Call]:
+    found = {
+        call.func.attr if isinstance(call.func, ast.Attribute) else ast.unparse(call.func): call
+        for call in file.tf.tree.all(ast.Call)
+    }
+    return [found[method] for method in methods]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("x = d.a(1).b(2)\n", "x = d.b(2).a(1)\n"),
+        ("x = (d.a(1)).b(2)\n", "x = (d.b(2)).a(1)\n"),
+        ("x = d.a(1)  # one\nx = x.b(2)  # two\n", "x = d.b(2)  # two\nx = x.a(1)  # one\n"),
+        ("x = d.a(1)  # one\nx = x.b(2)\n", "x = d.b(2)\nx = x.a(1)  # one\n"),
+        (
+            "x = (\n    d.a(1)  # é 𝄞\n    .b(  # two\n        2\n    )\n)\n",
+            "x = (\n    d.b(  # two\n        2\n    )\n    .a(1)  # é 𝄞\n)\n",
+        ),
+        ("x = (d.a(1)  # one\n     .b(2))\n", "x = (d.b(2)  # one\n     .a(1))\n"),
+        ("x = d.a(1)\r\nx = x.b(2)  # two\r\n", "x = d.b(2)  # two\r\nx = x.a(1)\r\n"),
+    ],
+)
+def test_two_method_calls_change_places_with_their_comments(before: str, after: str) -> None:
+    file = File("example.py", before)
+    first, second = calls(file, "a", "b")
+
+    found = edits.swapped(file, first, second)
+
+    assert found is not None
+    assert applied(before, found) == after
+
+
+def test_a_call_inside_the_other_is_not_swapped_with_it() -> None:
+    file = File("example.py", "x = d.a(e.b(2))\n")
+    first, second = calls(file, "a", "b")
+
+    assert edits.swapped(file, first, second) is None
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("f(a, b=1)\n", "f(a)\n"),
+        ("f(b=1)\n", "f()\n"),
+        ("f(b=1, c=2)\n", "f(c=2)\n"),
+        ("f(a, b=1, c=2)\n", "f(a, c=2)\n"),
+        ("f(\n    a,\n    b=1,  # gone with it\n    c=2,\n)\n", "f(\n    a,\n    c=2,\n)\n"),
+        ("f(\n    a,\n    b=1\n)\n", "f(\n    a,\n)\n"),
+        ("f(a,  # stays\n  b=1, c=2)\n", "f(a,  # stays\n  c=2)\n"),
+        ("f(a,  # would be lost\n  c=2, b=(1,\n 2))\n", "f(a,  # would be lost\n  c=2)\n"),
+    ],
+)
+def test_a_keyword_goes_with_its_comma_and_its_line(before: str, after: str) -> None:
+    file = File("example.py", before)
+
+    found = edits.without_argument(file, calls(file, "f")[0], "b")
+
+    assert found is not None
+    assert applied(before, (found,)) == after
+
+
+@pytest.mark.parametrize("source", ["f(a)\n", "f(**b)\n", "f(a,  # lost\n  b=1)\n"])
+def test_a_keyword_that_is_not_there_or_would_take_a_comment_along_stays(source: str) -> None:
+    file = File("example.py", source)
+
+    assert edits.without_argument(file, calls(file, "f")[0], "b") is None
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("f()\n", "f(k=1)\n"),
+        ("f(a)\n", "f(a, k=1)\n"),
+        ("f(a, *b)\n", "f(a, *b, k=1)\n"),
+        ("f(\n    a,\n    b,\n)\n", "f(\n    a,\n    b,\n    k=1,\n)\n"),
+        ("f(\r\n    a\r\n)\r\n", "f(\r\n    a,\r\n    k=1\r\n)\r\n"),
+    ],
+)
+def test_a_keyword_is_put_behind_the_other_arguments(before: str, after: str) -> None:
+    file = File("example.py", before)
+
+    found = edits.with_argument(file, calls(file, "f")[0], "k=1")
+
+    assert found is not None
+    assert applied(before, (found,)) == after
+
+
+def test_lines_move_to_another_margin_and_strings_keep_theirs() -> None:
+    source = 'if a:\n    x = """\n  as it is\n"""\n\n    y = 1  # too\n'
+    file = File("example.py", source)
+    block = next(file.tf.tree.all(ast.If)).body
+    lines = edits.whole_lines(file, block[0], block[-1])
+    assert lines is not None
+
+    assert edits.reindented(file, lines, "") == 'x = """\n  as it is\n"""\n\ny = 1  # too\n'
+
+
+@pytest.mark.parametrize("source", ["a = 1; b = 2\n", "if a: b = 2\n"])
+def test_statements_that_share_a_line_have_no_lines_of_their_own(source: str) -> None:
+    file = File("example.py", source)
+    last = max(file.tf.tree.all(ast.Assign), key=lambda statement: statement.col_offset)
+
+    assert edits.whole_lines(file, last) is None
+
+
+def test_a_fresh_name_is_used_by_nothing() -> None:
+    file = File("example.py", "import batch\ndef step(rows): return range(rows)\n")
+
+    assert edits.fresh(file, "batch", "part") == "part"
+    assert edits.fresh(file, "rows") == "rows_2"
+    assert edits.fresh(file, "range", "class", "step") == "step_2"
