@@ -292,6 +292,8 @@ class TestAllowing:
             ("x = 1\npass\n", ""),
             ("1\npass\ny", "y"),
             ("1\n", "1"),
+            ("1\np", "1\np"),
+            ("d(b)\nz = 3\n", "d(b)\n"),
             ("import a\nx", "x"),
             ("import a\nx = 1\n", ""),
             ("y = 2\n", "y = 2"),
@@ -312,6 +314,10 @@ class TestAllowing:
         assert not notebooks.allows(self.READ, fix((start + 1, start + 1, "w = 0\n")))
         assert not notebooks.allows(self.READ, fix((start, start, "w = 0;")))
         assert not notebooks.allows(self.READ, fix((end - 1, end - 1, "  # why")))
+
+    def test_an_insertion_may_begin_with_space_at_the_very_start(self) -> None:
+        assert notebooks.allows(self.READ, fix((0, 0, "\n")))
+        assert not notebooks.allows(self.READ, fix((0, 0, " ")))
 
     def test_a_fix_may_have_edits_in_several_cells(self) -> None:
         assert notebooks.allows(self.READ, fix((*self.span("a\n"), "e\n"), (*self.span("3"), "4")))
@@ -467,14 +473,14 @@ class TestEditing:
         assert after == notebook("%%time\n!pip install \\\n  a\nw = 0\nx = 3\nfiles = !ls\nx?")
 
     def test_an_indented_line_between_cells_belongs_to_the_upper_one(self) -> None:
-        data = notebook("for a in b:\n    c(a)", "d = 1")
+        data = notebook("for a in b:\n c(a)", "d = 1")
         between = notebooks.read(data).cells[1].start
 
-        indented = mended(data, (between, between, "    del a\n"))
+        indented = mended(data, (between, between, " del a\n"))
         flush = mended(data, (between, between, "e = 0\n"))
 
-        assert indented == notebook("for a in b:\n    c(a)\n    del a", "d = 1")
-        assert flush == notebook("for a in b:\n    c(a)", "e = 0\nd = 1")
+        assert indented == notebook("for a in b:\n c(a)\n del a", "d = 1")
+        assert flush == notebook("for a in b:\n c(a)", "e = 0\nd = 1")
 
     def test_strings_that_are_no_lines_are_taken_as_they_come(self) -> None:
         data = notebook(cell(["x =", " 1\ny = 2\n", "", "z", " = 3"]))

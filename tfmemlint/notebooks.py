@@ -307,7 +307,7 @@ def _respelt(raw: str, edits: Iterable[Edit], spell: Callable[[str], str]) -> st
         for place, line in enumerate(lines):
             if not spelt:
                 before = pieces[0].before
-            elif place or piece is pieces[0]:
+            elif place:
                 before = separator
             else:
                 before = piece.before
