@@ -46,6 +46,75 @@ def test_two_method_calls_change_places_with_their_comments(before: str, after: 
     assert applied(before, found) == after
 
 
+def test_swapping_does_not_depend_on_which_call_is_named_first() -> None:
+    file = File("example.py", "x = d.a(1).b(2)\n")
+    first, second = calls(file, "a", "b")
+
+    found = edits.swapped(file, second, first)
+
+    assert found is not None
+    assert set(found) == set(edits.swapped(file, first, second) or ())
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("x = d.a(1).b(2).c(3)\n", "x = d.c(3).a(1).b(2)\n"),
+        (
+            "x = d.a(1)  # one\nx = x.b(2).c(3)  # three\n",
+            "x = d.c(3)  # one\nx = x.a(1).b(2)  # three\n",
+        ),
+        (
+            "x = (\n    d.a(1)  # one\n    .b(2)\n    .c(3)  # three\n)\n",
+            "x = (\n    d.c(3)  # three\n    .a(1)  # one\n    .b(2)\n)\n",
+        ),
+    ],
+)
+def test_several_method_calls_take_each_others_places(before: str, after: str) -> None:
+    file = File("example.py", before)
+    a, b, c = calls(file, "a", "b", "c")
+
+    found = edits.reordered(file, (a, b, c), (c, a, b))
+
+    assert found is not None
+    assert applied(before, found) == after
+
+
+def test_what_stays_where_it_is_is_not_edited() -> None:
+    file = File("example.py", "x = d.a(1).b(2).c(3)\n")
+    a, b, c = calls(file, "a", "b", "c")
+
+    found = edits.reordered(file, (a, b, c), (a, c, b))
+
+    assert found is not None
+    assert len(found) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("import tensorflow as tf\nsee()\n", "tf.data.AUTOTUNE"),
+        ("import tensorflow\nsee()\n", "tensorflow.data.AUTOTUNE"),
+        (
+            "import tensorflow as tf\nAUTO = tf.data.experimental.AUTOTUNE\nsee()\n",
+            "tf.data.experimental.AUTOTUNE",
+        ),
+        ("from tensorflow import data\nsee()\n", None),
+        ("import tensorflow as tf\n\n\ndef f(tf):\n    see()\n", None),
+    ],
+)
+def test_autotune_is_said_by_the_name_that_tensorflow_has(text: str, said: str | None) -> None:
+    file = File("example.py", text)
+
+    assert edits.autotune(file, calls(file, "see")[0]) == said
+
+
+def test_autotune_is_where_the_oldest_tensorflow_of_the_project_has_it() -> None:
+    file = File("example.py", "import tensorflow as tf\nsee()\n", (2, 3))
+
+    assert edits.autotune(file, calls(file, "see")[0]) == "tf.data.experimental.AUTOTUNE"
+
+
 def test_a_call_inside_the_other_is_not_swapped_with_it() -> None:
     file = File("example.py", "x = d.a(e.b(2))\n")
     first, second = calls(file, "a", "b")

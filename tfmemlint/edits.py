@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import builtins
 import keyword
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from tfmemlint.vocabulary import Edit, Span
@@ -30,15 +31,29 @@ def method_call(file: File, call: ast.Call) -> Span | None:
     return Span(concrete.span(found.func.attr).start, file.span(call).end)
 
 
-def swapped(file: File, first: ast.Call, second: ast.Call) -> tuple[Edit, Edit] | None:
+def swapped(file: File, first: ast.Call, second: ast.Call) -> tuple[Edit, ...] | None:
     """Two method calls changing places, each with its arguments and the comment behind it."""
-    one, other = method_call(file, first), method_call(file, second)
-    if one is None or other is None or not (one.end <= other.start or other.end <= one.start):
+    return reordered(file, (first, second), (second, first))
+
+
+def reordered(
+    file: File, calls: Sequence[ast.Call], wanted: Sequence[ast.Call]
+) -> tuple[Edit, ...] | None:
+    """Method calls taking each other's places, each with its arguments and the comment behind it.
+
+    Where each of `calls` stands comes the one at the same place of `wanted`.
+    """
+    found = [method_call(file, call) for call in calls]
+    spans = [span for span in found if span is not None]
+    apart = all(one.end <= other.start for one, other in pairwise(sorted(spans)))
+    if len(spans) < len(calls) or not apart:
         return None
-    longer, other_longer = _with_comment(file, one), _with_comment(file, other)
-    if longer is not None and other_longer is not None:
-        one, other = longer, other_longer
-    return Edit(one, file.source(other)), Edit(other, file.source(one))
+    longer = [_with_comment(file, span) for span in spans]
+    if None not in longer:
+        spans = [span for span in longer if span is not None]
+    texts = {call: file.source(span) for call, span in zip(calls, spans, strict=True)}
+    places = zip(calls, spans, wanted, strict=True)
+    return tuple(Edit(span, texts[new]) for call, span, new in places if new is not call)
 
 
 def chained(file: File, call: ast.Call, text: str) -> Edit | None:
@@ -213,6 +228,14 @@ def fresh(file: File, *wanted: str) -> str:
     while f"{wanted[-1]}_{number}" in taken:
         number += 1
     return f"{wanted[-1]}_{number}"
+
+
+def autotune(file: File, at: ast.AST) -> str | None:
+    """How code at `at` can say `tf.data.AUTOTUNE`; None where TensorFlow has no name there."""
+    tensorflow = file.tf.names.module("tensorflow", at)
+    old = file.tensorflow is not None and file.tensorflow < (2, 4)
+    place = "data.experimental" if old or "data.experimental.AUTOTUNE" in file.text else "data"
+    return None if tensorflow is None else f"{tensorflow}.{place}.AUTOTUNE"
 
 
 def _with_comment(file: File, span: Span) -> Span | None:
