@@ -4,9 +4,9 @@ import ast
 from pathlib import Path
 
 import pytest
-import tfmemlint_rules
 
 import tfmemlint
+import tfmemlint_rules
 
 ENGINE = Path(tfmemlint.__file__).parent
 RULES = Path(next(iter(tfmemlint_rules.__path__)))
