@@ -13,6 +13,7 @@ from tfmemlint.facts.consumers import Consumers, End, Into
 from tfmemlint.facts.datasets import BATCHING, Chain, Datasets, From, Source, Step
 from tfmemlint.facts.dtypes import Dtypes
 from tfmemlint.facts.elements import Elements, Passage
+from tfmemlint.facts.epochs import Again, Epochs
 from tfmemlint.facts.flow import Flow, Frame, Origin
 from tfmemlint.facts.functions import Functions, default
 from tfmemlint.facts.graph_loops import GraphLoops, InGraph
@@ -25,6 +26,7 @@ from tfmemlint.facts.mapped import Mapped, Mappings
 from tfmemlint.facts.names import Names
 from tfmemlint.facts.ops import Ops
 from tfmemlint.facts.passes import Pass, Passes
+from tfmemlint.facts.pulls import PROGRESS, Pull, Pulls
 from tfmemlint.facts.remakes import Made, Remake, Remakes
 from tfmemlint.facts.repeats import Repeats
 from tfmemlint.facts.tapes import Tape, Tapes
@@ -37,6 +39,8 @@ from tfmemlint.facts.wholes import Whole, Wholes
 
 __all__ = [
     "BATCHING",
+    "PROGRESS",
+    "Again",
     "Binding",
     "Chain",
     "End",
@@ -57,6 +61,7 @@ __all__ = [
     "Origin",
     "Over",
     "Pass",
+    "Pull",
     "Passage",
     "Remake",
     "Source",
@@ -124,7 +129,12 @@ class TensorFlow:
     @cached_property
     def elements(self) -> Elements:
         """What the elements of pipelines are."""
-        return Elements(self.names, self.values, self.mappings)
+        return Elements(self.names, self.flow, self.values, self.mappings)
+
+    @cached_property
+    def epochs(self) -> Epochs:
+        """What pipelines give each time they are read."""
+        return Epochs(self.names, self.values, self.mappings, self.elements)
 
     @cached_property
     def loops(self) -> Loops:
@@ -191,6 +201,13 @@ class TensorFlow:
     def uses(self) -> Uses:
         """Where values end up."""
         return Uses(self.tree, self.bindings, self.functions)
+
+    @cached_property
+    def pulls(self) -> Pulls:
+        """Where tracing goes over datasets."""
+        return Pulls(
+            self.tree, self.names, self.functions, self.flow, self.datasets, self.graph_loops
+        )
 
     @cached_property
     def remakes(self) -> Remakes:

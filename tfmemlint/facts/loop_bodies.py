@@ -64,8 +64,15 @@ class LoopBodies:
         node = loop.node
         if not (isinstance(node, ast.For) and isinstance(node.target, ast.Name)) or node.orelse:
             return False
-        if not is_range(node.iter):
-            return False
+        computes = is_range(node.iter) and self._computes(node, loop, besides)
+        return computes and self.takes_tensor(node.target)
+
+    def fit_dataset(self, loop: Loop) -> bool:
+        """Whether a `for` over a dataset's elements could surely be one graph loop."""
+        node = loop.node
+        return isinstance(node, ast.For) and not node.orelse and self._computes(node, loop)
+
+    def _computes(self, node: ast.For, loop: Loop, besides: Collection[ast.stmt] = ()) -> bool:
         body = list(within(node.body))
         return (
             not any(isinstance(each, _LEAVES_PYTHON) for each in body)
@@ -74,7 +81,6 @@ class LoopBodies:
                 for each in body
                 if isinstance(each, ast.stmt) and each not in besides
             )
-            and self.takes_tensor(node.target)
             and all(self._keeps_its_kind(each, loop) for each in self._carried(body, besides))
         )
 
