@@ -80,7 +80,7 @@ class Value(NamedTuple):
 UNKNOWN = Value()
 
 _AS_LIST = frozenset({"sorted", "list", "tuple", "reversed"})
-_ARITHMETIC: dict[type[ast.operator], Callable[[float, float], float]] = {
+ARITHMETIC: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Add: lambda left, right: left + right,
     ast.Sub: lambda left, right: left - right,
     ast.Mult: lambda left, right: left * right,
@@ -511,7 +511,7 @@ class Values:
         if constant is not None:
             return constant
         if isinstance(node, ast.BinOp):
-            operation = _ARITHMETIC.get(type(node.op))
+            operation = ARITHMETIC.get(type(node.op))
             left = self._number(node.left, frame, depth - 1) if operation else None
             right = self._number(node.right, frame, depth - 1) if operation else None
             if operation is None or left is None or right is None:
@@ -524,13 +524,13 @@ class Values:
         if rows is not None:
             shape = self.of(rows, frame).shape
             return shape[0] if shape else None
-        origins = self._flow.origins(node, frame) or ()
-        found = {
-            None
-            if each.path or each.how is not How.ASSIGNED
-            else self._number(each.value, each.frame, depth - 1)
-            for each in origins
-        }
+        found: set[int | float] = set()
+        for each in self._flow.origins(node, frame) or ():
+            is_whole = each.how is How.ASSIGNED and not each.path
+            value = self._number(each.value, each.frame, depth - 1) if is_whole else None
+            if value is None:  # no need to look further: functions that call themselves are many
+                return None
+            found.add(value)
         return found.pop() if len(found) == 1 else None
 
     def shape(self, node: ast.expr | None, frame: Frame | None = None) -> Shape | None:
