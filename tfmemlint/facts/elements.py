@@ -1,0 +1,193 @@
+"""What the elements of pipelines are, step by step, from what they begin with."""
+
+from __future__ import annotations
+
+import ast
+from typing import NamedTuple
+
+from tfmemlint.facts.datasets import BATCHING, Chain, From, Step
+from tfmemlint.facts.flow import Flow
+from tfmemlint.facts.held import (
+    UNKNOWN,
+    Held,
+    Several,
+    Tensor,
+    added,
+    anew,
+    batched,
+    growth,
+    row,
+)
+from tfmemlint.facts.makers import argument
+from tfmemlint.facts.mapped import Mappings
+from tfmemlint.facts.names import Names
+from tfmemlint.facts.values import Kind, Shape, Values
+
+_KEEPS = frozenset(
+    {
+        "cache",
+        "concatenate",
+        "filter",
+        "ignore_errors",
+        "prefetch",
+        "repeat",
+        "shard",
+        "shuffle",
+        "skip",
+        "snapshot",
+        "take",
+        "take_while",
+        "unique",
+        "with_options",
+    }
+)
+_READERS = {
+    "tensorflow.data.TFRecordDataset": Tensor("string"),
+    "tensorflow.data.TextLineDataset": Tensor("string"),
+    "tensorflow.data.FixedLengthRecordDataset": Tensor("string"),
+}
+_PATH = Tensor("string", is_path=True)
+_ALIGNMENT = 64
+"""Bytes; where each row of an array begins at a multiple of these, slices of it are no copies."""
+_CATALOGUE: dict[str, tuple[int, Shape]] = {
+    "cifar10": (60_000, (32, 32, 3)),
+    "cifar100": (60_000, (32, 32, 3)),
+    "fashion_mnist": (70_000, (28, 28, 1)),
+    "kmnist": (70_000, (28, 28, 1)),
+    "mnist": (70_000, (28, 28, 1)),
+}
+"""Ready-made data sets that are small: how many images they have at most, and of what size."""
+
+
+class Passage(NamedTuple):
+    """What some steps make of an element, and how."""
+
+    element: Held
+    growth: float
+    """How many times as large it is afterwards, at the least; infinity for what is read from files
+    by their names."""
+    added: int | None
+    """How many bytes more an element then takes, where known: none where slices of arrays, which
+    are no copies, come out as they went in."""
+    is_pure: bool
+    """Whether the same element surely becomes the same, whenever it is its turn."""
+    is_exact: bool
+    """Whether of a batch is made, bit by bit, the batch of what is made of the examples."""
+
+
+class Elements:
+    """The elements of the pipelines of a module."""
+
+    def __init__(self, names: Names, flow: Flow, values: Values, mappings: Mappings) -> None:
+        self._names = names
+        self._flow = flow
+        self._values = values
+        self._mappings = mappings
+
+    def entering(self, chain: Chain, place: int) -> Held:
+        """What goes into the step at a place of a chain, or comes out of the last one."""
+        found = self._begin(chain)
+        for step in chain.steps[:place]:
+            found = self._after(step, found)
+        return found
+
+    def passage(self, chain: Chain, first: int, end: int) -> Passage:
+        """What the steps from `first` up to `end` make of an element."""
+        before = found = self.entering(chain, first)
+        pure = exact = True
+        for step in chain.steps[first:end]:
+            function = step.argument("map_func") if step.method == "map" else None
+            if function is None:
+                found = self._after(step, found)
+                pure = pure and step.method in _KEEPS | BATCHING
+                exact = exact and step.method in _KEEPS
+                continue
+            mapped = self._mappings.of(function, found)
+            found = mapped.element
+            pure, exact = pure and mapped.is_pure, exact and mapped.is_exact
+        return Passage(found, growth(before, found), added(before, found), pure, exact)
+
+    def rows(self, chain: Chain) -> int | None:
+        """How many elements a chain begins with at most, where that is known."""
+        known = self._catalogued(chain)
+        if known is not None:
+            return known[0]
+        if chain.source.kind is not From.SLICES or not isinstance(chain.source.node, ast.Call):
+            return None
+        given = argument(chain.source.node, 0, "tensors")
+        first = given.elts[0] if isinstance(given, ast.Tuple) and given.elts else given
+        shape = self._values.of(first).shape if first is not None else None
+        return shape[0] if shape else None
+
+    def _after(self, step: Step, element: Held) -> Held:
+        if step.method in _KEEPS:
+            return element
+        if step.method in BATCHING:
+            return batched(element)
+        function = step.argument("map_func")
+        if step.method == "map" and function is not None:
+            return anew(self._mappings.of(function, element).element)
+        if step.method == "enumerate":
+            return row((Tensor("int64", ()), element))
+        if step.method in ("interleave", "flat_map") and function is not None:
+            if isinstance(function, ast.Lambda) and isinstance(function.body, ast.Call):
+                function = function.body.func
+            return _READERS.get(self._names.qualified(function) or "", UNKNOWN)
+        return UNKNOWN
+
+    def _begin(self, chain: Chain) -> Held:
+        kind, node = chain.source.kind, chain.source.node
+        if kind in _BEGINNINGS:
+            return _BEGINNINGS[kind]
+        if not isinstance(node, ast.Call):
+            return UNKNOWN
+        name = self._names.qualified(node.func) or ""
+        if kind is From.SLICES:
+            return self._sliced(argument(node, 0, "tensors"))
+        if name.endswith(".zip"):
+            return row(self.entering(each, len(each.steps)) for each in chain.source.parts)
+        if name.endswith(".image_dataset_from_directory"):
+            return row((Tensor("float32", is_image=True), UNKNOWN))
+        known = self._catalogued(chain)
+        if known is None:
+            return UNKNOWN
+        image, label = Tensor("uint8", known[1], is_image=True), Tensor("int64", ())
+        supervised = argument(node, None, "as_supervised")
+        if isinstance(supervised, ast.Constant) and supervised.value is True:
+            return row((image, label))
+        return Several((("image", image), ("label", label)))
+
+    def _catalogued(self, chain: Chain) -> tuple[int, Shape] | None:
+        """The number and size of the images of a ready-made data set, if it is a small one."""
+        node = chain.source.node
+        if chain.source.kind is not From.CATALOGUE or not isinstance(node, ast.Call):
+            return None
+        name = argument(node, 0, "name")
+        given = name.value if isinstance(name, ast.Constant) else None
+        return _CATALOGUE.get(given) if isinstance(given, str) else None
+
+    def _sliced(self, given: ast.expr | None) -> Held:
+        """What slices of arrays are."""
+        if isinstance(given, ast.Tuple):
+            return row(map(self._sliced, given.elts))
+        if isinstance(given, ast.Dict):
+            keys = (each.value if isinstance(each, ast.Constant) else None for each in given.keys)
+            names = [key if isinstance(key, str) else None for key in keys]
+            return Several(tuple(zip(names, map(self._sliced, given.values), strict=True)))
+        if given is None:
+            return UNKNOWN
+        value = self._values.of(given)
+        returned = self._flow.returned(given, None) if isinstance(given, ast.Call) else ()
+        kinds = {value.kind, *(self._values.of(each.value, each.frame).kind for each in returned)}
+        if Kind.PATHS in kinds:
+            return _PATH
+        slice_ = Tensor(value.dtype, value.shape[1:] if value.shape else None)
+        aligned = (slice_.nbytes or 1) % _ALIGNMENT == 0
+        return slice_._replace(is_view=aligned)
+
+
+_BEGINNINGS = {
+    From.FILES: _PATH,
+    From.RANGE: Tensor("int64", ()),
+    From.RECORDS: Tensor("string"),
+}
