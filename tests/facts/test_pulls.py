@@ -69,3 +69,10 @@ def test_what_autograph_knows_is_no_pull(body: str) -> None:
 @pytest.mark.parametrize("decorator", ["", "@tf.function(autograph=False)"])
 def test_nor_is_what_autograph_does_not_rewrite(decorator: str) -> None:
     assert read("for x in tqdm(ds): pass", decorator).tf.pulls.all == ()
+
+
+def test_generators_of_each_other_come_to_an_end() -> None:
+    source = "import tensorflow as tf\ndef g(x):\n    for y in g(x):\n        yield y\n"
+    traced = "@tf.function\ndef f(x):\n    for y in g(x): pass\n"
+
+    assert File("example.py", source + traced).tf.pulls.all == ()

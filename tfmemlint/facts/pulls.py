@@ -28,6 +28,7 @@ PROGRESS = (makers.WRAPS_ITERABLE - {"itertools.chain"}) | {
 }
 """What shows how far a loop has come."""
 
+_MAX_HOPS = 5
 _ENDLESS = frozenset({"itertools.count", "itertools.cycle", "itertools.repeat"})
 _DISTRIBUTES = frozenset({"distribute_datasets_from_function", "experimental_distribute_dataset"})
 
@@ -73,17 +74,16 @@ class Pulls:
     @cached_property
     def all(self) -> tuple[Pull, ...]:
         """Every such place in code that AutoGraph rewrites, in source order."""
-        found = {each.node: each for each in self._pulls()}
-        autograph = self._graph_loops.autograph
-        traced = (each for each in found.values() if autograph(each.node))
-        return tuple(sorted(traced, key=lambda each: (each.node.lineno, each.node.col_offset)))
+        found = {each.node: each for each in self._pulls()}.values()
+        return tuple(sorted(found, key=lambda each: (each.node.lineno, each.node.col_offset)))
 
     def _pulls(self) -> Iterator[Pull]:
-        for loop in self._tree.all(ast.For):
+        rewritten = self._graph_loops.autograph
+        for loop in filter(rewritten, self._tree.all(ast.For)):
             pull = self._wrapped(loop.iter)
             if pull is not None:
                 yield pull._replace(loop=loop if pull.node is loop.iter else None)
-        for clause in self._tree.all(ast.comprehension):
+        for clause in filter(rewritten, self._tree.all(ast.comprehension)):
             node = self._tree.parent(clause)
             if isinstance(node, COMPREHENSIONS):
                 pull = self._wrapped(clause.iter)
@@ -93,16 +93,17 @@ class Pulls:
                     yield Pull(node, clause.iter, None, None)
         for call in self._tree.all(ast.Call):
             lists = isinstance(call.func, ast.Name) and call.func.id in ("list", "tuple")
-            if lists and len(call.args) == 1 and self._is_dataset(call.args[0]):
-                yield Pull(call, call.args[0], None, None)
+            one = call.args[0] if lists and len(call.args) == 1 else None
+            if one is not None and rewritten(call) and self._is_dataset(one):
+                yield Pull(call, one, None, None)
 
-    def _wrapped(self, iterable: ast.expr) -> Pull | None:
+    def _wrapped(self, iterable: ast.expr, hops: int = _MAX_HOPS) -> Pull | None:
         """What stands between a loop and a dataset, if it is nothing that AutoGraph knows."""
-        if not isinstance(iterable, ast.Call) or not iterable.args:
+        if not isinstance(iterable, ast.Call) or not iterable.args or hops == 0:
             return None
         builtin = iterable.func.id if isinstance(iterable.func, ast.Name) else ""
         if builtin in ("enumerate", "zip"):
-            inner = (self._wrapped(each) for each in iterable.args)
+            inner = (self._wrapped(each, hops - 1) for each in iterable.args)
             known = next((each for each in inner if each is not None), None)
             return known or (self._zipped(iterable) if builtin == "zip" else None)
         name = self._names.qualified(iterable.func) or ""
@@ -112,7 +113,7 @@ class Pulls:
                     limit = _limit(iterable) if name == "itertools.islice" else None
                     return Pull(iterable, argument, limit, None)
             return None
-        return self._generated(iterable)
+        return self._generated(iterable, hops - 1)
 
     def _zipped(self, call: ast.Call) -> Pull | None:
         """`zip(itertools.count(), dataset)`: AutoGraph knows `zip` of datasets alone."""
@@ -124,7 +125,7 @@ class Pulls:
         )
         return Pull(call, datasets[0], None, None) if datasets and others and endless else None
 
-    def _generated(self, call: ast.Call) -> Pull | None:
+    def _generated(self, call: ast.Call, hops: int) -> Pull | None:
         """A call of a generator of this module that goes over a dataset to its end."""
         function = self._functions.function(call.func)
         if not isinstance(function, ast.FunctionDef):
@@ -137,7 +138,7 @@ class Pulls:
         for loop in own:
             if isinstance(loop, ast.For):
                 given = next((each for each in call.args if self._is_dataset(each)), None)
-                inner = self._wrapped(loop.iter)
+                inner = self._wrapped(loop.iter, hops)
                 if given is not None and (inner or self._is_dataset(_bare(loop.iter))):
                     return Pull(call, given, None, None)
         return None
