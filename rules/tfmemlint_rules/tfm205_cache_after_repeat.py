@@ -1,0 +1,132 @@
+"""`cache` behind `repeat` keeps every repetition.
+
+## What it finds
+A tf.data pipeline that keeps in memory, with `cache()`, what `repeat` gives: in one expression, or
+through names, helper functions and methods.
+
+## Why it costs memory
+`cache` takes every element that comes for a new one. Behind `repeat(n)` it holds each `n` times.
+Behind an endless `repeat()` it is never complete: it grows by the whole data set in every epoch,
+and nothing is ever read from it.
+
+## What to do instead
+Cache first, then repeat: one copy is held, and from the second epoch on it is read.
+
+## Fix safety
+Safe where the elements are surely the same, in the same order, whenever they are read. Unsafe
+otherwise: what changed with each repetition and comes before `cache` now is made once for all
+epochs. `shuffle` and functions seen to be random are put behind `cache`; where that would leave
+less in the cache than was meant, no fix is offered.
+
+## When to ignore it
+When `repeat(n)` is there to keep `n` random variants of each element. The rule is silent by itself
+where they may differ: behind functions that may be random, generators and datasets out of sight.
+It is silent, too, for caches in files, for `repeat(1)`, and where `take` ends the repetition.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
+from tfmemlint.facts import BATCHING, Again, Chain, Step
+
+ENDS = frozenset({"apply", "take", "take_while"})
+"""Steps that end an endless repetition, or may."""
+MOVABLE = BATCHING | {"filter", "map", "prefetch", "repeat", "shuffle"}
+
+
+class Site(NamedTuple):
+    """A `repeat` in a chain, and the `cache` behind it, by their places."""
+
+    chain: Chain
+    repeat: int
+    cache: int
+
+
+def check(file: File) -> Iterator[Diagnostic]:
+    found: dict[ast.Call, list[Site]] = {}
+    for chain in file.tf.datasets.chains:
+        for site in _cached_repetitions(file, chain):
+            found.setdefault(chain.steps[site.cache].call, []).append(site)
+    for call, sites in found.items():
+        repeat = sites[0].chain.steps[sites[0].repeat]
+        count = repeat.argument("count")
+        times = "" if count is None else ast.unparse(count)
+        endless = _is_endless(file, repeat)
+        fixes = {_fix(file, site) for site in sites}
+        yield Diagnostic(
+            edits.method_call(file, call) or file.span(call),
+            "`cache` grows with every epoch: the `repeat` before it never ends"
+            if endless
+            else f"`cache` holds each element `{times}` times: it comes behind `repeat`",
+            fixes.pop() if len(fixes) == 1 else None,
+            None if endless else Cost(f"{times} copies of each element"),
+        )
+
+
+def _cached_repetitions(file: File, chain: Chain) -> Iterator[Site]:
+    repeat: int | None = None
+    for place, step in enumerate(chain.steps):
+        if step.method == "repeat":
+            once = file.tf.values.number(step.argument("count"), step.frame) == 1
+            repeat = repeat if once else place
+        elif step.method in ENDS:
+            repeat = None
+        elif step.method == "cache" and repeat is not None:
+            endless = _is_endless(file, chain.steps[repeat])
+            copies = file.tf.epochs.again(chain, place) is not Again.UNKNOWN
+            if _is_in_memory(step) and (endless or copies):
+                yield Site(chain, repeat, place)
+            repeat = None
+
+
+def _is_endless(file: File, repeat: Step) -> bool:
+    count = repeat.argument("count")
+    if count is None:
+        return not repeat.call.args and not repeat.call.keywords
+    number = file.tf.values.number(count, repeat.frame)
+    is_none = isinstance(count, ast.Constant) and count.value is None
+    return is_none or (number is not None and number < 0)
+
+
+def _is_in_memory(cache: Step) -> bool:
+    name = cache.argument("filename")
+    unnamed = not cache.call.args and not cache.call.keywords
+    return unnamed or (isinstance(name, ast.Constant) and name.value == "")
+
+
+def _fix(file: File, site: Site) -> Fix | None:
+    """`cache` put before `repeat` and what is random, or `repeat` behind the `cache` of a map."""
+    epochs, chain = file.tf.epochs, site.chain
+    random = [place for place in range(site.cache) if epochs.draws(chain, place)]
+    first = min((*random, site.repeat))
+    moved = chain.steps[first : site.cache + 1]
+    methods = chain.methods[first : site.cache]
+    maps = any(
+        chain.methods[each] == "map" for each in range(first, site.cache) if each not in random
+    )
+    adjoin = all(file.tf.datasets.adjoining(one, other) for one, other in pairwise(moved))
+    if not adjoin or not MOVABLE.issuperset(methods) or (maps and random):
+        return None
+    calls = [step.call for step in moved]
+    wanted = [*calls[1:], calls[0]] if maps else [calls[-1], *calls[:-1]]
+    found = edits.reordered(file, calls, wanted)
+    same = epochs.again(chain, site.cache) is Again.SAME
+    rebatched = maps and not BATCHING.isdisjoint(methods)  # at the ends of epochs
+    applicability = Applicability.SAFE if same and not rebatched else Applicability.UNSAFE
+    return Fix("Cache before repeating", found, applicability) if found else None
+
+
+RULE = Rule(
+    code="TFM205",
+    name="cache-after-repeat",
+    claim=Claim(
+        Metric.DEVICE_GROWTH, at_most=0.05, because="the cache is complete after one epoch"
+    ),
+    triggers=("cache", "repeat"),
+    check=check,
+)
