@@ -4,8 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from tfmemlint import registry
+from tfmemlint.cli import main
 from tfmemlint.config import Config, Configs
 from tfmemlint.declared import specifiers
+from tfmemlint.linting import lint
 
 
 def oldest(folder: Path) -> tuple[int, ...] | None:
@@ -93,3 +96,34 @@ def test_settings_that_hold_everywhere_leave_requirements_aside(tmp_path: Path) 
 
 def test_a_folder_that_is_not_there_asks_for_nothing(tmp_path: Path) -> None:
     assert specifiers(str(tmp_path / "gone")) == ()
+
+
+@pytest.mark.parametrize(
+    ("requirement", "expected"),
+    [("tensorflow>=2.11\n", 1), ("tensorflow>=2.12\n", 0), ("tensorflow\n", 1)],
+)
+def test_rules_are_told_of_the_oldest(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], requirement: str, expected: int
+) -> None:
+    (tmp_path / "requirements.txt").write_text(requirement)
+    (tmp_path / "train.py").write_text(
+        "import tensorflow as tf\n"
+        "model = tf.keras.models.load_model('model.keras')\n"
+        "model.fit(tf.data.TFRecordDataset('train.tfrecord').map(f).batch(32))\n"
+    )
+
+    assert main(["check", "--select", "TFM223", str(tmp_path)]) == expected
+    assert ("TFM223" in capsys.readouterr().out) is bool(expected)
+
+
+def test_where_injection_is_turned_off_no_version_matters() -> None:
+    source = (
+        "import tensorflow as tf\n"
+        "model = tf.keras.models.load_model('model.keras')\n"
+        "options.experimental_optimization.inject_prefetch = False\n"
+        "model.fit(tf.data.TFRecordDataset('train.tfrecord').map(f).batch(32))\n"
+    )
+    rules = [registry.load()["TFM223"]]
+
+    assert len(lint("a.py", source, rules, (2, 16))) == 1
+    assert lint("a.py", source.replace("inject_prefetch", "map_fusion"), rules, (2, 16)) == ()

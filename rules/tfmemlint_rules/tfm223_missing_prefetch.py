@@ -1,0 +1,141 @@
+"""A pipeline without `prefetch` makes the training wait for its data.
+
+## What it finds
+A tf.data pipeline that ends without `prefetch` in `fit` or `evaluate`, or in a loop that takes
+gradients, followed there through names, branches, helper functions and attributes.
+
+## Why it costs memory
+It does not; `prefetch` does. Without it the next batch is read and made while the device waits, and
+the device works while nothing is read: a step takes as long as the two together, not as the longer
+of them. For that, `prefetch(n)` holds up to `n` elements more, which behind `batch` are batches;
+`tf.data.AUTOTUNE` begins with few and adds more as long as they are used up faster than made.
+
+## What to do instead
+End the pipeline with `prefetch(tf.data.AUTOTUNE)`, or with `prefetch(1)` where memory is short.
+From version 2.12 on TensorFlow adds the first by itself, unless the option `inject_prefetch` is
+False: that is how the figures of this rule were measured.
+
+## Fix safety
+Safe: the elements are the same, in the same order.
+
+## When to ignore it
+When memory is short and time is not. The rule is silent by itself where the project asks for
+TensorFlow 2.12 or newer, in its requirements or by the setting `tensorflow`, and `inject_prefetch`
+is not mentioned in the file; for pipelines of one element, of numbers, of a few rows written down
+or taken; where the last step is a cache in memory, which has the elements ready; and for pipelines
+that code out of sight may prefetch: those handed to other modules or to distribution strategies.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
+from tfmemlint.facts import Chain, End, From, Into, argument
+
+INJECTS = (2, 12)
+FEW = 1024
+"""Examples, or batches, that are gone through before waiting for them matters."""
+HIDES_STEPS = frozenset({From.UNSEEN, From.DIRECTORY, From.CATALOGUE})
+HANDS_ON = frozenset({"assert_cardinality", "repeat", "shard", "skip", "take", "with_options"})
+KERAS = frozenset({Into.FIT, Into.EVALUATE, Into.PREDICT})
+
+
+def check(file: File) -> Iterator[Diagnostic]:
+    injected = file.tensorflow is not None and file.tensorflow >= INJECTS
+    if injected and "inject_prefetch" not in file.text:
+        return
+    reported: set[ast.Call] = set()
+    for end in file.tf.consumers.ends:
+        if not _waits(file, end) or any(_is_ready(chain) for chain in end.chains):
+            continue
+        for chain in end.chains:
+            last = chain.steps[-1].call if chain.steps else chain.source.node
+            if not isinstance(last, ast.Call) or last in reported or _is_small(file, chain):
+                continue
+            reported.add(last)
+            yield Diagnostic(
+                edits.method_call(file, last) or file.span(last),
+                f"{_taker(end)} waits for each element of {_name(end.dataset)}: "
+                "nothing prefetches them",
+                _fix(file, last),
+            )
+
+
+def _waits(file: File, end: End) -> bool:
+    """Whether an end does so much with each element that the next could be made meanwhile."""
+    if end.into is Into.LOOP and isinstance(end.at, ast.For):
+        return file.tf.consumers.trains(end.at)
+    return end.into in KERAS
+
+
+def _is_ready(chain: Chain) -> bool:
+    """Whether elements are prefetched, or may be by code out of sight, or are in memory anyhow."""
+    if not {"prefetch", "apply"}.isdisjoint(chain.methods):
+        return True
+    if chain.source.kind in HIDES_STEPS and HANDS_ON.issuperset(chain.methods):
+        return True
+    last = chain.steps[-1] if chain.steps else None
+    return last is not None and last.method == "cache" and last.argument("filename") is None
+
+
+def _is_small(file: File, chain: Chain) -> bool:
+    """Whether a pipeline is known to have few elements, or nothing to do for one."""
+    number, source = file.tf.values.number, chain.source.node
+    for step in chain.steps:
+        taken = number(step.argument("count"), step.frame) if step.method == "take" else None
+        if taken is not None and taken <= FEW:
+            return True
+    if chain.source.kind is From.RANGE and isinstance(source, ast.Call):
+        counted = number(source.args[-1] if source.args else None)
+        return "map" not in chain.methods or (counted is not None and counted <= FEW)
+    if chain.source.kind is From.SLICES and isinstance(source, ast.Call):
+        tensors = argument(source, 0, "tensors")
+        while isinstance(tensors, ast.Tuple) and tensors.elts:
+            tensors = tensors.elts[0]
+        shape = file.tf.values.of(tensors).shape if tensors is not None else None
+        rows = shape[0] if shape else None
+        return rows is not None and rows <= FEW
+    return chain.source.kind is From.TENSORS
+
+
+def _taker(end: End) -> str:
+    if isinstance(end.at, ast.Call) and isinstance(end.at.func, ast.Attribute):
+        return f"`{end.at.func.attr}`"
+    return "the training loop"
+
+
+def _name(dataset: ast.expr) -> str:
+    """What a message calls a pipeline."""
+    named = isinstance(dataset, (ast.Name, ast.Attribute))
+    return f"`{ast.unparse(dataset)}`" if named else "the pipeline"
+
+
+def _fix(file: File, last: ast.Call) -> Fix | None:
+    if last in file.tf.datasets.regrouped:
+        return None
+    tensorflow = file.tf.names.module("tensorflow", last)
+    old = file.tensorflow is not None and file.tensorflow < (2, 4)
+    place = "data.experimental" if old or "data.experimental.AUTOTUNE" in file.text else "data"
+    size = f"{tensorflow}.{place}.AUTOTUNE" if tensorflow is not None else "1"
+    added = edits.chained(file, last, f".prefetch({size})")
+    return Fix("Prefetch at the end", (added,), Applicability.SAFE) if added else None
+
+
+RULE = Rule(
+    code="TFM223",
+    name="missing-prefetch",
+    claim=Claim(Metric.STEP_TIME, at_most=0.8, because="data is made while the device works"),
+    triggers=(
+        "Dataset DatasetV2 FixedLengthRecordDataset TFRecordDataset TextLineDataset "
+        "audio_dataset_from_directory experimental image_dataset_from_directory "
+        "tensorflow_datasets text_dataset_from_directory timeseries_dataset_from_array "
+        "assert_cardinality bucket_by_sequence_length cycle_length deterministic drop_remainder "
+        "flat_map group_by_window ignore_errors interleave map_func num_parallel_calls "
+        "padded_batch padded_shapes ragged_batch reshuffle_each_iteration take_while unbatch "
+        "with_options",
+        "fit evaluate predict fit_generator GradientTape apply_gradients minimize train_on_batch",
+    ),
+    check=check,
+)
