@@ -99,6 +99,10 @@ def test_what_stays_where_it_is_is_not_edited() -> None:
             "import tensorflow as tf\nAUTO = tf.data.experimental.AUTOTUNE\nsee()\n",
             "tf.data.experimental.AUTOTUNE",
         ),
+        (
+            "import tensorflow as tf\ntf.enable_eager_execution()\nsee()\n",
+            "tf.data.experimental.AUTOTUNE",
+        ),
         ("from tensorflow import data\nsee()\n", None),
         ("import tensorflow as tf\n\n\ndef f(tf):\n    see()\n", None),
     ],

@@ -234,8 +234,18 @@ def autotune(file: File, at: ast.AST) -> str | None:
     """How code at `at` can say `tf.data.AUTOTUNE`; None where TensorFlow has no name there."""
     tensorflow = file.tf.names.module("tensorflow", at)
     old = file.tensorflow is not None and file.tensorflow < (2, 4)
+    old = old or file.tf.names.uses(_OF_TENSORFLOW_1)
     place = "data.experimental" if old or "data.experimental.AUTOTUNE" in file.text else "data"
     return None if tensorflow is None else f"{tensorflow}.{place}.AUTOTUNE"
+
+
+_OF_TENSORFLOW_1 = (
+    "tensorflow.ConfigProto",
+    "tensorflow.Session",
+    "tensorflow.contrib.",
+    "tensorflow.enable_eager_execution",
+    "tensorflow.placeholder",
+)
 
 
 def _with_comment(file: File, span: Span) -> Span | None:
