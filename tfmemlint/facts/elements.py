@@ -16,7 +16,9 @@ from tfmemlint.facts.held import (
     anew,
     batched,
     growth,
+    nbytes,
     row,
+    tensors,
 )
 from tfmemlint.facts.makers import argument
 from tfmemlint.facts.mapped import Mappings
@@ -73,6 +75,16 @@ class Passage(NamedTuple):
     """Whether the same element surely becomes the same, whenever it is its turn."""
     is_exact: bool
     """Whether of a batch is made, bit by bit, the batch of what is made of the examples."""
+
+    @property
+    def nbytes(self) -> int | None:
+        """How many bytes an element takes up afterwards, where known."""
+        return nbytes(self.element)
+
+    @property
+    def is_decoded(self) -> bool:
+        """Whether what comes out was encoded as a picture, a sound or the like."""
+        return any(each.is_decoded for each in tensors(self.element))
 
 
 class Elements:

@@ -1,0 +1,145 @@
+"""`shuffle` behind a `map` that makes elements larger fills its buffer with the larger ones.
+
+## What it finds
+A tf.data pipeline in which `shuffle` follows a `map` that reads, decodes, enlarges or casts what
+it is given: in one expression, or through names, branches, helper functions and methods. What the
+mapped function does is followed through the module.
+
+## Why it costs memory
+`shuffle(n)` holds `n` elements of what comes before it, for as long as it is read from. A picture
+takes up a thousand times as much as the name of its file, ten times as much as when it was encoded,
+and four times as much in `float32` as in bytes. Slices of arrays take up nothing before they are
+copied.
+
+## What to do instead
+Shuffle first, then map: the same elements come in the same order, and the buffer holds file names,
+encoded pictures or bytes.
+
+## Fix safety
+Safe where everything between the two places is seen to give the same for the same. Unsafe where it
+draws random numbers, runs Python or is out of sight: then the elements may come out differently.
+Not offered where other steps, or other statements, stand between.
+
+## When to ignore it
+When records are larger than what is made of them. The rule is silent by itself where it sees that,
+where sizes are known to be small, where few elements are held, and behind `cache`, whose memory the
+buffer then shares.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from itertools import pairwise
+from math import inf
+from typing import NamedTuple
+
+from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
+from tfmemlint.facts import BATCHING, Chain, Passage, Step
+
+PASSES = BATCHING | {"map", "prefetch", "repeat", "shard", "skip", "take", "with_options"}
+MOVABLE = frozenset({"map", "prefetch", "with_options"})
+"""Steps with which `shuffle` may change places."""
+NOTICEABLE = 32 * 2**20
+FEW = 64
+"""Elements; a buffer of fewer is small, if their size is not known."""
+
+
+class Site(NamedTuple):
+    """A `shuffle` in a chain and a `map` before it, by their places."""
+
+    chain: Chain
+    map: int
+    shuffle: int
+    passage: Passage
+
+
+def check(file: File) -> Iterator[Diagnostic]:
+    found: dict[ast.Call, list[Site]] = {}
+    for chain in file.tf.datasets.chains:
+        for place, step in enumerate(chain.steps):
+            used = not isinstance(file.tf.tree.parent(step.call), ast.Expr)
+            site = _enlarged(file, chain, place) if step.method == "shuffle" and used else None
+            if site is not None:
+                found.setdefault(step.call, []).append(site)
+    for call, sites in found.items():
+        chain, first, shuffle, passage = sites[0]
+        buffer = chain.steps[shuffle].argument("buffer_size")
+        assert buffer is not None
+        number, size = file.tf.values.number(buffer, chain.steps[shuffle].frame), passage.nbytes
+        total = int(number) * size if number is not None and size is not None else None
+        held = ast.unparse(buffer)
+        yield Diagnostic(
+            edits.method_call(file, call) or file.span(call),
+            f"`shuffle` holds up to `{held}` elements that {_says(chain.steps[first], passage)}",
+            _fix(file, sites),
+            None if size is None else Cost(f"{held} * {size} bytes", total),
+        )
+
+
+def _enlarged(file: File, chain: Chain, shuffle: int) -> Site | None:
+    """The last `map` before which a `shuffle` would hold least, if that is worth its while."""
+    best: Site | None = None
+    for place in range(shuffle - 1, -1, -1):
+        step = chain.steps[place]
+        if step.method not in PASSES:
+            break
+        if step.method == "map":
+            passage = file.tf.elements.passage(chain, place, shuffle)
+            if best is None or passage.growth > best.passage.growth:
+                best = Site(chain, place, shuffle, passage)
+    return best if best is not None and _is_worth_it(file, best) else None
+
+
+def _is_worth_it(file: File, site: Site) -> bool:
+    step, passage = site.chain.steps[site.shuffle], site.passage
+    buffer = step.argument("buffer_size")
+    if buffer is None:
+        return False
+    once = "repeat" not in site.chain.methods[: site.shuffle]
+    counts = (
+        file.tf.values.number(buffer, step.frame),
+        file.tf.elements.rows(site.chain) if once else None,
+    )
+    count = min((each for each in counts if each is not None and each > 0), default=None)
+    known = passage.nbytes if passage.added is None else passage.added
+    if known is not None and count is not None and known * count < NOTICEABLE:
+        return False
+    if passage.added is not None and count is not None:
+        return True
+    return passage.growth >= 2 and (count is None or count >= FEW)
+
+
+def _says(step: Step, passage: Passage) -> str:
+    function = step.argument("map_func")
+    named = isinstance(function, (ast.Name, ast.Attribute))
+    who = f"`{ast.unparse(function)}`" if function is not None and named else "the `map` before it"
+    if passage.growth == inf:
+        return f"{who} has read from files"
+    if passage.is_decoded:
+        return f"{who} has decoded"
+    if passage.growth < 2:
+        return f"{who} has copied"
+    return f"{who} has made {passage.growth:.0f} times as large"
+
+
+def _fix(file: File, sites: list[Site]) -> Fix | None:
+    chain, first, shuffle, _ = sites[0]
+    moved = chain.steps[first : shuffle + 1]
+    adjoin = all(file.tf.datasets.adjoining(one, other) for one, other in pairwise(moved))
+    if not adjoin or not MOVABLE.issuperset(chain.methods[first:shuffle]):
+        return None
+    calls = [step.call for step in moved]
+    found = edits.reordered(file, calls, [calls[-1], *calls[:-1]])
+    pure = all(site.passage.is_pure for site in sites)
+    applicability = Applicability.SAFE if pure else Applicability.UNSAFE
+    return Fix("Shuffle before mapping", found, applicability) if found else None
+
+
+RULE = Rule(
+    code="TFM201",
+    name="shuffle-after-expand",
+    claim=Claim(Metric.DEVICE_PEAK, at_most=0.2, because="the buffer holds what is smaller"),
+    triggers=("shuffle", "map"),
+    check=check,
+)
