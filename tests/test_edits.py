@@ -96,8 +96,20 @@ def test_what_stays_where_it_is_is_not_edited() -> None:
         ("import tensorflow as tf\nsee()\n", "tf.data.AUTOTUNE"),
         ("import tensorflow\nsee()\n", "tensorflow.data.AUTOTUNE"),
         (
-            "import tensorflow as tf\nAUTO = tf.data.experimental.AUTOTUNE\nsee()\n",
+            "import tensorflow as tf\nd.prefetch(tf.data.experimental.AUTOTUNE)\nsee()\n",
             "tf.data.experimental.AUTOTUNE",
+        ),
+        ("import tensorflow.data as tfd\nsee()\n", "tfd.AUTOTUNE"),
+        ("import tensorflow as tf\nA = tf.data.AUTOTUNE\nsee()\n", "A"),
+        ("import tensorflow as tf\nA = tf.data.AUTOTUNE\ndef f():\n    see()\n", "A"),
+        ("import tensorflow as tf\nsee()\nA = tf.data.AUTOTUNE\n", "tf.data.AUTOTUNE"),
+        (
+            "import tensorflow as tf\nA = tf.data.AUTOTUNE\ndef f(A):\n    see()\n",
+            "tf.data.AUTOTUNE",
+        ),
+        (
+            "import tensorflow as tf\nA = 1\nA = tf.data.AUTOTUNE\nsee()\n",
+            "tf.data.AUTOTUNE",
         ),
         (
             "import tensorflow as tf\ntf.enable_eager_execution()\nsee()\n",
@@ -107,7 +119,7 @@ def test_what_stays_where_it_is_is_not_edited() -> None:
         ("import tensorflow as tf\n\n\ndef f(tf):\n    see()\n", None),
     ],
 )
-def test_autotune_is_said_by_the_name_that_tensorflow_has(text: str, said: str | None) -> None:
+def test_autotune_is_said_as_the_file_can_say_it(text: str, said: str | None) -> None:
     file = File("example.py", text)
 
     assert edits.autotune(file, calls(file, "see")[0]) == said

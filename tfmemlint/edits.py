@@ -230,13 +230,22 @@ def fresh(file: File, *wanted: str) -> str:
     return f"{wanted[-1]}_{number}"
 
 
-def autotune(file: File, at: ast.AST) -> str | None:
-    """How code at `at` can say `tf.data.AUTOTUNE`; None where TensorFlow has no name there."""
-    tensorflow = file.tf.names.module("tensorflow", at)
+def autotune(file: File, at: ast.expr | ast.stmt) -> str | None:
+    """How code at `at` can say `tf.data.AUTOTUNE`; None where it has no name for it."""
+    names, bindings, module = file.tf.names, file.tf.bindings, file.tf.tree.module
+    for name in sorted(bindings.names(module)):
+        given = bindings.of(module, name)
+        is_it = len(given) == 1 and names.qualified(given[0].value) == "tensorflow.data.AUTOTUNE"
+        before = is_it and file.tf.tree.statement(given[0].node).lineno < at.lineno
+        if before and bindings.home(name, at) is module:
+            return name
     old = file.tensorflow is not None and file.tensorflow < (2, 4)
-    old = old or file.tf.names.uses(_OF_TENSORFLOW_1)
-    place = "data.experimental" if old or "data.experimental.AUTOTUNE" in file.text else "data"
-    return None if tensorflow is None else f"{tensorflow}.{place}.AUTOTUNE"
+    old = old or "data.experimental.AUTOTUNE" in file.text or names.uses(_OF_TENSORFLOW_1)
+    autotune = "experimental.AUTOTUNE" if old else "AUTOTUNE"
+    tensorflow, data = names.module("tensorflow", at), names.module("tensorflow.data", at)
+    if tensorflow is not None:
+        return f"{tensorflow}.data.{autotune}"
+    return None if data is None else f"{data}.{autotune}"
 
 
 _OF_TENSORFLOW_1 = (
