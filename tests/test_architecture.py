@@ -75,6 +75,7 @@ def test_the_facts_import_nothing_but_the_standard_library() -> None:
         "collections",
         "enum",
         "functools",
+        "itertools",
         "math",
         "tfmemlint",
         "typing",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import TypeVar, cast, overload
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -36,30 +38,25 @@ class Tree:
     def __init__(self, module: ast.Module) -> None:
         self.module = module
         self._parents: dict[ast.AST, ast.AST] = {}
-        self._by_type: dict[type[ast.AST], list[ast.AST]] = {}
+        self._by_type: defaultdict[type[ast.AST], list[ast.AST]] = defaultdict(list)
         self._places: dict[ast.stmt, tuple[list[ast.stmt], int]] = {}
-        parents, by_type = self._parents, self._by_type
+        self._scopes: dict[ast.AST, ScopeNode] = {module: module}
+        parents, by_type, fields = self._parents, self._by_type, _FIELDS
         pending: list[ast.AST] = [module]
         while pending:
             node = pending.pop()
-            kind = type(node)
-            known = by_type.get(kind)
-            if known is None:
-                by_type[kind] = [node]
-            else:
-                known.append(node)
-            children: list[ast.AST] = []
-            for name in kind._fields:
+            kind = node.__class__
+            by_type[kind].append(node)
+            for name in fields[kind]:
                 value: object = getattr(node, name, None)
-                if isinstance(value, list):
-                    items = cast("list[object]", value)
-                    children += [child for child in items if isinstance(child, ast.AST)]
-                elif isinstance(value, ast.AST) and not isinstance(value, ast.expr_context):
-                    children.append(value)
-            for child in children:
-                parents[child] = node
-            children.reverse()
-            pending += children
+                if value.__class__ is list:
+                    for child in reversed(cast("list[object]", value)):
+                        if isinstance(child, ast.AST):
+                            parents[child] = node
+                            pending.append(child)
+                elif isinstance(value, ast.AST):
+                    parents[value] = node
+                    pending.append(value)
 
     @overload
     def all(self, kind: type[A], /) -> Iterator[A]: ...
@@ -69,8 +66,7 @@ class Tree:
     def all(self, kind: type[A], other: type[B], third: type[C], /) -> Iterator[A | B | C]: ...
     def all(self, *kinds: type[ast.AST]) -> Iterator[ast.AST]:
         """Every node of exactly these types, each type in source order."""
-        for kind in kinds:
-            yield from self._by_type.get(kind, ())
+        return chain.from_iterable(self._by_type.get(kind, ()) for kind in kinds)
 
     def parent(self, node: ast.AST) -> ast.AST | None:
         """The node that holds this one; None for the module."""
@@ -96,19 +92,21 @@ class Tree:
         Decorators, defaults, annotations and base classes belong to the scope around a definition,
         and so does the first iterable of a comprehension.
         """
-        below, iterable_of = node, None
-        for above in self.ancestors(node):
-            if isinstance(above, SCOPES):
-                first_iterable = isinstance(above, COMPREHENSIONS) and (
-                    iterable_of is above.generators[0]
-                )
-                if not first_iterable and _evaluated_inside(below, above):
-                    return above
-                iterable_of = None
-            elif isinstance(above, ast.comprehension) and below is above.iter:
-                iterable_of = above
-            below = above
-        return self.module
+        known, parents = self._scopes, self._parents
+        passed: list[ast.AST] = []
+        while (found := known.get(node)) is None:
+            passed.append(node)
+            above = parents.get(node, self.module)
+            if isinstance(above, SCOPES) and _evaluated_inside(node, above):
+                found = above
+                break
+            if isinstance(above, ast.comprehension) and node is above.iter:
+                around = parents[above]
+                if isinstance(around, COMPREHENSIONS) and above is around.generators[0]:
+                    above = around
+            node = above
+        known.update(dict.fromkeys(passed, found))
+        return found
 
     def function(self, node: ast.AST) -> FunctionNode | None:
         """The function whose body holds `node`; None at module and class level."""
@@ -165,7 +163,19 @@ def within(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
     while pending:
         node = pending.pop()
         yield node
-        pending += reversed(list(ast.iter_child_nodes(node)))
+        pending += children(node)[::-1]
+
+
+def children(node: ast.AST) -> list[ast.AST]:
+    """The nodes right below one, in source order: all but operators and contexts."""
+    found: list[ast.AST] = []
+    for name in reversed(_FIELDS[node.__class__]):
+        value: object = getattr(node, name, None)
+        if value.__class__ is list:
+            found += [each for each in cast("list[object]", value) if isinstance(each, ast.AST)]
+        elif isinstance(value, ast.AST):
+            found.append(value)
+    return found
 
 
 def _evaluated_inside(below: ast.AST, scope: ast.AST) -> bool:
@@ -174,3 +184,18 @@ def _evaluated_inside(below: ast.AST, scope: ast.AST) -> bool:
     if isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return isinstance(below, ast.stmt)
     return True
+
+
+def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
+    """The fields of a type that may hold nodes, the last one first: what a stack wants."""
+    if issubclass(kind, (ast.Constant, ast.Name, ast.Global, ast.Nonlocal, ast.alias)):
+        return ()
+    return tuple(name for name in reversed(kind._fields) if name not in _NO_NODES)
+
+
+_NO_NODES = frozenset({"attr", "conversion", "ctx", "is_async", "level", "module", "op", "ops"})
+_FIELDS = {
+    kind: _fields(kind)
+    for kind in vars(ast).values()
+    if isinstance(kind, type) and issubclass(kind, ast.AST)
+}
