@@ -54,3 +54,46 @@ def chained(code: str) -> str:
 )
 def test_a_call_is_added_in_the_layout_of_the_chain(before: str, after: str) -> None:
     assert chained(before) == after
+
+
+def unchained(code: str) -> str | None:
+    """`code` without its call of `batch`."""
+    file = File("module.py", code)
+    [call] = [
+        each
+        for each in file.tf.tree.all(ast.Call)
+        if isinstance(each.func, ast.Attribute) and each.func.attr == "batch"
+    ]
+    edit = edits.unchained(file, call)
+    if edit is None:
+        return None
+    after = apply(code, [Fix("Unbatch", (edit,), Applicability.UNSAFE)]).text
+    ast.parse(after)
+    return after
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param("x = a.batch(9)\n", "x = a\n", id="the last"),
+        pytest.param("x = a.batch(9).map(f)\n", "x = a.map(f)\n", id="one before others"),
+        pytest.param("x = (a).batch(9)\n", "x = (a)\n", id="behind parentheses"),
+        pytest.param(
+            "x = (\n    a  # all\n    .batch(9)\n    .map(f)\n)\n",
+            "x = (\n    a  # all\n    .map(f)\n)\n",
+            id="on a line of its own",
+        ),
+        pytest.param(
+            "x = (\n    a\n    .batch(9)  # all\n)\n",
+            "x = (\n    a\n      # all\n)\n",
+            id="beside a comment",
+        ),
+        pytest.param("x = (a\n     .batch(9))\n", "x = (a\n     )\n", id="before a bracket"),
+        pytest.param(
+            "x = a \\\n    .batch(9) \\\n    .map(f)\n", "x = a \\\n    .map(f)\n", id="backslashes"
+        ),
+        pytest.param("x = a.batch(\n    9,  # all\n)\n", None, id="around a comment"),
+    ],
+)
+def test_a_call_is_taken_out_of_the_chain(before: str, after: str | None) -> None:
+    assert unchained(before) == after

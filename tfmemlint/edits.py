@@ -77,6 +77,29 @@ def chained(file: File, call: ast.Call, text: str) -> Edit | None:
     return Edit(Span(at, at), text)
 
 
+def unchained(file: File, call: ast.Call) -> Edit | None:
+    """A method call taken out of its chain, with its own line if it has one; comments stay."""
+    import libcst as cst  # noqa: PLC0415
+
+    concrete = file.concrete(call)
+    found = concrete.find(call, cst.Call) if concrete else None
+    if concrete is None or found is None or not isinstance(found.func, cst.Attribute):
+        return None
+    dot, end = concrete.span(found.func.dot).start, file.span(call).end
+    taken = file.source(Span(dot, end))
+    if "#" in taken:
+        return None
+    start = file.lines.start(dot)
+    if file.text[start:dot].strip():
+        return Edit(Span(dot, end), "")
+    above = file.text[:start].rstrip("\r\n")
+    if above.endswith("\\"):
+        return Edit(Span(len(above[:-1].rstrip()), end), "")
+    finish = file.lines.end(file.lines.position(end)[0])
+    alone = not file.text[end:finish].strip()
+    return Edit(Span(start, finish) if alone else Span(dot, end), "")
+
+
 def without_argument(file: File, call: ast.Call, name: str) -> Edit | None:
     """The keyword argument `name` taken out of a call, with its comma and its own line."""
     import libcst as cst  # noqa: PLC0415

@@ -1,0 +1,132 @@
+"""A pipeline that is batched twice gives batches of batches.
+
+## What it finds
+A `batch` of what is batched already, by the same size or by a reader such as
+`image_dataset_from_directory`, with no `map` between the two, be it in helper functions.
+
+## Why it costs memory
+`batch(32)` of batches of 32 makes one element of 1,024 examples. Whatever takes it holds the
+activations of all of them at once, and `prefetch`, `shuffle` and `cache` behind it hold elements
+that are as large.
+
+## What to do instead
+Batch once. Where both were meant, for sequences cut from a text or for several devices, give the
+two sizes names of their own.
+
+## Fix safety
+Unsafe: elements lose a dimension and become many more. Not offered where the first batches have
+other uses, since then the second one may have been meant for another pipeline.
+
+## When to ignore it
+When batches of batches are meant. The rule is silent by itself where the sizes differ or a `map`
+stands between (the first `batch` then may cut sequences), and where the elements are batched or
+taken apart again afterwards.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
+from tfmemlint.facts import BATCHING, Chain, From, Step
+
+KEEPS_ELEMENTS = frozenset(
+    {
+        "assert_cardinality",
+        "cache",
+        "ignore_errors",
+        "prefetch",
+        "repeat",
+        "shard",
+        "shuffle",
+        "skip",
+        "snapshot",
+        "take",
+        "with_options",
+    }
+)
+
+
+def check(file: File) -> Iterator[Diagnostic]:
+    found: dict[ast.Call, tuple[Step | None, Step]] = {}
+    for chain in file.tf.datasets.chains:
+        for first, second in _pairs(chain):
+            if _is_same_size(file, first, second):
+                found[second.call] = first, second
+    for first, second in found.values():
+        outer = second.argument("batch_size")
+        inner = first.argument("batch_size") if first else None
+        if outer is None or second.call in file.tf.datasets.regrouped:
+            continue
+        of = f"batches of `{ast.unparse(inner)}`" if inner else "batches of the reader"
+        examples = ast.unparse(ast.BinOp(outer, ast.Mult(), inner)) if inner else None
+        yield Diagnostic(
+            edits.method_call(file, second.call) or file.span(second.call),
+            f"`{second.method}` makes one element of up to `{ast.unparse(outer)}` {of}",
+            _fix(file, second),
+            Cost(f"{examples} examples") if examples else None,
+        )
+
+
+def _pairs(chain: Chain) -> Iterator[tuple[Step | None, Step]]:
+    """Each step that batches batches, with the step that made them; None for a reader."""
+    batch: Step | None = None
+    batched = chain.source.kind is From.DIRECTORY and _reader_batches(chain.source.node)
+    plain = chain.source.kind is From.RANGE  # numbers, as in examples of what `batch` does
+    for step in chain.steps:
+        if step.method in BATCHING:
+            if batched and not plain:
+                yield batch, step
+            batch, batched = step, True
+        elif step.method not in KEEPS_ELEMENTS:
+            batch, batched, plain = None, False, False
+
+
+def _reader_batches(source: ast.expr | None) -> bool:
+    """Whether a call of a reader, which batches by itself, does not tell it otherwise."""
+    return isinstance(source, ast.Call) and not any(
+        each.arg is None or (each.arg == "batch_size" and ast.unparse(each.value) == "None")
+        for each in source.keywords
+    )
+
+
+def _is_same_size(file: File, first: Step | None, second: Step) -> bool:
+    """Whether one number or expression stands for the sizes of both."""
+    inner = first.argument("batch_size") if first else None
+    outer = second.argument("batch_size")
+    if first is None or inner is None or outer is None:
+        return first is None
+    number = file.tf.values.number(inner, first.frame)
+    if number is not None or inner is outer:  # one call may be given two sizes
+        return number == file.tf.values.number(outer, second.frame) and number not in (None, 1)
+    attributes = isinstance(inner, ast.Attribute) and ast.dump(inner) == ast.dump(outer)
+    return attributes or file.tf.bindings.same(inner, outer)
+
+
+def _fix(file: File, second: Step) -> Fix | None:
+    """Without the second `batch`, if every pipeline that comes to it is one of batches."""
+    callee = second.call.func
+    taken = callee.value if isinstance(callee, ast.Attribute) else None
+    if isinstance(taken, ast.Name):
+        binding = file.tf.bindings.only(taken)
+        if binding is None or file.tf.bindings.readers(binding) != [taken]:
+            return None
+    through = [each for each in file.tf.datasets.chains if second.call in _calls(each)]
+    if not all(second.call in [step.call for _, step in _pairs(each)] for each in through):
+        return None
+    edit = edits.unchained(file, second.call)
+    return Fix("Batch once", (edit,), Applicability.UNSAFE) if edit else None
+
+
+def _calls(chain: Chain) -> list[ast.Call]:
+    return [step.call for step in chain.steps]
+
+
+RULE = Rule(
+    code="TFM226",
+    name="batched-twice",
+    claim=Claim(Metric.DEVICE_PEAK, at_most=0.2, because="a step holds one batch, not many"),
+    triggers=("batch padded_batch ragged_batch",),
+    check=check,
+)
