@@ -9,6 +9,7 @@ import ast
 from functools import cached_property
 
 from tfmemlint.facts.bindings import Binding, Bindings, How
+from tfmemlint.facts.captures import Capture, Captures
 from tfmemlint.facts.consumers import Consumers, End, Into
 from tfmemlint.facts.datasets import BATCHING, Chain, Datasets, From, Source, Step
 from tfmemlint.facts.dtypes import Dtypes
@@ -42,6 +43,7 @@ __all__ = [
     "PROGRESS",
     "Again",
     "Binding",
+    "Capture",
     "Chain",
     "End",
     "Extent",
@@ -201,6 +203,19 @@ class TensorFlow:
     def uses(self) -> Uses:
         """Where values end up."""
         return Uses(self.tree, self.bindings, self.functions)
+
+    @cached_property
+    def captures(self) -> Captures:
+        """The arrays that graphs hold copies of."""
+        return Captures(
+            self.tree,
+            self.bindings,
+            self.names,
+            self.functions,
+            self.values,
+            self.tensors,
+            self.tracing,
+        )
 
     @cached_property
     def pulls(self) -> Pulls:

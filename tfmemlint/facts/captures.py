@@ -1,0 +1,140 @@
+"""NumPy arrays that traced code reads from around it: each trace copies them into its graph."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+from tfmemlint.facts.bindings import Binding, Bindings, How
+from tfmemlint.facts.functions import Functions
+from tfmemlint.facts.names import Names
+from tfmemlint.facts.tensors import Tensors
+from tfmemlint.facts.tracing import RUNS_PYTHON, Tracing
+from tfmemlint.facts.tree import FunctionNode, Tree
+from tfmemlint.facts.values import Kind, Value, Values
+
+_CONVERTS = ("keras.ops.", "tensorflow.")
+_LEAVES_PYTHON = ("tensorflow.data.", "tensorflow.debugging.", "tensorflow.print")
+_READS = frozenset({"abs", "float", "int", "len", "max", "min", "print", "sum", "type"})
+_CHANGES = frozenset({"fill", "partition", "put", "resize", "setflags", "sort"})
+_CHANGES_GIVEN = frozenset(
+    {"numpy.copyto", "numpy.place", "numpy.put", "numpy.putmask", "numpy.random.shuffle"}
+)
+
+
+class Capture(NamedTuple):
+    """An array that a traced function reads, and that is no argument of its."""
+
+    use: ast.Name | ast.Attribute
+    function: FunctionNode
+    value: Value
+    binding: Binding | None
+    """Where the array gets its name, if it has one, of its own and for good."""
+
+
+class Captures:
+    """The arrays that graphs hold copies of."""
+
+    def __init__(
+        self,
+        tree: Tree,
+        bindings: Bindings,
+        names: Names,
+        functions: Functions,
+        values: Values,
+        tensors: Tensors,
+        tracing: Tracing,
+    ) -> None:
+        self._tree = tree
+        self._bindings = bindings
+        self._names = names
+        self._functions = functions
+        self._values = values
+        self._tensors = tensors
+        self._tracing = tracing
+
+    @cached_property
+    def all(self) -> tuple[Capture, ...]:
+        """Every read of such an array, in source order."""
+        found = [*self._of_names(), *self._of_attributes()]
+        return tuple(sorted(found, key=lambda each: (each.use.lineno, each.use.col_offset)))
+
+    def op(self, use: ast.expr) -> ast.Call | ast.BinOp | None:
+        """The TensorFlow operation that takes an array as it is, and so as a constant."""
+        above = self._tree.parent(use)
+        if isinstance(above, ast.keyword):
+            above = self._tree.parent(above)
+        if isinstance(above, ast.Call) and above.func is not use:
+            name = self._names.qualified(above.func) or ""
+            taken = name.startswith(_CONVERTS) and not name.startswith(_LEAVES_PYTHON)
+            return above if taken and name not in RUNS_PYTHON else None
+        if isinstance(above, ast.BinOp):
+            other = above.right if above.left is use else above.left
+            return above if self._tensors.is_tensor(other) else None
+        return None
+
+    def stays(self, binding: Binding) -> bool:
+        """Whether nothing but reads is done with what a name is given, and nothing else can be."""
+        scope = self._tree.scope(binding.node)
+        if len(self._bindings.of(scope, binding.name)) != 1 or any(self._tree.loops(binding.node)):
+            return False
+        return all(map(self._only_reads, self._bindings.loads(scope, binding.name)))
+
+    def _of_names(self) -> Iterator[Capture]:
+        for name in self._tree.all(ast.Name):
+            function = self._tree.function(name)
+            if function is None or not isinstance(name.ctx, ast.Load):
+                continue
+            home = self._bindings.home(name.id, name)
+            if home is None or home is function or self._tracing.why(name) is None:
+                continue
+            found = self._bindings.reaching(name)
+            plain = all(each.how is How.ASSIGNED and self._is_outside(each) for each in found)
+            value = self._values.of(name) if found and plain else None
+            if value is not None and value.kind is Kind.ARRAY:
+                binding = found[0] if len(found) == 1 else None
+                yield Capture(name, self._named(function), value, binding)
+
+    def _of_attributes(self) -> Iterator[Capture]:
+        for attribute in self._tree.all(ast.Attribute):
+            held = attribute.value
+            function = self._tree.function(attribute)
+            if not isinstance(held, ast.Name) or function is None:
+                continue
+            if not isinstance(attribute.ctx, ast.Load) or self._tracing.why(attribute) is None:
+                continue
+            if self._functions.instance_of(held) is not None:
+                value = self._values.of(attribute)
+                origin = value.origin
+                made_outside = origin is not None and self._tracing.why(origin) is None
+                if value.kind is Kind.ARRAY and made_outside:
+                    yield Capture(attribute, self._named(function), value, None)
+
+    def _is_outside(self, binding: Binding) -> bool:
+        return self._tracing.why(binding.node) is None
+
+    def _named(self, function: FunctionNode) -> FunctionNode:
+        """The function itself, or the named one around a lambda."""
+        around = self._tree.function(function)
+        if isinstance(function, ast.Lambda) and around is not None and self._tracing.why(function):
+            return self._named(around)
+        return function
+
+    def _only_reads(self, use: ast.Name) -> bool:
+        above = self._tree.parent(use)
+        if isinstance(above, ast.Attribute):
+            return above.attr not in _CHANGES and isinstance(above.ctx, ast.Load)
+        if isinstance(above, ast.Subscript):
+            return isinstance(above.ctx, ast.Load)
+        if isinstance(above, ast.keyword):
+            above = self._tree.parent(above)
+        if isinstance(above, (ast.Tuple, ast.List)):
+            above = self._tree.parent(above)
+        if isinstance(above, ast.Call):
+            name = self._names.qualified(above.func)
+            if name is None:
+                return isinstance(above.func, ast.Name) and above.func.id in _READS
+            return name.startswith((*_CONVERTS, "numpy.")) and name not in _CHANGES_GIVEN
+        return isinstance(above, (ast.BinOp, ast.Compare, ast.UnaryOp))
