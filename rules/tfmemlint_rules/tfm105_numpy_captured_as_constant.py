@@ -1,0 +1,161 @@
+"""A big NumPy array that traced code reads becomes a constant in every graph.
+
+## What it finds
+A NumPy array of a megabyte or more, by the sizes and dtypes that the code spells out, that a traced
+function reads as a global, from the function around it or as an attribute, and hands to TensorFlow:
+`tf.gather(table, ids)`, `x * table`, or `tf.constant(table)` inside the function.
+
+## Why it costs memory
+A graph cannot point at a NumPy array, so tracing copies it into the graph as a constant: once as
+the text of the graph, once as a tensor, and again wherever the graph is optimised, for every trace.
+Graphs of more than 2 GB cannot be made at all. A tensor made outside is captured as it is.
+
+## What to do instead
+Make a tensor of the array once, outside, and let the traced function read that.
+
+## Fix safety
+Safe where the array is converted by itself, as in `tf.gather(table, ids)`: the name is bound once
+and only read, and `tf.constant(table)` is put behind it. Unsafe where the operation converts the
+array to the dtype of its other operand, since a tensor keeps its own: offered for float32 alone.
+Not offered for attributes, and where the array may be changed.
+
+## When to ignore it
+When the constant is wanted: a model for TensorFlow Lite or a frozen graph has to bring its tables
+along. The rule is silent in files that export so, and where the size is not known.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from tfmemlint import (
+    Applicability,
+    Claim,
+    Cost,
+    Diagnostic,
+    Edit,
+    File,
+    Fix,
+    Metric,
+    Rule,
+    Span,
+    edits,
+)
+from tfmemlint.facts import Binding, Capture
+
+BIG = 1 << 20
+CONVERSIONS = frozenset({"tensorflow.constant", "tensorflow.convert_to_tensor"})
+EXPORTS = (
+    "coremltools",
+    "tensorflow.compat.v1.graph_util",
+    "tensorflow.graph_util",
+    "tensorflow.lite",
+    "tensorflow.python.framework.convert_to_constants",
+    "tf2onnx",
+)
+
+
+def check(file: File) -> Iterator[Diagnostic]:
+    captures = file.tf.captures
+    big = [each for each in captures.all if (each.value.nbytes or 0) >= BIG]
+    taken = [each for each in big if captures.op(each.use) is not None]
+    if not taken or file.tf.names.uses(EXPORTS):
+        return
+    seen: set[object] = set()
+    for capture in taken:
+        array = capture.binding or (ast.unparse(capture.use), capture.function)
+        if array not in seen:
+            seen.add(array)
+            together = [each for each in taken if each.binding == capture.binding]
+            fix = _fix(file, capture.binding, together) if capture.binding else None
+            yield Diagnostic(file.span(capture.use), _message(capture), fix, _cost(capture))
+
+
+def _message(capture: Capture) -> str:
+    size = f"{(capture.value.nbytes or 0) / (1 << 20):,.0f} MB"
+    function = "the lambda"
+    if not isinstance(capture.function, ast.Lambda):
+        function = f"`{capture.function.name}`"
+    array = ast.unparse(capture.use)
+    return (
+        f"`{array}` is a NumPy array of {size}: each trace of {function} copies it into its graph"
+    )
+
+
+def _cost(capture: Capture) -> Cost:
+    return Cost(f"{ast.unparse(capture.use)}, for each trace", capture.value.nbytes)
+
+
+def _fix(file: File, binding: Binding, captures: Sequence[Capture]) -> Fix | None:
+    """A tensor made where the array gets its name, and read in place of it."""
+    statement = file.tf.tree.statement(binding.node)
+    tf = file.tf.names.module("tensorflow", statement)
+    lines = edits.whole_lines(file, statement)
+    if tf is None or lines is None or not isinstance(statement, ast.Assign):
+        return None
+    if file.tf.tracing.why(statement) is not None or not file.tf.captures.stays(binding):
+        return None
+    if not _imported_before(file, tf, statement):
+        return None
+    conversions = {_conversion(file, each) for each in captures}
+    made, safety = f"{tf}.constant({binding.name})", Applicability.SAFE
+    places: list[ast.expr] = [each.use for each in captures]
+    if None not in conversions and len(conversions) == 1:
+        places = [call for each in captures if (call := file.tf.captures.op(each.use)) is not None]
+        made = conversions.pop() or made
+    elif not all(_is_alone(file, each) for each in captures):
+        safety = Applicability.UNSAFE
+        if captures[0].value.dtype != "float32" or any(conversions):
+            return None
+    elif any(conversions):
+        return None
+    suffix = "_T" if binding.name.isupper() else "_t"
+    name = edits.fresh(file, binding.name + suffix)
+    line = f"{edits.margin(file, statement)}{name} = {made}{edits.newline(file)}"
+    replaced = [edits.replaced(file, each, name) for each in places]
+    title = f"Make one tensor of `{binding.name}`"
+    return Fix(title, (Edit(Span(lines.end, lines.end), line), *replaced), safety)
+
+
+def _conversion(file: File, capture: Capture) -> str | None:
+    """`tf.constant(table, tf.float32)`, where what else it is given is the same everywhere."""
+    call = file.tf.captures.op(capture.use)
+    if not isinstance(call, ast.Call) or call.args[:1] != [capture.use]:
+        return None
+    others = (*call.args[1:], *(each.value for each in call.keywords))
+    settled = all(
+        isinstance(each, ast.Constant) or file.tf.names.qualified(each) for each in others
+    )
+    converts = file.tf.names.is_any(call.func, CONVERSIONS)
+    return file.source(call) if converts and settled else None
+
+
+def _is_alone(file: File, capture: Capture) -> bool:
+    """Whether an array is converted before any other operand is looked at: it comes first."""
+    call = file.tf.captures.op(capture.use)
+    if not isinstance(call, ast.Call) or call.args[:1] != [capture.use]:
+        return False
+    return (file.tf.names.qualified(call.func) or "").startswith("tensorflow.")
+
+
+def _imported_before(file: File, tf: str, statement: ast.stmt) -> bool:
+    home = file.tf.bindings.home(tf, statement)
+    found = file.tf.bindings.of(home, tf) if home is not None else ()
+    inner = home is not file.tf.tree.scope(statement)
+    return inner or all(getattr(each.node, "lineno", 0) < statement.lineno for each in found)
+
+
+RULE = Rule(
+    code="TFM105",
+    name="numpy-captured-as-constant",
+    claim=Claim(
+        Metric.HOST_PEAK, at_most=0.2, because="the array is converted once, and no graph holds it"
+    ),
+    triggers=(
+        "call filter flat_map function interleave map predict_step reduce scan take_while "
+        "test_step train_step",
+        "numpy keras",
+    ),
+    check=check,
+)
