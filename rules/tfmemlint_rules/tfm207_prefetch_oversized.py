@@ -1,0 +1,157 @@
+"""`prefetch` with a large number, behind `batch`, holds as many batches.
+
+## What it finds
+A tf.data pipeline in which `prefetch` follows `batch`, or a reader that gives batches, with a
+number above 8, with the size of the batch or that of a shuffle buffer: in one expression, or
+through names, branches, helper functions and methods.
+
+## Why it costs memory
+`prefetch(n)` counts what it is given. Behind `batch(b)` those are batches, so it holds `n * b`
+examples whenever the model takes longer over a batch than the pipeline does. Then all but one or
+two of them only wait.
+
+## What to do instead
+`prefetch(tf.data.AUTOTUNE)` begins with few batches, and takes more only while the model has to
+wait for them. `prefetch(1)` holds one.
+
+## Fix safety
+Safe: the elements are the same, in the same order.
+
+## When to ignore it
+When the time to make a batch varies so much that many are needed to bridge it, and there is room
+for them. The rule is silent by itself before `batch`, where `prefetch` counts examples; behind a
+cache, which has the batches in memory anyhow; where they are file names or numbers, or known to be
+small; and where they are batched again or taken apart.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
+from tfmemlint.facts import BATCHING, Chain, From, Step, argument
+
+FEW = 8
+"""Batches, which may be prefetched for a reason."""
+LITTLE = 8 << 20
+"""Bytes, in all that is prefetched."""
+BATCH_READ = 32
+"""The size of the batches that Keras reads from directories if it is not told one."""
+KEEPS_ELEMENTS = frozenset(
+    {
+        "assert_cardinality",
+        "filter",
+        "prefetch",
+        "repeat",
+        "shard",
+        "shuffle",
+        "skip",
+        "take",
+        "with_options",
+    }
+)
+KEEPS_BATCHES = KEEPS_ELEMENTS | {"concatenate", "enumerate", "ignore_errors", "map"}
+
+
+class Site(NamedTuple):
+    """A `prefetch` in a chain, and the batches it is given."""
+
+    chain: Chain
+    prefetch: Step
+    size: ast.expr
+    """How many examples a batch has."""
+    batch: Step | None
+    """What makes the batches; None where they come from a reader."""
+
+
+def check(file: File) -> Iterator[Diagnostic]:
+    reported: set[ast.Call] = set()
+    for chain in file.tf.datasets.chains:
+        for site in _prefetched_batches(file, chain):
+            call, buffer = site.prefetch.call, site.prefetch.argument("buffer_size")
+            passing = call in reported or call in file.tf.datasets.regrouped
+            if buffer is None or passing or not _is_many(file, site, buffer):
+                continue
+            held = _bytes(file, site, buffer)
+            if held is not None and held < LITTLE:
+                continue
+            reported.add(call)
+            yield Diagnostic(
+                edits.method_call(file, call) or file.span(call),
+                f"`prefetch` holds up to `{ast.unparse(buffer)}` batches of "
+                f"`{ast.unparse(site.size)}` examples each",
+                _fix(file, buffer),
+                Cost(f"{ast.unparse(ast.BinOp(buffer, ast.Mult(), site.size))} examples", held),
+            )
+
+
+def _prefetched_batches(file: File, chain: Chain) -> Iterator[Site]:
+    batch: Step | None = None
+    size = _size_read(file, chain)
+    cached, tiny = False, chain.source.kind in (From.FILES, From.RANGE)  # file names, numbers
+    for step in chain.steps:
+        if step.method in BATCHING:
+            batch, size, cached = step, step.argument("batch_size"), False
+        elif step.method == "cache":
+            cached = True
+        elif step.method not in KEEPS_BATCHES:
+            size = None
+        elif step.method == "prefetch" and size is not None and not cached and not tiny:
+            yield Site(chain, step, size, batch)
+        cached = cached and step.method != "map"
+        tiny = tiny and step.method in BATCHING | KEEPS_ELEMENTS
+
+
+def _size_read(file: File, chain: Chain) -> ast.expr | None:
+    """The size of the batches that a reader of images, texts or sounds gives."""
+    source = chain.source.node
+    name = file.tf.names.qualified(source.func) if isinstance(source, ast.Call) else None
+    if not isinstance(source, ast.Call) or not (name or "").endswith("_dataset_from_directory"):
+        return None
+    given = argument(source, None, "batch_size")
+    none = isinstance(given, ast.Constant) and given.value is None
+    return None if none else given or ast.Constant(BATCH_READ)
+
+
+def _is_many(file: File, site: Site, buffer: ast.expr) -> bool:
+    number = file.tf.values.number
+    if number(site.size, site.batch.frame if site.batch else None) == 1:
+        return False
+    many = number(buffer, site.prefetch.frame)
+    if many is not None:
+        return many > FEW
+    shuffles = [step for step in site.chain.steps if step.method == "shuffle"]
+    counts = [site.size, *(step.argument("buffer_size") for step in shuffles)]
+    return any(each is not None and file.tf.bindings.same(each, buffer) for each in counts)
+
+
+def _bytes(file: File, site: Site, buffer: ast.expr) -> int | None:
+    """How much is prefetched, where that is known."""
+    if site.batch is None:
+        return None
+    place = site.chain.steps.index(site.batch)
+    example = file.tf.elements.passage(site.chain, place, place).nbytes
+    batch = file.tf.values.number(site.size, site.batch.frame)
+    many = file.tf.values.number(buffer, site.prefetch.frame)
+    if example is None or batch is None or many is None:
+        return None
+    return int(example * batch * many)
+
+
+def _fix(file: File, buffer: ast.expr) -> Fix:
+    autotune = edits.autotune(file, buffer)
+    if autotune is None:
+        return Fix("Prefetch one batch", (edits.replaced(file, buffer, "1"),), Applicability.SAFE)
+    change = edits.replaced(file, buffer, autotune)
+    return Fix("Prefetch as many as are needed", (change,), Applicability.SAFE)
+
+
+RULE = Rule(
+    code="TFM207",
+    name="prefetch-oversized",
+    claim=Claim(Metric.DEVICE_PEAK, at_most=0.2, because="few batches wait for the model"),
+    triggers=("prefetch",),
+    check=check,
+)
