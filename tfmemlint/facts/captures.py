@@ -58,6 +58,8 @@ class Captures:
     @cached_property
     def all(self) -> tuple[Capture, ...]:
         """Every read of such an array, in source order."""
+        if not self._tracing.functions:
+            return ()
         found = [*self._of_names(), *self._of_attributes()]
         return tuple(sorted(found, key=lambda each: (each.use.lineno, each.use.col_offset)))
 
@@ -130,7 +132,7 @@ class Captures:
             return isinstance(above.ctx, ast.Load)
         if isinstance(above, ast.keyword):
             above = self._tree.parent(above)
-        if isinstance(above, (ast.Tuple, ast.List)):
+        if isinstance(above, (ast.Tuple, ast.List, ast.Dict)):
             above = self._tree.parent(above)
         if isinstance(above, ast.Call):
             name = self._names.qualified(above.func)
