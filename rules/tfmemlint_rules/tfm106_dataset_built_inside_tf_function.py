@@ -1,0 +1,164 @@
+"""A dataset made of an array inside traced code: the graph holds the data.
+
+## What it finds
+`from_tensor_slices` or `from_tensors` in traced code, given a NumPy array that the function reads
+from around it: one that is loaded, or of a megabyte or more by the sizes that the code spells out.
+
+## Why it costs memory
+What a graph does, its text has to say: the array becomes a constant, one for all of the data, in
+each trace. It is held as text, as a tensor and once more by the dataset, copied whenever the graph
+is optimised, and a graph of more than 2 GB cannot be made at all. Made outside, the dataset has one
+copy, and the graph refers to it.
+
+## What to do instead
+Make the dataset once, outside, and read it in the traced function, or pass it as an argument.
+
+## Fix safety
+Safe: what the dataset is made of is bound once and only read, and the dataset is made behind it;
+the steps that follow stay where they are. Not offered for attributes, and where arrays may change.
+
+## When to ignore it
+When the graph is exported and has to bring its data along. The rule is silent for arrays that are
+arguments of the traced function, since those arrive as tensors.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tfmemlint import (
+    Applicability,
+    Claim,
+    Cost,
+    Diagnostic,
+    Edit,
+    File,
+    Fix,
+    Metric,
+    Rule,
+    Span,
+    edits,
+)
+from tfmemlint.facts import Binding, Capture
+
+BIG = 1 << 20
+SOURCES = frozenset(
+    {
+        "tensorflow.data.Dataset.from_tensor_slices",
+        "tensorflow.data.Dataset.from_tensors",
+    }
+)
+
+
+def check(file: File) -> Iterator[Diagnostic]:
+    made: dict[ast.Call, list[Capture]] = {}
+    for capture in file.tf.captures.all:
+        call = _source_of(file, capture.use)
+        if call is not None:
+            made.setdefault(call, []).append(capture)
+    taken: set[str] = set()
+    for call, captures in made.items():
+        big = [each for each in captures if _is_big(file, each)]
+        if big:
+            fix = _fix(file, call, taken)
+            yield Diagnostic(file.span(call), _message(call, big[0]), fix, _cost(big))
+
+
+def _source_of(file: File, use: ast.expr) -> ast.Call | None:
+    """The call that makes a dataset of an array, alone or beside others."""
+    above = file.tf.tree.parent(use)
+    while isinstance(above, (ast.Tuple, ast.List, ast.Dict)):
+        above = file.tf.tree.parent(above)
+    is_call = isinstance(above, ast.Call) and file.tf.names.is_any(above.func, SOURCES)
+    return above if is_call and isinstance(above, ast.Call) else None
+
+
+def _is_big(file: File, capture: Capture) -> bool:
+    size = capture.value.nbytes
+    if size is not None:
+        return size >= BIG
+    whole = file.tf.wholes.of(capture.use)
+    return whole is not None and whole.loaded
+
+
+def _message(call: ast.Call, capture: Capture) -> str:
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else ast.unparse(call.func)
+    size = capture.value.nbytes
+    array = ast.unparse(capture.use)
+    what = f"`{array}`" if size is None else f"`{array}`, {size / (1 << 20):,.0f} MB,"
+    function = capture.function
+    where = "the lambda" if isinstance(function, ast.Lambda) else f"`{function.name}`"
+    return f"`{name}` makes {what} part of the graph: each trace of {where} copies it"
+
+
+def _cost(captures: list[Capture]) -> Cost:
+    sizes = [each.value.nbytes or 0 for each in captures]
+    names = " + ".join(ast.unparse(each.use) for each in captures)
+    return Cost(f"{names}, for each trace", sum(sizes) if all(sizes) else None)
+
+
+def _fix(file: File, call: ast.Call, taken: set[str]) -> Fix | None:
+    """The dataset made where the last of its arrays gets its name."""
+    bindings = _bindings(file, call)
+    if not bindings or not all(map(file.tf.captures.stays, bindings)):
+        return None
+    statements = [file.tf.tree.statement(each.node) for each in bindings]
+    last = max(statements, key=lambda each: each.lineno)
+    block = file.tf.tree.place(last)[0]
+    lines = edits.whole_lines(file, last)
+    if lines is None or any(file.tf.tree.place(each)[0] is not block for each in statements):
+        return None
+    if not isinstance(last, ast.Assign) or file.tf.tracing.why(last) is not None:
+        return None
+    wanted = f"{bindings[0].name}_data"
+    name = edits.fresh(file, f"{wanted}_{len(taken) + 1}" if wanted in taken else wanted)
+    taken.add(name)
+    text = file.source(call)
+    if "\n" in text or not _is_known_above(file, call, last):
+        return None
+    line = f"{edits.margin(file, last)}{name} = {text}{edits.newline(file)}"
+    edited = Edit(Span(lines.end, lines.end), line), edits.replaced(file, call, name)
+    return Fix("Make the dataset outside", edited, Applicability.SAFE)
+
+
+def _bindings(file: File, call: ast.Call) -> list[Binding]:
+    """Where the names among the arguments get their values; none where one has several."""
+    found: list[Binding] = []
+    for argument in (*call.args, *(each.value for each in call.keywords)):
+        for node in ast.walk(argument):
+            if isinstance(node, (ast.Attribute, ast.Call, ast.Lambda, ast.comprehension)):
+                return []
+            if isinstance(node, ast.Name):
+                binding = file.tf.bindings.only(node)
+                if binding is None:
+                    return []
+                found.append(binding)
+    return found
+
+
+def _is_known_above(file: File, call: ast.Call, statement: ast.stmt) -> bool:
+    """Whether what is called is imported where the statement stands, under the same name."""
+    root: ast.expr = call.func
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    home = file.tf.bindings.home(root.id, statement) if isinstance(root, ast.Name) else None
+    if home is None or not isinstance(root, ast.Name):
+        return False
+    found = file.tf.bindings.of(home, root.id)
+    inner = home is not file.tf.tree.scope(statement)
+    earlier = all(getattr(each.node, "lineno", 0) < statement.lineno for each in found)
+    return len(found) == 1 and (inner or earlier)
+
+
+RULE = Rule(
+    code="TFM106",
+    name="dataset-built-inside-tf-function",
+    claim=Claim(Metric.HOST_PEAK, at_most=0.4, because="no graph holds a copy of the array"),
+    triggers=(
+        "from_tensor_slices from_tensors",
+        "call filter flat_map function interleave map predict_step reduce scan take_while "
+        "test_step train_step",
+    ),
+    check=check,
+)
