@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from tfmemlint.verify import command
-from tfmemlint.verify.command import UsageError, chosen, main, measure, printable
+from tfmemlint.verify.command import chosen, main, measure
+from tfmemlint.verify.terminal import UsageError, printable
 from tfmemlint.verify.weighing import Settings
 from tfmemlint.vocabulary import Metric, Rule
 

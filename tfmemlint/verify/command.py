@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-import argparse
-import re
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from shutil import get_terminal_size
 from typing import Any, NamedTuple
 
 from tfmemlint import registry
-from tfmemlint.verify import record
+from tfmemlint.verify import options, record
 from tfmemlint.verify.pairs import RESOLUTION, Verdict, amount
-from tfmemlint.verify.processes import ProgramError, SetupError, packages_with_tensorflow
+from tfmemlint.verify.processes import ProgramError, packages_with_tensorflow
 from tfmemlint.verify.scaling import exponent, order
+from tfmemlint.verify.terminal import (
+    GOOD,
+    NOT_GOOD,
+    Tell,
+    UsageError,
+    in_good_order,
+    last_lines,
+    printable,
+    refuse,
+)
 from tfmemlint.verify.weighing import BOTH_PEAKS, Settings, verify
 from tfmemlint.vocabulary import Rule
-
-ALL_HOLD, SOME_DO_NOT, CANNOT_MEASURE, INTERRUPTED = 0, 1, 2, 130
-
-_LAST_LINES = 8
-_LOGGED = re.compile(r"[IW]\d{4} \d\d:|[IW]0000 |WARNING: All log messages before absl::Init")
-
 
 Pair = tuple[Rule, Path]
 """A rule and the folder its two programs are in."""
@@ -40,18 +40,9 @@ class Trial(NamedTuple):
         return isinstance(self.outcome, Verdict) and self.outcome.holds
 
 
-class UsageError(Exception):
-    """What was asked for cannot be done; the message says why."""
-
-
 def main(argv: list[str]) -> int:
-    """Measure the rules named, print what came of it, and return the exit status."""
-    asked = _parser().parse_args(argv)
-    try:
-        rules = chosen(asked.codes, registry.load())
-    except (registry.BadRules, UsageError) as reason:
-        print(f"tfmemlint verify: {reason}", file=sys.stderr)
-        return CANNOT_MEASURE
+    """Measure the rules or the program named, print what came of it, return the exit status."""
+    asked = options.parse(argv)
     settings = Settings(
         runs=asked.runs,
         device=asked.device,
@@ -59,6 +50,15 @@ def main(argv: list[str]) -> int:
         also=BOTH_PEAKS if asked.write else (),
         scaling=asked.scaling,
     )
+    if asked.file is not None:
+        from tfmemlint.verify import own, own_command  # noqa: PLC0415  they bring the linter along
+
+        request = own.Request(asked.file, asked.select, asked.unsafe_fixes, asked.arguments)
+        return own_command.measure(request, settings, write=asked.write, as_json=asked.json)
+    try:
+        rules = chosen(asked.codes, registry.load())
+    except (registry.BadRules, UsageError) as reason:
+        return refuse(str(reason))
     pairs = [(rule, registry.folder(rule)) for rule in rules]
     return measure(pairs, settings, write=asked.write, as_json=asked.json)
 
@@ -67,23 +67,16 @@ def measure(
     pairs: Sequence[Pair], settings: Settings, *, write: bool = False, as_json: bool = False
 ) -> int:
     """Try each rule with the programs in its folder."""
-    tell = _progress()
-    try:
+
+    def try_all(tell: Tell) -> int:
         packages_with_tensorflow()
         trials = _trials(pairs, settings, tell, write)
         done = _print_json(trials) if as_json else _print_rows(pairs, settings, trials)
-    except (SetupError, UsageError) as reason:
-        tell("")
-        print(f"tfmemlint verify: {printable(str(reason))}", file=sys.stderr)
-        return CANNOT_MEASURE
-    except KeyboardInterrupt:
-        tell("")
-        print("tfmemlint verify: interrupted", file=sys.stderr)
-        return INTERRUPTED
-    if not done:
-        print("tfmemlint verify: there is no rule to try", file=sys.stderr)
-        return CANNOT_MEASURE
-    return ALL_HOLD if all(trial.holds for trial in done) else SOME_DO_NOT
+        if not done:
+            raise UsageError("there is no rule to try")
+        return GOOD if all(trial.holds for trial in done) else NOT_GOOD
+
+    return in_good_order(try_all)
 
 
 def chosen(codes: Sequence[str], rules: Mapping[str, Rule]) -> list[Rule]:
@@ -96,80 +89,10 @@ def chosen(codes: Sequence[str], rules: Mapping[str, Rule]) -> list[Rule]:
     return [rules[code] for code in wanted or rules]
 
 
-def printable(text: str) -> str:
-    """Text that a terminal shows as it is: nothing in it moves a cursor or changes a colour."""
-    return "".join(
-        char if char.isprintable() else char.encode("unicode_escape").decode("ascii")
-        for char in text
-    )
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="tfmemlint verify",
-        description="Runs the two programs of each rule on this machine, the one with the "
-        "antipattern and the fixed one, and tells whether the fix saves what the rule claims.",
-        epilog="Exit status: 0 every claim holds; 1 one does not, or a program failed; "
-        "2 nothing could be measured.",
-    )
-    parser.add_argument("codes", nargs="*", metavar="CODE", help="rules to try (default: all)")
-    parser.add_argument(
-        "--write",
-        action="store_true",
-        help="record device and host peak, and what is claimed, in fixtures/CODE/measured.json",
-    )
-    parser.add_argument("--json", action="store_true", help="print everything measured as JSON")
-    parser.add_argument(
-        "--runs", type=_positive(int), default=3, metavar="N", help="runs of each program (3)"
-    )
-    parser.add_argument(
-        "--device",
-        choices=("auto", "gpu", "cpu"),
-        default="auto",
-        help="where the programs run (auto: on the GPU if TensorFlow sees one)",
-    )
-    parser.add_argument(
-        "--timeout",
-        type=_positive(float),
-        default=120.0,
-        metavar="SECONDS",
-        help="end a program that runs longer (120)",
-    )
-    parser.add_argument(
-        "--scaling",
-        action="store_true",
-        help="measure with half and twice the data, too, where a line is marked `# scales`",
-    )
-    return parser
-
-
-def _positive(kind: Callable[[str], float]) -> Callable[[str], float]:
-    def number(text: str) -> float:
-        value = kind(text)
-        if not 0 < value < float("inf"):
-            raise argparse.ArgumentTypeError(f"{text} is not a number above zero")
-        return value
-
-    return number
-
-
-def _progress() -> Callable[[str], None]:
-    """Says what is going on in one line that the next overwrites; silent where nobody watches."""
-    if not sys.stderr.isatty():
-        return lambda message: None
-
-    width = min(78, get_terminal_size().columns - 1)
-
-    def tell(message: str) -> None:
-        print(f"\r{message:<{width}.{width}}\r", end="", file=sys.stderr, flush=True)
-
-    return tell
-
-
 def _trials(
     pairs: Sequence[Pair],
     settings: Settings,
-    tell: Callable[[str], None],
+    tell: Tell,
     write: bool,
 ) -> Iterator[Trial]:
     for rule, folder in pairs:
@@ -200,7 +123,7 @@ def _entry(trial: Trial) -> dict[str, Any]:
     entry: dict[str, Any] = {"code": trial.rule.code, "name": trial.rule.name}
     if isinstance(trial.outcome, Verdict):
         return {**entry, **record.record(trial.outcome), "error": None}
-    return {**entry, "error": str(trial.outcome), "stderr": _last_lines(trial.outcome.stderr)}
+    return {**entry, "error": str(trial.outcome), "stderr": last_lines(trial.outcome.stderr)}
 
 
 def _print_rows(pairs: Sequence[Pair], settings: Settings, trials: Iterator[Trial]) -> list[Trial]:
@@ -245,7 +168,7 @@ def _details(trial: Trial) -> Iterator[str]:
     """Lines below a rule's row."""
     outcome = trial.outcome
     if isinstance(outcome, ProgramError):
-        yield from _last_lines(outcome.stderr)
+        yield from last_lines(outcome.stderr)
         return
     if outcome.scaling is not None:
         metric = outcome.measurements[0].metric
@@ -257,11 +180,6 @@ def _details(trial: Trial) -> Iterator[str]:
         yield f"outputs differ: {printable(outcome.difference or 'far down')}"
     if outcome.measurements[0].meter == "ru_maxrss":
         yield "taken from ru_maxrss, which cannot be set back: peaks below an earlier one are lost"
-
-
-def _last_lines(stderr: str) -> list[str]:
-    lines = [line for line in stderr.splitlines() if line.strip() and not _LOGGED.match(line)]
-    return [printable(line) for line in lines[-_LAST_LINES:]]
 
 
 def _summary(done: Sequence[Trial], settings: Settings) -> str:

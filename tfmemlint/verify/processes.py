@@ -59,6 +59,18 @@ class SetupError(Exception):
     """What it takes to run any program at all is missing; the message says what to do."""
 
 
+class Surroundings(NamedTuple):
+    """What a user's own program is to find around it: what Python itself would give it."""
+
+    file: str
+    """Where the program really is; what runs may be a changed copy."""
+    folder: str
+    """What comes first where modules are looked for."""
+    package: str = ""
+    """What its relative imports are relative to."""
+    arguments: tuple[str, ...] = ()
+
+
 class Job(NamedTuple):
     """One program and how to run it."""
 
@@ -69,6 +81,15 @@ class Job(NamedTuple):
     seconds: float = 120
     memory: int = 8 << 30
     """Bytes of address space on the CPU; TensorFlow alone takes 1.3 GB, and the arena 2."""
+    own: Surroundings | None = None
+    """For a program of the user's, which is neither confined nor taken away from its files."""
+    title: str = ""
+    """What to call the program; its name if empty."""
+    encoding: str = "utf-8"
+
+    @property
+    def called(self) -> str:
+        return self.title or self.name
 
 
 class Output(NamedTuple):
@@ -101,7 +122,7 @@ def run(job: Job) -> Run:
     packages = packages_with_tensorflow()
     with tempfile.TemporaryDirectory(prefix="tfmemlint-", ignore_cleanup_errors=True) as home:
         program, figures, work = Path(home, job.name), Path(home, "figures"), Path(home, "work")
-        program.write_text(job.text, encoding="utf-8", newline="")
+        program.write_text(job.text, encoding=job.encoding, newline="")
         work.mkdir()
         request = {
             "program": str(program),
@@ -111,11 +132,12 @@ def run(job: Job) -> Run:
             "device": job.device,
             "seconds": job.seconds,
             "memory": job.memory,
+            "own": _own(job.own) if job.own else None,
         }
         status, output, stderr = _run_to_its_end(request, job, work)
         stderr = stderr.replace(f"{home}{os.sep}", "")
         if status is None:
-            raise ProgramError(f"{job.name} was still running after {job.seconds:g} s", stderr)
+            raise ProgramError(f"{job.called} was still running after {job.seconds:g} s", stderr)
         report = _report(job, status, figures, stderr)
     machine = Machine(report["device"]["kind"], report["device"]["name"], report["versions"])
     return Run(report["figure"], report["meter"], machine, output)
@@ -145,7 +167,7 @@ def _run_to_its_end(
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            cwd=work,
+            cwd=None if job.own else work,
             env=_environment(job, work, mark),
             start_new_session=True,
         )
@@ -159,12 +181,18 @@ def _run_to_its_end(
 
 
 def _environment(job: Job, work: Path, mark: str) -> dict[str, str]:
-    passed_on = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    known = os.environ if job.own else _PASSED_ON
+    passed_on = {name: os.environ[name] for name in known if name in os.environ}
     of_device = {"CUDA_VISIBLE_DEVICES": "-1"} if job.device == "cpu" else {}
     weighs_device = job.metric in (Metric.DEVICE_PEAK, Metric.DEVICE_GROWTH)
     of_metric = {"TF_CPU_ALLOCATOR_USE_BFC": "1"} if weighs_device else {}
-    home = {"HOME": str(work.parent), "TMPDIR": str(work.parent), _MARK: mark}
-    return passed_on | _STEADY | of_device | of_metric | home
+    home = {} if job.own else {"HOME": str(work.parent), "TMPDIR": str(work.parent)}
+    return passed_on | _STEADY | of_device | of_metric | home | {_MARK: mark}
+
+
+def _own(own: Surroundings) -> dict[str, object]:
+    path = [own.folder, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+    return {**own._asdict(), "path": path}
 
 
 def _wait(process: subprocess.Popen[bytes], seconds: float) -> int | None:
@@ -200,16 +228,16 @@ def _marked(mark: str) -> list[int]:
 
 def _report(job: Job, status: int, figures: Path, stderr: str) -> dict[str, Any]:
     if status < 0:
-        raise ProgramError(f"{job.name} was killed by {signal.Signals(-status).name}", stderr)
+        raise ProgramError(f"{job.called} was killed by {signal.Signals(-status).name}", stderr)
     if status > 0:
-        raise ProgramError(f"{job.name} exited with status {status}", stderr)
+        raise ProgramError(f"{job.called} exited with status {status}", stderr)
     if not figures.exists():
-        raise ProgramError(f"{job.name} ended before it could be weighed", stderr)
+        raise ProgramError(f"{job.called} ended before it could be weighed", stderr)
     report: dict[str, Any] = json.loads(figures.read_text(encoding="utf-8"))
     if "unavailable" in report:
         raise SetupError(report["unavailable"])
     if "problem" in report:
-        raise ProgramError(f"{job.name}: {report['problem']}", stderr)
+        raise ProgramError(f"{job.called}: {report['problem']}", stderr)
     return report
 
 

@@ -21,8 +21,9 @@ import sys
 import time
 import tokenize
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module, metadata
+from importlib.machinery import PathFinder
 from itertools import combinations, pairwise
 from pathlib import Path
 from types import CodeType, ModuleType
@@ -104,11 +105,15 @@ def slope(readings: Sequence[float]) -> float:
 
 
 def _weigh(request: dict[str, Any]) -> dict[str, Any]:
-    _confine(request["seconds"])
+    signal.alarm(int(request["seconds"]) + 10)  # the parent may be killed before it can end us
+    own: dict[str, Any] | None = request["own"]
+    if own is None:
+        _confine()
     if request["metric"] != "step time":
         _stay_on_one_processor()
     path: str = request["program"]
-    text = Path(path).read_text(encoding="utf-8")
+    with tokenize.open(path) as file:
+        text = file.read()
     tree = ast.parse(text, path)
     steps = _mark_steps(tree, marked_lines(text, STEP))
     if not steps and request["metric"] in _NEED_STEPS:
@@ -117,16 +122,13 @@ def _weigh(request: dict[str, Any]) -> dict[str, Any]:
 
     tf = _tensorflow(request["packages"])
     device = _device(tf, request["device"])
-    if device.kind == "cpu":  # a GPU's driver reserves far more addresses than memory
+    if device.kind == "cpu" and not own:  # a GPU's driver reserves far more addresses than memory
         _limit("RLIMIT_AS", request["memory"])
     filler = _prewarm(tf, device) if request["metric"].startswith("device") else None
-    _warm_up(tf, tree)
+    _warm_up(tf, _imported(tree, own["path"] if own else []))
     _seed(tf)
 
-    program = ModuleType("__main__")
-    program.__file__ = path
-    sys.modules["__main__"] = program
-    sys.argv = [path]
+    program = _program(path, own)
     meter = _METERS[request["metric"]](tf, device)
     vars(program)[_STEP_DONE] = meter.step or (lambda: None)
     _execute(code, program)
@@ -145,6 +147,19 @@ def _weigh(request: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _program(path: str, own: dict[str, Any] | None) -> ModuleType:
+    """The module that the program is to run in, and what it finds around it."""
+    program = ModuleType("__main__")
+    program.__file__ = own["file"] if own else path
+    sys.modules["__main__"] = program
+    sys.argv = [program.__file__]
+    if own:
+        program.__package__ = own["package"] or None
+        sys.argv += own["arguments"]
+        sys.path[:0] = own["path"]
+    return program
+
+
 def _execute(code: CodeType, program: ModuleType) -> None:
     try:
         exec(code, vars(program))
@@ -158,8 +173,7 @@ def _execute(code: CodeType, program: ModuleType) -> None:
         raise SystemExit(1) from None
 
 
-def _confine(seconds: float) -> None:
-    signal.alarm(int(seconds) + 10)  # the parent may be killed before it can end us
+def _confine() -> None:
     _limit("RLIMIT_CORE", 0)
     _limit("RLIMIT_FSIZE", _LARGEST_FILE)
     if sys.platform == "linux":
@@ -235,9 +249,9 @@ def _prewarm(tf: Any, device: Device) -> Any:
     return filler
 
 
-def _warm_up(tf: Any, tree: ast.Module) -> None:
+def _warm_up(tf: Any, modules: set[str]) -> None:
     """Load and start what is set up once in a process, whatever the program goes on to do."""
-    for name in sorted(_imported(tree)):
+    for name in sorted(modules):
         with contextlib.suppress(ImportError):  # the program will say it better
             import_module(name)
 
@@ -255,12 +269,15 @@ def _warm_up(tf: Any, tree: ast.Module) -> None:
     gc.collect()
 
 
-def _imported(tree: ast.Module) -> Iterator[str]:
+def _imported(tree: ast.Module, own: Sequence[str]) -> set[str]:
+    """The modules a program imports, but those in folders of its own: what they do is its doing."""
+    names: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            yield node.module
+            names.add(node.module)
+    return {name for name in names if not PathFinder.find_spec(name.partition(".")[0], own)}
 
 
 def _seed(tf: Any) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import combinations, zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
+from tfmemlint.verify.outputs import Outputs, difference, same
 from tfmemlint.verify.pairs import Measurement, Verdict
-from tfmemlint.verify.processes import Job, Output, ProgramError, Run, run
+from tfmemlint.verify.processes import Job, Machine, ProgramError, Run, run
 from tfmemlint.verify.scaling import FACTORS, Scaling, ScalingError, scaled
 from tfmemlint.vocabulary import Metric, Rule
 
@@ -33,10 +33,20 @@ class Programs(NamedTuple):
     fixed: str
 
 
-class _Weighed(NamedTuple):
-    measurement: Measurement
-    runs: Mapping[str, Sequence[Run]]
-    """By the name of the program."""
+class Pair(NamedTuple):
+    """Two programs to compare, each with how to run it; the metric is up to who compares."""
+
+    bad: Job
+    fixed: Job
+
+
+class Comparison(NamedTuple):
+    """What two programs weigh, metric by metric, and what they print."""
+
+    measurements: tuple[Measurement, ...]
+    outputs: tuple[Outputs, Outputs]
+    """What each printed, run by run."""
+    machine: Machine
 
 
 def verify(
@@ -51,27 +61,40 @@ def verify(
     resized = _resized(programs) if settings.scaling else {}
     claimed = rule.claim.metric
     metrics = (claimed, *(metric for metric in settings.also if metric is not claimed))
-    weighed = [_weigh(metric, programs, settings, say) for metric in metrics]
-    outputs: dict[Output, str] = {}
-    for one in weighed:
-        for name, runs in one.runs.items():
-            for each in runs:
-                outputs.setdefault(each.output, name)
+    found = compare(_pair(programs, settings), metrics, settings.runs, say)
     return Verdict(
         rule=rule,
-        measurements=tuple(one.measurement for one in weighed),
-        same_output=len(outputs) == 1 if any(output.text for output in outputs) else None,
-        difference=_difference(outputs),
-        machine=weighed[0].runs["bad"][0].machine,
+        measurements=found.measurements,
+        same_output=same(*found.outputs),
+        difference=difference(_NAMES, found.outputs),
+        machine=found.machine,
         scaling=(
-            _scale(resized, weighed[0].measurement, settings, say) if settings.scaling else None
+            _scale(resized, found.measurements[0], settings, say) if settings.scaling else None
         ),
     )
 
 
+def compare(
+    pair: Pair, metrics: Sequence[Metric], runs: int, tell: Callable[[str], None]
+) -> Comparison:
+    """Weigh two programs by each of the metrics; raises ProgramError and SetupError."""
+    weighed = [_weigh(metric, pair, runs, tell) for metric in metrics]
+    bad, fixed = (
+        tuple(each.output for one in weighed for each in one.runs[which]) for which in (0, 1)
+    )
+    return Comparison(
+        tuple(one.measurement for one in weighed), (bad, fixed), weighed[0].runs[0][0].machine
+    )
+
+
+class _Weighed(NamedTuple):
+    measurement: Measurement
+    runs: tuple[Sequence[Run], Sequence[Run]]
+
+
 def _read(folder: Path) -> Programs:
     try:
-        return Programs(*(folder.joinpath(f"{name}.py").read_text("utf-8") for name in _NAMES))
+        return Programs(*(folder.joinpath(name).read_text("utf-8") for name in _NAMES))
     except OSError as error:
         missing = Path(str(error.filename)).name
         raise ProgramError(f"{folder.name}/{missing} cannot be read: {error.strerror}") from error
@@ -79,28 +102,23 @@ def _read(folder: Path) -> Programs:
         raise ProgramError(f"a program in {folder.name} is not UTF-8: {error}") from error
 
 
-def _weigh(
-    metric: Metric, programs: Programs, settings: Settings, tell: Callable[[str], None]
-) -> _Weighed:
+def _pair(programs: Programs, settings: Settings) -> Pair:
+    bad, fixed = (
+        Job(name, text, Metric.DEVICE_PEAK, settings.device, settings.seconds)
+        for name, text in zip(_NAMES, programs, strict=True)
+    )
+    return Pair(bad, fixed)
+
+
+def _weigh(metric: Metric, pair: Pair, runs: int, tell: Callable[[str], None]) -> _Weighed:
     """Run bad and fixed in turns, so that a machine that slows down slows both."""
-    runs: dict[str, list[Run]] = {name: [] for name in _NAMES}
-    for turn in range(settings.runs):
-        for name, text in zip(_NAMES, programs, strict=True):
-            tell(f"{metric.value}: {name}.py, run {turn + 1} of {settings.runs}")
-            job = Job(f"{name}.py", text, metric, settings.device, settings.seconds)
-            runs[name].append(run(job))
-    bad, fixed = (tuple(one.figure for one in runs[name]) for name in _NAMES)
-    return _Weighed(Measurement(metric, bad, fixed, runs["bad"][0].meter), runs)
-
-
-def _difference(outputs: Mapping[Output, str]) -> str | None:
-    """Where two runs first print different lines; None if none do so in what was kept of them."""
-    for (one, name), (other, other_name) in combinations(outputs.items(), 2):
-        lines = zip_longest(one.text.splitlines(), other.text.splitlines(), fillvalue="")
-        for number, (line, other_line) in enumerate(lines, 1):
-            if line != other_line:
-                return f"line {number}: {name}.py prints {line!r}, {other_name}.py {other_line!r}"
-    return None
+    done: tuple[list[Run], list[Run]] = ([], [])
+    for turn in range(runs):
+        for job, runs_of_job in zip(pair, done, strict=True):
+            tell(f"{metric.value}: {job.called}, run {turn + 1} of {runs}")
+            runs_of_job.append(run(job._replace(metric=metric)))
+    bad, fixed = (tuple(one.figure for one in each) for each in done)
+    return _Weighed(Measurement(metric, bad, fixed, done[0][0].meter), done)
 
 
 def _resized(programs: Programs) -> dict[float, Programs]:
@@ -120,8 +138,9 @@ def _scale(
 ) -> Scaling:
     def weigh(factor: float, programs: Programs) -> Measurement:
         label = f"data x {factor:g}: "
+        pair = _pair(programs, settings)
         return _weigh(
-            unscaled.metric, programs, settings, lambda what: tell(label + what)
+            unscaled.metric, pair, settings.runs, lambda what: tell(label + what)
         ).measurement
 
     weighed = [
@@ -132,4 +151,4 @@ def _scale(
     )
 
 
-_NAMES = ("bad", "fixed")
+_NAMES = ("bad.py", "fixed.py")

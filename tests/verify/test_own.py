@@ -1,0 +1,182 @@
+"""A user's own program: what it finds around it, what its fixes save, what becomes of the file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tfmemlint.verify.command import main
+from tfmemlint.verify.outputs import Agreement
+from tfmemlint.verify.own import Mended, Saving
+from tfmemlint.verify.pairs import Measurement
+from tfmemlint.verify.processes import Machine
+from tfmemlint.vocabulary import Metric
+
+MB = 1 << 20
+
+PIPELINE = """import tensorflow as tf
+
+examples = tf.data.Dataset.range(1024).map(lambda i: tf.fill([256, 256], tf.cast(i, tf.float32)))
+batches = examples.batch(4).shuffle(64, seed=0)
+print(float(sum(tf.reduce_sum(batch) for batch in batches.take(8)) * 0))
+"""
+"""Holds 64 MB; with its fix 16 MB, and prints the same."""
+FIXED = PIPELINE.replace(".batch(4).shuffle(64, seed=0)", ".shuffle(64, seed=0).batch(4)")
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "here"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def write(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def saving(*, safe: bool, same: bool | None, after: float) -> Saving:
+    measurement = Measurement(Metric.DEVICE_PEAK, (100.0 * MB,), (after,))
+    mended = Mended(None, (), safe)  # type: ignore[arg-type]  # nobody looks at the change
+    return Saving(mended, (measurement,), Agreement(same, ""), Machine("cpu", "", {}))
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "words"),
+    [
+        ("print(1)\n", 0, "nothing was found, so there is nothing to fix"),
+        (FIXED, 0, "nothing was found, so there is nothing to fix"),
+        (PIPELINE, 0, "the fixes of TFM202 are unsafe: --unsafe-fixes applies them"),
+        ("import tensorflow\n(\n", 2, "tfmemlint verify: train.py: '(' was never closed"),
+    ],
+)
+def test_where_there_is_nothing_to_fix_nothing_is_run(
+    here: Path, capsys: pytest.CaptureFixture[str], text: str, status: int, words: str
+) -> None:
+    write(here / "train.py", text)
+    assert main(["train.py"]) == status
+    captured = capsys.readouterr()
+    assert (captured.err if status else captured.out) == f"{words}\n"
+
+
+def test_a_rule_that_is_not_selected_fixes_nothing(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(here / "train.py", PIPELINE)
+    assert main(["train.py", "--select", "TFM3", "--unsafe-fixes", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["nothing"].startswith("nothing was found")
+
+
+@pytest.mark.parametrize("name", ["missing.py", "."])
+def test_a_file_that_cannot_be_read_ends_with_status_2(
+    here: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    assert main([name]) == 2
+    assert f"{name} cannot be read: " in capsys.readouterr().err
+
+
+def test_fixes_are_worth_it_if_they_save_and_keep_their_promise() -> None:
+    assert saving(safe=True, same=True, after=50 * MB).doubt is None
+    assert saving(safe=True, same=None, after=50 * MB).doubt is None
+    assert saving(safe=False, same=False, after=50 * MB).doubt is None
+    differs = saving(safe=True, same=False, after=50 * MB).doubt
+    too_little = saving(safe=True, same=True, after=99.5 * MB).doubt
+    more = saving(safe=True, same=True, after=200 * MB).doubt
+    assert differs == "the fixes are said to be safe, but the outputs differ"
+    assert too_little == more == "no peak is lower by more than the meter can tell"
+
+
+@pytest.mark.tensorflow
+def test_what_the_fixes_save_is_told_and_the_file_left_alone(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = write(here / "train.py", PIPELINE)
+    assert main(["train.py", "--unsafe-fixes", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    device, host = (found["peaks"][name] for name in ("device peak", "host peak"))
+    assert device["before"] == pytest.approx(66 * MB, rel=0.1)
+    assert device["after"] == pytest.approx(19 * MB, rel=0.2)
+    assert device["saved"] == device["before"] - device["after"]
+    assert host["saved"] == pytest.approx(device["saved"], rel=0.5)
+    assert found["fixed"] == {"TFM202": 1}
+    assert (found["safe"], found["doubt"]) == (False, None)
+    assert found["outputs"] == {"same": True, "words": "outputs agree"}
+    assert program.read_text("utf-8") == PIPELINE
+    assert list(here.iterdir()) == [program]
+
+
+@pytest.mark.tensorflow
+def test_a_program_finds_what_it_would_find_by_itself_and_is_written_if_that_is_asked(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OF_THE_USER", "x")
+    monkeypatch.setenv("PYTHONPATH", str(here / "more"))
+    write(here / "more" / "elsewhere.py", "")
+    write(here / "sub" / "beside.py", "print('imported once it runs', __name__)\n")
+    text = (
+        "# coding: latin-1\nimport inspect, os, sys\nimport beside, elsewhere\n"
+        f"{PIPELINE}def f():\n    return '\u00e4'\nprint(inspect.getsource(f), f())\n"
+        "print(__name__, __package__, __file__, *sys.argv, os.getcwd(),"
+        " os.environ['OF_THE_USER'])\n"
+    )
+    program = here / "sub" / "train.py"
+    program.write_bytes(text.encode("latin-1"))
+    assert main(["sub/train.py", "--unsafe-fixes", "--write", "--", "-a", "b c"]) == 0
+    out = capsys.readouterr().out.splitlines()
+    assert out[0] == "fixed in a copy: TFM202 x 1"
+    assert [line.split()[:2] for line in out[2:4]] == [["device", "peak"], ["host", "peak"]]
+    assert out[4:] == ["outputs agree", "sub/train.py written"]
+    assert b".shuffle(64, seed=0).batch(4)" in program.read_bytes()
+    assert program.read_bytes().decode("latin-1").count("\u00e4") == 1
+
+
+@pytest.mark.tensorflow
+@pytest.mark.parametrize(
+    ("package", "line", "said"),
+    [
+        ("from . import beside\n", "raise SystemExit(beside.WHERE)", "sub.deep.beside"),
+        ("import beside\n", "raise SystemExit(beside.WHERE)", "beside"),
+        ("", "import sys; sys.exit(sys.argv[1])", "hello"),
+        ("", "import sys; sys.exit(__file__)", "{}/sub/deep/train.py"),
+        ("", "import os; os._exit(os.getcwd() != {!r})", None),
+    ],
+)
+def test_a_program_that_fails_is_told_from_one_that_saves(
+    here: Path,
+    capsys: pytest.CaptureFixture[str],
+    package: str,
+    line: str,
+    said: str | None,
+) -> None:
+    for folder in (here / "sub", here / "sub" / "deep"):
+        write(folder / "__init__.py", "")
+    write(here / "sub" / "deep" / "beside.py", "WHERE = __name__\n")
+    program = write(
+        here / "sub" / "deep" / "train.py", f"{package}{PIPELINE}{line.format(str(here))}\n"
+    )
+    before = program.read_bytes()
+    assert main([str(program), "--unsafe-fixes", "--write", "--", "hello"]) == 1
+    first, *rest = capsys.readouterr().out.splitlines()
+    if said is None:
+        assert first == "error: train.py ended before it could be weighed"
+    else:
+        assert first == "error: train.py exited with status 1"
+        assert rest[-1].strip() == said.format(here)
+    assert program.read_bytes() == before
+
+
+@pytest.mark.tensorflow
+def test_a_program_that_fails_with_its_fixes_only_is_called_so(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    consecutive = "first = next(iter(batches))\nassert first[1, 0, 0] == first[0, 0, 0] + 1\n"
+    write(here / "train.py", PIPELINE + consecutive)
+    assert main(["train.py", "--unsafe-fixes"]) == 1
+    first, *rest = capsys.readouterr().out.splitlines()
+    assert first == "error: train.py with its fixes exited with status 1"
+    assert rest[-1] == "    AssertionError"

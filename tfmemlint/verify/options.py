@@ -1,0 +1,117 @@
+"""The command line of `tfmemlint verify`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+_SECONDS, _SECONDS_OF_OWN = 120.0, 3600.0
+_RUNS, _RUNS_OF_OWN = 3, 1
+
+
+def parse(argv: list[str]) -> argparse.Namespace:
+    """The options in these arguments; ends the program where they make no sense.
+
+    `file` is the user's own program, None where rules are to be tried.
+    """
+    parser = _parser()
+    ours, dashes, arguments = _split(argv)
+    asked = parser.parse_intermixed_args(ours)
+    files = [name for name in asked.codes if _is_file(name)]
+    asked.file = files[0] if files else None
+    asked.arguments = tuple(arguments)
+    if files and len(asked.codes) > 1:
+        parser.error("one program at a time, and no rules beside it; --select chooses them")
+    if files and asked.scaling:
+        parser.error("--scaling is for the programs of rules")
+    if not files and (asked.select is not None or asked.unsafe_fixes is not None or dashes):
+        parser.error("--select, --unsafe-fixes and -- are for a program: name its file")
+    asked.runs = asked.runs or (_RUNS_OF_OWN if files else _RUNS)
+    asked.timeout = asked.timeout or (_SECONDS_OF_OWN if files else _SECONDS)
+    asked.select = None if asked.select is None else tuple(asked.select)
+    return asked
+
+
+def _split(argv: list[str]) -> tuple[list[str], bool, list[str]]:
+    if "--" not in argv:
+        return argv, False, []
+    end = argv.index("--")
+    return argv[:end], True, argv[end + 1 :]
+
+
+def _is_file(name: str) -> bool:
+    """Whether a file is meant, and no code of a rule."""
+    return not name.isalnum() or Path(name).is_file()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="tfmemlint verify",
+        usage="tfmemlint verify [OPTION ...] [CODE ...]\n"
+        "       tfmemlint verify [OPTION ...] FILE.py [-- ARGUMENT ...]",
+        description="Runs the two programs of each rule on this machine, the one with the "
+        "antipattern and the fixed one, and tells whether the fix saves what the rule claims. "
+        "Given a file, runs that program as it is and with its fixes, and tells what they save: "
+        "in this directory and with your environment, as Python itself would run it, but on one "
+        "processor, with all seeds set, and once for each peak. It is left as it is.",
+        epilog="Exit codes: 0 every claim holds, or the fixes save memory, or there is nothing to "
+        "fix; 1 not so, or a program failed; 2 nothing could be measured.",
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("codes", nargs="*", metavar="CODE", help="rules to try [default: all]; or one file")
+    add("--json", action="store_true", help="print everything measured as JSON")
+    add("--runs", type=_positive(int), metavar="N", help="runs of each program [3; own: 1]")
+    add(
+        "--device",
+        choices=("auto", "gpu", "cpu"),
+        default="auto",
+        help="where the programs run (auto: on the GPU if TensorFlow sees one)",
+    )
+    add(
+        "--timeout",
+        type=_positive(float),
+        metavar="SECONDS",
+        help="end a program that runs longer [120; own: 3600]",
+    )
+    add(
+        "--write",
+        action="store_true",
+        help="record device and host peak, and what is claimed, in fixtures/CODE/measured.json; "
+        "put the fixes into FILE.py, if they save memory",
+    )
+    add(
+        "--scaling",
+        action="store_true",
+        help="measure with half and twice the data, too, where a line is marked `# scales`",
+    )
+    group = parser.add_argument_group("a program of your own")
+    group.add_argument(
+        "--select",
+        type=_codes,
+        action="extend",
+        metavar="RULE,...",
+        help="the rules whose fixes to apply",
+    )
+    group.add_argument(
+        "--unsafe-fixes",
+        action="store_true",
+        default=None,
+        help="apply fixes after which results may differ, too",
+    )
+    return parser
+
+
+def _codes(text: str) -> list[str]:
+    return [part for each in text.split(",") if (part := each.strip())]
+
+
+def _positive(kind: Callable[[str], float]) -> Callable[[str], float]:
+    def number(text: str) -> float:
+        value = kind(text)
+        if not 0 < value < float("inf"):
+            raise argparse.ArgumentTypeError(f"{text} is not a number above zero")
+        return value
+
+    return number

@@ -1,0 +1,104 @@
+"""`tfmemlint verify FILE.py`: says what the fixes save in a user's own program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from tfmemlint.config import ConfigError
+from tfmemlint.decoding import UndecodableError
+from tfmemlint.verify.own import Request, Saving, Unmended, mend, saves, weigh
+from tfmemlint.verify.pairs import amount
+from tfmemlint.verify.processes import ProgramError
+from tfmemlint.verify.record import text
+from tfmemlint.verify.terminal import (
+    GOOD,
+    NOT_GOOD,
+    Tell,
+    UsageError,
+    in_good_order,
+    last_lines,
+    printable,
+)
+from tfmemlint.verify.weighing import Settings
+from tfmemlint.writing import WriteError, replace
+
+
+def measure(
+    request: Request, settings: Settings, *, write: bool = False, as_json: bool = False
+) -> int:
+    """Fix a copy of a program, run both, print what came of it; the exit code."""
+    return in_good_order(lambda tell: _measure(request, settings, write, as_json, tell))
+
+
+def _measure(request: Request, settings: Settings, write: bool, as_json: bool, tell: Tell) -> int:
+    try:
+        mended = mend(request)
+    except (ConfigError, UndecodableError) as error:
+        raise UsageError(str(error)) from error
+    except OSError as error:
+        raise UsageError(f"{request.path} cannot be read: {error.strerror}") from error
+    if isinstance(mended, Unmended):
+        if mended.failed:
+            raise UsageError(f"{request.path}: {mended.why}")
+        return _answer({"error": None, "nothing": mended.why}, [mended.why], as_json, GOOD)
+    try:
+        saving = weigh(request, mended, settings, tell)
+    except ProgramError as failure:
+        said = last_lines(failure.stderr)
+        entry = {"error": str(failure), "stderr": said}
+        return _answer(entry, [f"error: {failure}", *(f"    {line}" for line in said)], as_json)
+    finally:
+        tell("")
+    status = NOT_GOOD if saving.doubt else GOOD
+    lines = [*_rows(saving), _conclusion(request, saving, write)]
+    if write and not saving.doubt:
+        try:
+            replace(request.path, mended.change.before, mended.change.after)
+        except WriteError as error:
+            raise UsageError(str(error)) from error
+    return _answer({"error": None, **_record(saving)}, lines, as_json, status)
+
+
+def _answer(entry: dict[str, Any], lines: list[str], as_json: bool, status: int = NOT_GOOD) -> int:
+    print(text(entry) if as_json else "\n".join(map(printable, lines)) + "\n", end="")
+    return status
+
+
+def _conclusion(request: Request, saving: Saving, write: bool) -> str:
+    if saving.doubt:
+        return f"not worth it: {saving.doubt}" + ("; nothing was written" if write else "")
+    return f"{request.path} written" if write else f"--write puts the fixes into {request.path}"
+
+
+def _rows(saving: Saving) -> Iterator[str]:
+    """What was measured, for people."""
+    codes = ", ".join(f"{code} x {number}" for code, number in saving.mended.fixed)
+    yield f"fixed in a copy: {codes}"
+    yield f"{'':<13} {'before':>12} {'after':>12} {'saved':>12}"
+    for one in saving.measurements:
+        before, after = one.bad_figure, one.fixed_figure
+        part = f" ({1 - one.ratio:.0%})" if saves(one) else ""
+        figures = (amount(one.metric, each) for each in (before, after, before - after))
+        yield f"{one.metric.value:<13} " + " ".join(f"{each:>12}" for each in figures) + part
+    yield saving.outputs.words
+
+
+def _record(saving: Saving) -> dict[str, Any]:
+    """The same for machines."""
+    return {
+        "device": {"kind": saving.machine.device, "name": saving.machine.device_name},
+        "doubt": saving.doubt,
+        "fixed": dict(saving.mended.fixed),
+        "outputs": saving.outputs._asdict(),
+        "peaks": {
+            one.metric.value: {
+                "before": round(one.bad_figure),
+                "after": round(one.fixed_figure),
+                "saved": round(one.bad_figure - one.fixed_figure),
+            }
+            for one in saving.measurements
+        },
+        "safe": saving.mended.safe,
+        "versions": dict(saving.machine.versions),
+    }
