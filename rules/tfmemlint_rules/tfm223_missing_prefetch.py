@@ -115,10 +115,7 @@ def _name(dataset: ast.expr) -> str:
 def _fix(file: File, last: ast.Call) -> Fix | None:
     if last in file.tf.datasets.regrouped:
         return None
-    tensorflow = file.tf.names.module("tensorflow", last)
-    old = file.tensorflow is not None and file.tensorflow < (2, 4)
-    place = "data.experimental" if old or "data.experimental.AUTOTUNE" in file.text else "data"
-    size = f"{tensorflow}.{place}.AUTOTUNE" if tensorflow is not None else "1"
+    size = edits.autotune(file, last) or "1"
     added = edits.chained(file, last, f".prefetch({size})")
     return Fix("Prefetch at the end", (added,), Applicability.SAFE) if added else None
 
