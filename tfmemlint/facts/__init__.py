@@ -29,6 +29,7 @@ from tfmemlint.facts.ops import Ops
 from tfmemlint.facts.passes import Pass, Passes
 from tfmemlint.facts.pulls import PROGRESS, Pull, Pulls
 from tfmemlint.facts.remakes import Made, Remake, Remakes
+from tfmemlint.facts.rebuilds import Rebuilds, Rebuilt
 from tfmemlint.facts.repeats import Repeats
 from tfmemlint.facts.tapes import Tape, Tapes
 from tfmemlint.facts.tensors import Tensors
@@ -66,6 +67,7 @@ __all__ = [
     "Pull",
     "Passage",
     "Remake",
+    "Rebuilt",
     "Source",
     "Step",
     "Tape",
@@ -191,6 +193,11 @@ class TensorFlow:
     def iterables(self) -> Iterables:
         """How much of the data loops go over."""
         return Iterables(self.tree, self.bindings, self.names, self.flow, self.values)
+
+    @cached_property
+    def rebuilds(self) -> Rebuilds:
+        """The pipelines that loops make anew or longer."""
+        return Rebuilds(self.tree, self.bindings, self.datasets, self.loops, self.consumers)
 
     @cached_property
     def repeats(self) -> Repeats:
