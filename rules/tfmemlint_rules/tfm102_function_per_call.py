@@ -43,9 +43,10 @@ RANDOM = (
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    if file.tf.is_test:
+    remakes = file.tf.remakes.all
+    if not remakes or file.tf.is_test:
         return
-    for number, remake in enumerate(file.tf.remakes.all, 1):
+    for number, remake in enumerate(remakes, 1):
         name = edits.fresh(file, "traced" if number == 1 else f"traced_{number}")
         yield Diagnostic(_span(file, remake), _message(file, remake), _fix(file, remake, name))
 

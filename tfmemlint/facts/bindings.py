@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from enum import Enum
+from itertools import chain
 from typing import NamedTuple
 
 from tfmemlint.facts.tree import COMPREHENSIONS, FUNCTIONS, LOOPS, ScopeNode, Tree
@@ -42,6 +43,7 @@ class Bindings:
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
         self._scopes: dict[ScopeNode, dict[str, list[Binding]]] = {}
+        self._homes: dict[tuple[ScopeNode, str], ScopeNode | None] = {}
         self._reaching: dict[ast.AST, tuple[Binding, ...]] = {}
         self._holders: dict[tuple[ScopeNode, str], dict[ast.AST, list[Binding]]] = {}
         self._loads: dict[tuple[ScopeNode, str], list[ast.Name]] | None = None
@@ -60,14 +62,26 @@ class Bindings:
         """Every binding of a name in one scope, in source order."""
         return tuple(self._scopes.get(scope, {}).get(name, ()))
 
+    @property
+    def all(self) -> Iterator[Binding]:
+        """Every binding of the file."""
+        for names in self._scopes.values():
+            yield from chain.from_iterable(names.values())
+
     def names(self, scope: ScopeNode) -> frozenset[str]:
         """The names a scope binds."""
         return frozenset(self._scopes.get(scope, ()))
 
     def home(self, name: str, at: ast.AST) -> ScopeNode | None:
         """The scope whose binding of `name` is seen from `at`; None for the unknown."""
+        scope = self._tree.scope(at)
+        key = (scope, name)
+        if key not in self._homes:
+            self._homes[key] = self._home(name, scope)
+        return self._homes[key]
+
+    def _home(self, name: str, scope: ScopeNode) -> ScopeNode | None:
         tree = self._tree
-        scope = tree.scope(at)
         first = True
         while True:
             if (scope, name) in self._elsewhere:

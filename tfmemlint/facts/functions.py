@@ -8,7 +8,7 @@ from functools import cached_property
 
 from tfmemlint.facts.bindings import Bindings, How, element
 from tfmemlint.facts.names import Names
-from tfmemlint.facts.tree import FUNCTIONS, FunctionNode, Tree
+from tfmemlint.facts.tree import FUNCTIONS, FunctionNode, Tree, children
 
 _MAX_HOPS = 10
 
@@ -40,13 +40,18 @@ class Functions:
         self.tree = tree
         self._bindings = bindings
         self._names = names
+        self._returns: dict[FunctionNode, tuple[ast.expr, ...]] = {}
+        self._definitions: dict[ast.expr, FunctionNode | ast.ClassDef | None] = {}
+        self._instances: dict[ast.expr, ast.ClassDef | None] = {}
 
     def definition(self, callee: ast.expr) -> FunctionNode | ast.ClassDef | None:
         """The function, lambda or class of this module that an expression means, if just one.
 
         Seen through `tf.function(f)`, `functools.partial(f, ...)`, assignments and `self.method`.
         """
-        return self._definition(callee, _MAX_HOPS)
+        if callee not in self._definitions:
+            self._definitions[callee] = self._definition(callee, _MAX_HOPS)
+        return self._definitions[callee]
 
     def function(self, callee: ast.expr) -> FunctionNode | None:
         """As `definition`, for functions and lambdas only."""
@@ -129,11 +134,16 @@ class Functions:
         """The expressions a function returns or yields nothing else than; empty for generators."""
         if isinstance(function, ast.Lambda):
             return (function.body,)
+        if function not in self._returns:
+            self._returns[function] = tuple(self._returned(function))
+        return self._returns[function]
+
+    def _returned(self, function: FunctionNode) -> Iterator[ast.expr]:
         own = list(self.body(function))
-        if any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in own):
-            return ()
-        found = (node.value for node in own if isinstance(node, ast.Return))
-        return tuple(value for value in found if value is not None)
+        if not any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in own):
+            for node in own:
+                if isinstance(node, ast.Return) and node.value is not None:
+                    yield node.value
 
     def body(self, function: FunctionNode) -> Iterator[ast.AST]:
         """The nodes a function itself runs, without those of functions defined inside it."""
@@ -145,7 +155,7 @@ class Functions:
             node = pending.pop()
             yield node
             if not isinstance(node, (*FUNCTIONS, ast.ClassDef)):
-                pending += reversed(list(ast.iter_child_nodes(node)))
+                pending += children(node)[::-1]
 
     def makes_tf_function(self, expression: ast.expr) -> bool:
         """Whether applying this expression to a function has TensorFlow trace it.
@@ -190,7 +200,7 @@ class Functions:
         return None
 
     def _member(self, callee: ast.Attribute, hops: int) -> FunctionNode | ast.ClassDef | None:
-        owner = self.instance_of(callee.value, hops)
+        owner = self._instance_of(callee.value, hops)
         if owner is None:
             found = self._definition(callee.value, hops) if hops else None
             owner = found if isinstance(found, ast.ClassDef) else None
@@ -202,8 +212,13 @@ class Functions:
         values = self.attributes(owner, callee.attr)
         return self._definition(values[0], hops) if len(values) == 1 and hops else None
 
-    def instance_of(self, expression: ast.expr, hops: int = _MAX_HOPS) -> ast.ClassDef | None:
+    def instance_of(self, expression: ast.expr) -> ast.ClassDef | None:
         """The class of this module that an expression is an instance of: `self`, `Class()`."""
+        if expression not in self._instances:
+            self._instances[expression] = self._instance_of(expression, _MAX_HOPS)
+        return self._instances[expression]
+
+    def _instance_of(self, expression: ast.expr, hops: int) -> ast.ClassDef | None:
         if hops == 0:
             return None
         if isinstance(expression, ast.Call):
@@ -216,11 +231,11 @@ class Functions:
             if binding.how is How.PARAMETER:
                 return self._self(binding.node)
             if binding.how is How.ASSIGNED and binding.value is not None:
-                return self.instance_of(binding.value, hops - 1)
+                return self._instance_of(binding.value, hops - 1)
         if isinstance(expression, ast.Attribute):
-            owner = self.instance_of(expression.value, hops - 1)
+            owner = self._instance_of(expression.value, hops - 1)
             values = self.attributes(owner, expression.attr) if owner else ()
-            return self.instance_of(values[0], hops - 1) if len(values) == 1 else None
+            return self._instance_of(values[0], hops - 1) if len(values) == 1 else None
         return None
 
     def _self(self, parameter: ast.AST) -> ast.ClassDef | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cached_property, lru_cache
 
 from tfmemlint.facts.bindings import Binding, Bindings, How
 from tfmemlint.facts.tree import Tree
@@ -52,12 +53,18 @@ class Names:
         self._tree = tree
         self._bindings = bindings
         self._known: dict[ast.expr, str | None] = {}
+        self._aliases: dict[ast.alias, str | None] = {}
 
     def qualified(self, expression: ast.expr | None) -> str | None:
         """The canonical dotted name of an imported thing: `tf.keras.Model` is "keras.Model".
 
         None for anything that is not surely one imported thing.
         """
+        if expression in self._known:
+            return self._known[expression]
+        root = _root(expression)
+        if not isinstance(root, ast.Name) or root.id not in self._may_be_imported:
+            return None
         return None if expression is None else self._resolve(expression, _MAX_HOPS)
 
     def is_any(self, expression: ast.expr | None, names: frozenset[str]) -> bool:
@@ -111,15 +118,40 @@ class Names:
             return self._resolve(binding.value, hops)
         return None
 
+    @cached_property
+    def _may_be_imported(self) -> frozenset[str]:
+        """The names that mean an imported thing somewhere in the file: most mean none anywhere."""
+        found = {each.asname or each.name.partition(".")[0] for each in self._tree.all(ast.alias)}
+        found.update(*(_STARS.get(module, ()) for module in self._starred_modules))
+        renamed = [
+            (binding.name, root.id)
+            for binding in self._bindings.all
+            if binding.how is How.ASSIGNED and isinstance(root := _root(binding.value), ast.Name)
+        ]
+        size = 0
+        while size != len(found):  # until no name is given to another any more
+            size = len(found)
+            found.update(name for name, root in renamed if root in found)
+        return frozenset(found)
+
     def _starred(self, name: str) -> str | None:
         """What a name that nothing here binds means after `from ... import *`."""
-        for alias in self._tree.all(ast.alias):
-            module = self._imported(alias) or ""
-            if alias.name == "*" and name in _STARS.get(module.removesuffix(".*"), ()):
-                return canonical(f"{module.removesuffix('.*')}.{name}")
+        for module in self._starred_modules:
+            if name in _STARS.get(module, ()):
+                return canonical(f"{module}.{name}")
         return None
 
+    @cached_property
+    def _starred_modules(self) -> list[str]:
+        stars = (alias for alias in self._tree.all(ast.alias) if alias.name == "*")
+        return [(self._imported(alias) or "").removesuffix(".*") for alias in stars]
+
     def _imported(self, alias: ast.alias) -> str | None:
+        if alias not in self._aliases:
+            self._aliases[alias] = self._import(alias)
+        return self._aliases[alias]
+
+    def _import(self, alias: ast.alias) -> str | None:
         statement = self._tree.parent(alias)
         if isinstance(statement, ast.ImportFrom):
             if statement.level or statement.module is None:
@@ -128,6 +160,13 @@ class Names:
         return canonical(alias.name if alias.asname else alias.name.partition(".")[0])
 
 
+def _root(expression: ast.expr | None) -> ast.expr | None:
+    while isinstance(expression, ast.Attribute):
+        expression = expression.value
+    return expression
+
+
+@lru_cache(maxsize=10_000)
 def canonical(name: str) -> str:
     """One name for what TensorFlow and Keras offer under several."""
     parts = name.split(".")

@@ -70,12 +70,14 @@ class Passes:
         """The pass that a call makes, if it calls a model with one array and nothing else."""
         if not isinstance(node, ast.Call):
             return None
+        given = [each for each in node.args if not isinstance(each, ast.Constant)]
+        given += [each.value for each in node.keywords if each.arg in ("inputs", "x")]
+        if len(given) != 1:
+            return None
         is_model = self._values.of(node.func, frame).kind is Kind.MODEL
         if not is_model and not self._is_model_here(node):
             return None
-        given = [each for each in node.args if not isinstance(each, ast.Constant)]
-        given += [each.value for each in node.keywords if each.arg in ("inputs", "x")]
-        if len(given) != 1 or not self._values.of(given[0], frame).is_array:
+        if not self._values.of(given[0], frame).is_array:
             return None
         return Pass(node, given[0], frame)
 

@@ -41,6 +41,7 @@ class Tree:
         self._by_type: defaultdict[type[ast.AST], list[ast.AST]] = defaultdict(list)
         self._places: dict[ast.stmt, tuple[list[ast.stmt], int]] = {}
         self._scopes: dict[ast.AST, ScopeNode] = {module: module}
+        self._functions: dict[ScopeNode, FunctionNode | None] = {module: None}
         parents, by_type, fields = self._parents, self._by_type, _FIELDS
         pending: list[ast.AST] = [module]
         while pending:
@@ -92,6 +93,9 @@ class Tree:
         Decorators, defaults, annotations and base classes belong to the scope around a definition,
         and so does the first iterable of a comprehension.
         """
+        return self._scopes.get(node) or self._find_scope(node)
+
+    def _find_scope(self, node: ast.AST) -> ScopeNode:
         known, parents = self._scopes, self._parents
         passed: list[ast.AST] = []
         while (found := known.get(node)) is None:
@@ -110,12 +114,11 @@ class Tree:
 
     def function(self, node: ast.AST) -> FunctionNode | None:
         """The function whose body holds `node`; None at module and class level."""
-        scope = self.scope(node)
-        while not isinstance(scope, ast.Module):
-            if isinstance(scope, FUNCTIONS):
-                return scope
-            scope = self.scope(scope)
-        return None
+        scope = self._scopes.get(node) or self._find_scope(node)
+        known = self._functions
+        if scope not in known:
+            known[scope] = scope if isinstance(scope, FUNCTIONS) else self.function(scope)
+        return known[scope]
 
     def loops(self, node: ast.AST) -> Iterator[LoopNode | ast.comprehension]:
         """The loops that repeat `node` within its own function, innermost first.
