@@ -265,3 +265,22 @@ def test_a_single_element_is_taken(look: Look, use: str, single: bool) -> None:
     (chain,) = file.tf.datasets.of(seen[0])
 
     assert (chain.steps[-1].call in file.tf.datasets.singles) is single
+
+
+@pytest.mark.parametrize(
+    ("step", "in_memory"),
+    [
+        ("cache()", True),
+        ("cache('')", True),
+        ("cache(filename='')", True),
+        ("cache('/tmp/train')", False),
+        ("cache(filename=name)", False),
+        ("cache(*names)", False),
+        ("prefetch(1)", False),
+    ],
+)
+def test_caches_are_in_memory_unless_they_have_a_file(step: str, in_memory: bool) -> None:
+    file = File("code.py", f"import tensorflow as tf\ntf.data.Dataset.range(9).{step}\n")
+    (chain,) = file.tf.datasets.chains
+
+    assert chain.steps[0].caches_in_memory is in_memory

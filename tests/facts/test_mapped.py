@@ -61,6 +61,7 @@ def grown(function: str, element: Held, before: str = "") -> float:
         ("lambda x: tf.image.per_image_standardization(x)", BYTES, 4),
         ("lambda x: tf.one_hot(x, 100)", Tensor("uint8", (32,)), 400),
         ("lambda i: tf.zeros([64, 64, 3])", LABEL, 6144),
+        ("lambda i: tf.fill([64, 64, 3], tf.cast(i, tf.uint8))", LABEL, 1536),
         ("tf.image.per_image_standardization", BYTES, 4),
         ("layers.Rescaling(1 / 255)", BYTES, 4),
     ],

@@ -164,6 +164,14 @@ class Step(NamedTuple):
             return None
         return self.call.args[place] if place < len(self.call.args) else None
 
+    @property
+    def caches_in_memory(self) -> bool:
+        """Whether this is a `cache` that is given no file."""
+        name = self.argument("filename")
+        unnamed = not self.call.args and not self.call.keywords
+        is_empty = isinstance(name, ast.Constant) and name.value == ""
+        return self.method == "cache" and (unnamed or is_empty)
+
 
 class Chain(NamedTuple):
     """One way through a pipeline: where it begins, and its steps in order."""

@@ -104,19 +104,24 @@ class Elements:
         return found
 
     def passage(self, chain: Chain, first: int, end: int) -> Passage:
-        """What the steps from `first` up to `end` make of an element."""
+        """What the steps from `first` up to `end` make of an element, or of each in a batch."""
         before = found = self.entering(chain, first)
         pure = exact = True
+        waiting = False
         for step in chain.steps[first:end]:
+            if step.method in BATCHING:
+                waiting = True
+                continue
+            found, waiting = batched(found) if waiting else found, False
             function = step.argument("map_func") if step.method == "map" else None
             if function is None:
                 found = self._after(step, found)
-                pure = pure and step.method in _KEEPS | BATCHING
-                exact = exact and step.method in _KEEPS
+                pure = pure and step.method in _KEEPS
                 continue
             mapped = self._mappings.of(function, found)
             found = mapped.element
             pure, exact = pure and mapped.is_pure, exact and mapped.is_exact
+        exact = exact and pure
         return Passage(found, growth(before, found), added(before, found), pure, exact)
 
     def rows(self, chain: Chain) -> int | None:

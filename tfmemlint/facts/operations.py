@@ -106,6 +106,8 @@ class Operations:
         if name in FILLED:
             filled = FILLED[name]
             dtype = self._dtype(given, filled.dtype_place, "dtype", filled.dtype)
+            value = given.at(1, "value") if name == "tensorflow.fill" else None
+            dtype = value.dtype if isinstance(value, Tensor) else dtype
             return Tensor(dtype, sizes(given.at(filled.place, filled.keyword)), 0.0)
         if name in ops.PARSES:
             return UNKNOWN._replace(times=max((each.times for each in tensors(first)), default=1))
