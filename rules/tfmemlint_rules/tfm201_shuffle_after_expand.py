@@ -103,6 +103,9 @@ def _is_worth_it(file: File, site: Site) -> bool:
     )
     count = min((each for each in counts if each is not None and each > 0), default=None)
     known = passage.nbytes if passage.added is None else passage.added
+    batched = not BATCHING.isdisjoint(site.chain.methods[site.map : site.shuffle])
+    if batched:  # the buffer holds as many batches
+        return passage.growth >= 2
     if known is not None and count is not None and known * count < NOTICEABLE:
         return False
     if passage.added is not None and count is not None:

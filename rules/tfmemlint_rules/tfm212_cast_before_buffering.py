@@ -1,0 +1,114 @@
+"""`cache` behind a cast to a wider type keeps the wider elements.
+
+## What it finds
+A tf.data pipeline that keeps in memory, with `cache()`, elements that a `map` has only cast or
+scaled: `tf.cast(image, tf.float32) / 255.0`, `tf.image.convert_image_dtype`, a `Rescaling` layer.
+
+## Why it costs memory
+`cache` holds every element for as long as the pipeline is there. Pixels are bytes: as `float32`
+they take up four times as much.
+
+## What to do instead
+Keep the bytes, and cast what is read: behind `cache`, and behind a `shuffle` that comes next, whose
+buffer then shares the cache's memory. Casting again in each epoch costs next to nothing.
+
+## Fix safety
+Safe: number by number, the same operations are done to the same elements, which come in the same
+order. Not offered where other steps, or other statements, stand between.
+
+## When to ignore it
+When the cast is not to a wider type after all. The rule is silent by itself where it sees that,
+where `map` does anything else, for small ready-made data sets and for caches in files. `shuffle`
+behind a cast is TFM201's affair.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
+from tfmemlint.facts import Chain, From, Passage
+
+KEEPS = frozenset({"batch", "prefetch", "repeat", "shard", "shuffle", "skip", "take"})
+"""Steps that give the same whether elements are cast before or afterwards."""
+NOTICEABLE = 32 * 2**20
+
+
+class Site(NamedTuple):
+    """A `cache` in a chain, and the first of the maps before it that only cast."""
+
+    chain: Chain
+    map: int
+    cache: int
+    passage: Passage
+
+
+def check(file: File) -> Iterator[Diagnostic]:
+    found: dict[ast.Call, Site] = {}
+    for chain in file.tf.datasets.chains:
+        for place, step in enumerate(chain.steps):
+            site = _cast(file, chain, place) if step.caches_in_memory else None
+            if site is not None:
+                found.setdefault(step.call, site)
+    for call, site in found.items():
+        function = site.chain.steps[site.map].argument("map_func")
+        named = isinstance(function, (ast.Name, ast.Attribute))
+        who = f"`{ast.unparse(function)}`" if function and named else "the `map` before it"
+        exact = site.chain.source.kind is From.SLICES
+        rows, size = file.tf.elements.rows(site.chain) if exact else None, site.passage.nbytes
+        yield Diagnostic(
+            edits.method_call(file, call) or file.span(call),
+            f"`cache` keeps elements {site.passage.growth:.0f} times as large as before "
+            f"{who} casts them",
+            _fix(file, site),
+            Cost(f"{rows} * {size} bytes", rows * size) if rows and size else None,
+        )
+
+
+def _cast(file: File, chain: Chain, cache: int) -> Site | None:
+    """The casts before a `cache` that make most of a difference, if it is worth while."""
+    best: Site | None = None
+    for place in range(cache - 1, -1, -1):
+        step = chain.steps[place]
+        if step.method != "map":
+            if step.method not in KEEPS:
+                break
+            continue
+        passage = file.tf.elements.passage(chain, place, cache)
+        if not passage.is_exact:
+            break
+        if best is None or passage.growth > best.passage.growth:
+            best = Site(chain, place, cache, passage)
+    if best is None or best.passage.growth < 2:
+        return None
+    rows, added = file.tf.elements.rows(chain), best.passage.added
+    small = rows is not None and added is not None and rows * added < NOTICEABLE
+    return None if small else best
+
+
+def _fix(file: File, site: Site) -> Fix | None:
+    """The casts put behind the cache, and behind what may hold its elements after it."""
+    chain, methods = site.chain, site.chain.methods
+    end = last = site.cache
+    while end + 1 < len(methods) and methods[end + 1] in KEEPS | {"cache"}:
+        end += 1
+        last = end if methods[end] in ("cache", "shuffle") else last
+    moved = chain.steps[site.map : last + 1]
+    if not all(file.tf.datasets.adjoining(one, other) for one, other in pairwise(moved)):
+        return None
+    casts = [step.call for step in moved if step.method == "map"]
+    others = [step.call for step in moved if step.method != "map"]
+    found = edits.reordered(file, [step.call for step in moved], [*others, *casts])
+    return Fix("Cast behind the cache", found, Applicability.SAFE) if found else None
+
+
+RULE = Rule(
+    code="TFM212",
+    name="cast-before-buffering",
+    claim=Claim(Metric.DEVICE_PEAK, at_most=0.5, because="the cache holds bytes, not floats"),
+    triggers=("cache", "map"),
+    check=check,
+)
