@@ -1,0 +1,84 @@
+"""A pipeline that each round of a loop makes longer, or anew, holds its buffers and data again.
+
+## What it finds
+`ds = ds.shuffle(n)` in a loop that goes over `ds`, and any other step added so, round after round.
+Also slices of arrays, and pipelines with a cache in memory, that a loop makes in every round though
+nothing in them changes.
+
+## Why it costs memory
+Each round's `shuffle` reads from that of the round before: after ten epochs ten buffers are full.
+A `cache` or `batch` added so holds the data once more each time. A pipeline that is made anew
+copies its arrays before the last round's copy is gone, and fills its cache from the beginning.
+
+## What to do instead
+Make the pipeline once, before the loop. `shuffle` changes the order every time it is gone over.
+
+## Fix safety
+Safe where the pipeline is made anew and surely gives the same in every round. Unsafe elsewhere: a
+step that is added once acts once, and elements come in another order. Not offered where the
+assignment is not the only one of its name in the loop, or does not run in every round.
+
+## When to ignore it
+When the rounds are few and the buffers small. The rule is silent by itself where a step depends on
+the round, where the loop may change the array between rounds, for `take`, `skip` and `concatenate`,
+and where the loop only builds what is used after it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
+from tfmemlint.facts import Again, From, Rebuilt
+
+HOLDS_ARRAYS = frozenset({From.SLICES, From.TENSORS})
+
+
+def check(file: File) -> Iterator[Diagnostic]:
+    for rebuilt in file.tf.rebuilds.all:
+        name = ast.unparse(rebuilt.assignment.targets[0])
+        if rebuilt.is_lengthened:
+            added = ", ".join(f"`{_method(call)}`" for call in reversed(rebuilt.steps))
+            message = f"`{name}` gets another {added} in every round, behind those of the last"
+        elif _holds_data(rebuilt):
+            message = f"`{name}` is made anew in every round, with the same data"
+        else:
+            continue
+        yield Diagnostic(file.span(rebuilt.assignment), message, _fix(file, rebuilt))
+
+
+def _holds_data(rebuilt: Rebuilt) -> bool:
+    """Whether a pipeline keeps data of its own: a copy of an array, or a cache in memory."""
+    return any(
+        chain.source.kind in HOLDS_ARRAYS
+        or any(step.method == "cache" and not step.argument("filename") for step in chain.steps)
+        for chain in rebuilt.chains
+    )
+
+
+def _method(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else ""
+
+
+def _fix(file: File, rebuilt: Rebuilt) -> Fix | None:
+    loop = rebuilt.loop.node
+    if not file.tf.rebuilds.can_be_lifted(rebuilt) or isinstance(loop, ast.comprehension):
+        return None
+    moved = edits.lifted(file, rebuilt.assignment, loop)
+    same = not rebuilt.is_lengthened and all(
+        file.tf.epochs.again(chain, len(chain.steps)) is Again.SAME for chain in rebuilt.chains
+    )
+    safety = Applicability.SAFE if same else Applicability.UNSAFE
+    return Fix("Make the pipeline before the loop", moved, safety) if moved else None
+
+
+RULE = Rule(
+    code="TFM217",
+    name="dataset-rebuilt-in-loop",
+    claim=Claim(
+        Metric.DEVICE_PEAK, at_most=0.35, because="one buffer is filled, not one per round"
+    ),
+    triggers=("for while", "Dataset shuffle batch map cache"),
+    check=check,
+)
