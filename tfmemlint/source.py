@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import warnings
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tfmemlint.facts import TensorFlow
@@ -28,7 +29,11 @@ class File:
         """The oldest version that the code is to run with; None if any."""
         self.tree = parse(text, path)
         self.tf = TensorFlow(self.tree)
-        self.lines = Lines(text)
+
+    @cached_property
+    def lines(self) -> Lines:
+        """Where the lines of the text begin."""
+        return Lines(self.text)
 
     def span(self, first: Located, last: Located | None = None) -> Span:
         """From the start of `first` to the end of `last`, decorators included."""

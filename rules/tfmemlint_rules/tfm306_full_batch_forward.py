@@ -127,7 +127,7 @@ def _is_large(
 def _step(file: File, call: ast.Call) -> list[Pass]:
     """What a step called in a loop puts through a model: one whole array, again and again."""
     tf = file.tf
-    if not tf.loops.around(call) or tf.functions.function(call.func) is None:
+    if tf.functions.function(call.func) is None or not tf.loops.around(call):
         return []
     found = [each for each in tf.passes.below(call) if _is_large(file, each.array, each.frame)]
     arrays = {tf.passes.argument(each, call) for each in found}

@@ -1,9 +1,13 @@
 """The walk: order, parents, scopes, loops."""
 
+import argparse
 import ast
+import inspect
+import sys
 from collections.abc import Callable
 
 from tfmemlint import File
+from tfmemlint.facts.tree import Tree, within
 
 Look = Callable[[str], tuple[File, list[ast.expr]]]
 
@@ -72,3 +76,34 @@ def test_a_function_in_a_loop_is_not_repeated_by_it(look: Look) -> None:
     file, seen = look("for a in b:\n    def f():\n        see(c)\n")
 
     assert list(file.tf.tree.loops(seen[0])) == []
+
+
+ODD = """
+async def f(a, /, b: int = 1, *c, d, e=2, **g) -> None:
+    global h
+    nonlocal_ = {**g, "k": lambda *i: (yield i)}
+    async with a as b, c:
+        async for d in e: del a[b:c:d], f.g
+    try: raise a from b
+    except* (b, c) as d: assert a, b
+    match a:
+        case {"b": [c, *d], **e} | f.g(h, i=j) as k if l: pass
+        case None | -1 | {}: x: int; y: int = 3; z += f"{a!r:>{b}} {c}"
+    return [a async for a in b if c if d for e in f], (g := not h), a < b <= c, await d
+class C(a, metaclass=b, *c, **d): import a.b as c, d; from . import e
+"""
+
+
+def test_all_nodes_are_walked_but_operators_and_contexts() -> None:
+    newest = "type A[B: int, *C, **D] = B\n" if sys.version_info >= (3, 12) else ""
+    odd = ODD if sys.version_info >= (3, 11) else ODD.replace("except*", "except")
+    for source in (odd + newest, *map(inspect.getsource, (argparse, ast, inspect))):
+        code = ast.parse(source)
+        left_out = (ast.expr_context, ast.operator, ast.boolop, ast.unaryop, ast.cmpop)
+        expected = [each for each in ast.walk(code) if not isinstance(each, left_out)]
+        tree = Tree(code)
+        kinds = {type(each) for each in expected}
+        found: list[ast.AST] = [each for kind in kinds for each in tree.all(kind)]
+
+        assert set(expected) == set(within([code])) == set(found)
+        assert len(expected) == len(found)

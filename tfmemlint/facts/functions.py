@@ -165,7 +165,7 @@ class Functions:
         """
         if self._names.is_any(expression, TF_FUNCTION):
             return True
-        if isinstance(expression, ast.Name):
+        if isinstance(expression, ast.Name) and expression.id in self._results:
             binding = self._bindings.only(expression)
             assigned = binding is not None and binding.how is How.ASSIGNED and not binding.path
             value = binding.value if binding is not None and assigned else None
@@ -305,6 +305,12 @@ class Functions:
                 if made_by is not None:
                     found.setdefault(made_by, []).append(call)
         return found
+
+    @cached_property
+    def _results(self) -> frozenset[str]:
+        """The names that are given what some call returns."""
+        calls = (each for each in self._bindings.all if isinstance(each.value, ast.Call))
+        return frozenset(each.name for each in calls)
 
     @cached_property
     def _assigned(

@@ -51,13 +51,14 @@ class Tree:
             for name in fields[kind]:
                 value: object = getattr(node, name, None)
                 if value.__class__ is list:
-                    for child in reversed(cast("list[object]", value)):
-                        if isinstance(child, ast.AST):
+                    for child in reversed(cast("list[ast.AST | None]", value)):
+                        if child is not None:  # as the keys of `{**d}` are
                             parents[child] = node
                             pending.append(child)
-                elif isinstance(value, ast.AST):
-                    parents[value] = node
-                    pending.append(value)
+                elif value is not None:
+                    child = cast("ast.AST", value)
+                    parents[child] = node
+                    pending.append(child)
 
     @overload
     def all(self, kind: type[A], /) -> Iterator[A]: ...
@@ -98,18 +99,22 @@ class Tree:
     def _find_scope(self, node: ast.AST) -> ScopeNode:
         known, parents = self._scopes, self._parents
         passed: list[ast.AST] = []
-        while (found := known.get(node)) is None:
+        found: ScopeNode | None = None
+        while found is None:
             passed.append(node)
             above = parents.get(node, self.module)
-            if isinstance(above, SCOPES) and _evaluated_inside(node, above):
-                found = above
-                break
-            if isinstance(above, ast.comprehension) and node is above.iter:
-                around = parents[above]
-                if isinstance(around, COMPREHENSIONS) and above is around.generators[0]:
-                    above = around
+            if above.__class__ in _SCOPED:
+                if isinstance(above, SCOPES) and _evaluated_inside(node, above):
+                    found = above
+                    break
+                if isinstance(above, ast.comprehension) and node is above.iter:
+                    around = parents[above]
+                    if isinstance(around, COMPREHENSIONS) and above is around.generators[0]:
+                        above = around
             node = above
-        known.update(dict.fromkeys(passed, found))
+            found = known.get(node)
+        for each in passed:
+            known[each] = found
         return found
 
     def function(self, node: ast.AST) -> FunctionNode | None:
@@ -175,9 +180,9 @@ def children(node: ast.AST) -> list[ast.AST]:
     for name in reversed(_FIELDS[node.__class__]):
         value: object = getattr(node, name, None)
         if value.__class__ is list:
-            found += [each for each in cast("list[object]", value) if isinstance(each, ast.AST)]
-        elif isinstance(value, ast.AST):
-            found.append(value)
+            found += [each for each in cast("list[ast.AST | None]", value) if each is not None]
+        elif value is not None:
+            found.append(cast("ast.AST", value))
     return found
 
 
@@ -191,14 +196,22 @@ def _evaluated_inside(below: ast.AST, scope: ast.AST) -> bool:
 
 def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
     """The fields of a type that may hold nodes, the last one first: what a stack wants."""
-    if issubclass(kind, (ast.Constant, ast.Name, ast.Global, ast.Nonlocal, ast.alias)):
+    if issubclass(kind, _LEAVES):
         return ()
-    return tuple(name for name in reversed(kind._fields) if name not in _NO_NODES)
+    named = ("name",) if kind.__name__ == "TypeAlias" else ()  # of the others it is a string
+    return tuple(
+        name for name in reversed(kind._fields) if name not in _HOLD_NO_NODE or name in named
+    )
 
 
-_NO_NODES = frozenset({"attr", "conversion", "ctx", "is_async", "level", "module", "op", "ops"})
+_LEAVES = (ast.Constant, ast.Global, ast.MatchSingleton, ast.Name, ast.Nonlocal, ast.alias)
+_HOLD_NO_NODE = frozenset(
+    ("arg", "attr", "conversion", "ctx", "is_async", "kwd_attrs", "level", "module", "name", "op")
+    + ("ops", "rest", "simple", "str", "type_comment", "type_ignores")
+)
 _FIELDS = {
     kind: _fields(kind)
     for kind in vars(ast).values()
     if isinstance(kind, type) and issubclass(kind, ast.AST)
 }
+_SCOPED = frozenset({*SCOPES, ast.comprehension})
