@@ -76,10 +76,9 @@ def _cached_repetitions(file: File, chain: Chain) -> Iterator[Site]:
             repeat = repeat if once else place
         elif step.method in ENDS:
             repeat = None
-        elif step.method == "cache" and repeat is not None:
+        elif step.caches_in_memory and repeat is not None:
             endless = _is_endless(file, chain.steps[repeat])
-            copies = file.tf.epochs.again(chain, place) is not Again.UNKNOWN
-            if _is_in_memory(step) and (endless or copies):
+            if endless or file.tf.epochs.again(chain, place) is not Again.UNKNOWN:
                 yield Site(chain, repeat, place)
             repeat = None
 
@@ -91,12 +90,6 @@ def _is_endless(file: File, repeat: Step) -> bool:
     number = file.tf.values.number(count, repeat.frame)
     is_none = isinstance(count, ast.Constant) and count.value is None
     return is_none or (number is not None and number < 0)
-
-
-def _is_in_memory(cache: Step) -> bool:
-    name = cache.argument("filename")
-    unnamed = not cache.call.args and not cache.call.keywords
-    return unnamed or (isinstance(name, ast.Constant) and name.value == "")
 
 
 def _fix(file: File, site: Site) -> Fix | None:
