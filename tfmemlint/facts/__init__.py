@@ -28,9 +28,10 @@ from tfmemlint.facts.names import Names
 from tfmemlint.facts.ops import Ops
 from tfmemlint.facts.passes import Pass, Passes
 from tfmemlint.facts.pulls import PROGRESS, Pull, Pulls
-from tfmemlint.facts.remakes import Made, Remake, Remakes
 from tfmemlint.facts.rebuilds import Rebuilds, Rebuilt
+from tfmemlint.facts.remakes import Made, Remake, Remakes
 from tfmemlint.facts.repeats import Repeats
+from tfmemlint.facts.retraces import Handled, Retrace, Retraces
 from tfmemlint.facts.tapes import Tape, Tapes
 from tfmemlint.facts.tensors import Tensors
 from tfmemlint.facts.tracing import Traced, TracedBy, Tracing
@@ -53,6 +54,7 @@ __all__ = [
     "FunctionNode",
     "Gathered",
     "Growth",
+    "Handled",
     "How",
     "InGraph",
     "Into",
@@ -67,6 +69,7 @@ __all__ = [
     "Pull",
     "Passage",
     "Remake",
+    "Retrace",
     "Rebuilt",
     "Source",
     "Step",
@@ -133,7 +136,7 @@ class TensorFlow:
     @cached_property
     def elements(self) -> Elements:
         """What the elements of pipelines are."""
-        return Elements(self.names, self.flow, self.values, self.mappings)
+        return Elements(self.names, self.flow, self.datasets, self.values, self.mappings)
 
     @cached_property
     def epochs(self) -> Epochs:
@@ -243,6 +246,20 @@ class TensorFlow:
             self.loops,
             self.tracing,
             self.uses,
+        )
+
+    @cached_property
+    def retraces(self) -> Retraces:
+        """Where traced functions are given other numbers each time."""
+        return Retraces(
+            self.tree,
+            self.bindings,
+            self.names,
+            self.functions,
+            self.values,
+            self.loops,
+            self.tracing,
+            self.tensors,
         )
 
     @cached_property

@@ -1,0 +1,86 @@
+"""Python numbers that change, given to traced functions."""
+
+from textwrap import dedent
+
+import pytest
+
+from tfmemlint import File
+from tfmemlint.facts import Handled
+
+
+def read(source: str, body: str = "pass") -> File:
+    head = "import tensorflow as tf\n@tf.function\ndef f(x, n=0):\n"
+    return File("example.py", f"{head}    {body}\n{dedent(source)}")
+
+
+@pytest.mark.parametrize(
+    ("source", "whole"),
+    [
+        ("for i in range(99):\n    f(x, i)", True),
+        ("for i, x in enumerate(xs):\n    f(x, n=i)", True),
+        ("for i in range(99):\n    f(x, 2 * i + 1)", True),
+        ("for i in range(99):\n    f(x, i / 2)", False),
+        ("i = 0\nwhile True:\n    f(x, i)\n    i += 1", True),
+        ("r = 0.5\nfor x in xs:\n    r *= 0.5\n    f(x, r)", False),
+        ("for x in xs:\n    y = float(x)\n    f(x, y)", False),
+        ("for x in xs:\n    f(x, x.item())", False),
+        ("def g(i):\n    f(x, i)\nfor i in range(99):\n    g(i)", True),
+        ("def g(m):\n    for i in range(m):\n        for j in range(m): f(x, i * m + j)", True),
+        ("g = tf.function(lambda x, n: x)\nfor i in range(99):\n    g(x, i)", True),
+    ],
+)
+def test_a_number_that_changes_is_found(source: str, whole: bool) -> None:
+    (found,) = read(source).tf.retraces.all
+
+    assert found.parameter == "n"
+    assert found.whole == whole
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "for i in range(8):\n    f(x, i)",
+        "for i in range(99):\n    f(x, i % 2)",
+        "for i in range(99):\n    f(x, tf.constant(i))",
+        "for i in tf.range(99):\n    f(x, i)",
+        "for x in xs:\n    f(x, 3)",
+        "for i in range(99):\n    pass\nf(x, i)",
+        "for i, x in tf.data.Dataset.range(9).enumerate():\n    f(x, i)",
+        "def g(i):\n    f(x, i)\ng(1)",
+        "def g(x, n):\n    return x\nh = tf.function(g)\nfor i in range(99):\n    g(x, i)",
+        "@tf.function\ndef g():\n    for i in range(99):\n        f(x, i)",
+    ],
+)
+def test_few_numbers_and_tensors_are_not(source: str) -> None:
+    assert read(source).tf.retraces.all == ()
+
+
+@pytest.mark.parametrize(
+    ("body", "handled"),
+    [
+        ("return x", set[Handled]()),
+        ("return tf.cast(n, tf.float32)", {Handled.CAST}),
+        ("tf.summary.scalar('loss', x, step=n)", {Handled.SUMMARY}),
+        ("return tf.matmul(x, x)[:, n]", {Handled.OPERAND}),
+        ("return tf.gather(x, n)", {Handled.OPERAND}),
+        ("return tf.stack([n, 1])", {Handled.OPERAND}),
+        ("return helper(n)", {Handled.CAST}),
+        ("return tf.square(x * n)", {Handled.ARITHMETIC, Handled.OPERAND}),
+        ("return x if n > 1 else -x", {Handled.BRANCH}),
+        ("return x * max(n, 1)", {Handled.BRANCH}),
+        ("for _ in range(n): x = -x", {Handled.STRUCTURE}),
+        ("return tf.zeros([n, 1])", {Handled.STRUCTURE}),
+        ("return tf.reshape(x, n)", {Handled.STRUCTURE}),
+        ("return layers[n](x)", {Handled.STRUCTURE}),
+        ("return x[:n]", {Handled.STRUCTURE}),
+        ("return model(x, n)", {Handled.OTHER}),
+    ],
+)
+def test_what_is_done_with_a_number(body: str, handled: set[Handled]) -> None:
+    file = read(
+        "def helper(k):\n    return tf.cast(k, tf.int64)\nfor i in range(99):\n    f(x, i)", body
+    )
+
+    (found,) = file.tf.retraces.all
+
+    assert file.tf.retraces.handled(found.function, found.parameter) == handled
