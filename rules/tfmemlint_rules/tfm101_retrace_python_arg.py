@@ -1,0 +1,87 @@
+"""A Python number that changes with every call has a traced function traced every time.
+
+## What it finds
+A call in a loop of a function that `tf.function` traces, with an argument that is a number of
+Python's own and another one each time: what `range` or `enumerate` count, what `+=` counts, what is
+calculated of these or comes out of `float(...)` or `.item()`. Also through functions of the module
+that pass the number on.
+
+## Why it costs memory
+Tensors are data to a graph, but a Python number is part of what the graph is made for. For each new
+one the function is traced again, and every graph is kept as long as the function lives: hundreds of
+kilobytes for each step of a small network, and the time to make them.
+
+## What to do instead
+Pass a tensor: `tf.constant(step)`, or loop over `dataset.enumerate()`, whose numbers are tensors.
+
+## Fix safety
+Safe where the function only gives the number to `tf.cast`, or to a summary as its step, or does
+nothing with it. Unsafe elsewhere: a Python number takes the dtype of what it is combined with, and
+a tensor has its own. Not offered where Python has to know the number, as in `if step == 0`, and
+where an integer is added, multiplied or compared.
+
+## When to ignore it
+When there are but a few numbers: up to 8 the rule is silent by itself, as it is where a number says
+what the graph looks like (`range(n)`, a shape, an index into a list of layers), in functions with
+an `input_signature`, and in tests. NumPy arrays and numbers become tensors by themselves.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
+from tfmemlint.facts import Handled, Retrace
+
+KEEPS = {
+    frozenset[Handled](): "",
+    frozenset({Handled.CAST}): "",
+    frozenset({Handled.SUMMARY}): "int64",
+}
+"""What may be done with a number that does as well with a tensor, and its dtype."""
+
+
+def check(file: File) -> Iterator[Diagnostic]:
+    if file.tf.is_test:
+        return
+    for retrace in file.tf.retraces.all:
+        handled = file.tf.retraces.handled(retrace.function, retrace.parameter)
+        if Handled.STRUCTURE not in handled:
+            span = file.span(retrace.argument)
+            yield Diagnostic(span, _message(file, retrace), _fix(file, retrace, handled))
+
+
+def _message(file: File, retrace: Retrace) -> str:
+    number = ast.unparse(retrace.argument)
+    name = getattr(retrace.function, "name", ast.unparse(retrace.call.func))
+    node = retrace.loop.node
+    header = (
+        f"while {file.source(node.test)}"
+        if isinstance(node, ast.While)
+        else f"for {file.source(node.target)} in {ast.unparse(node.iter)}"
+    )
+    header = header if len(header) <= 60 else f"{header[:57]}..."
+    return f"`{number}`, a Python number, has `{name}` traced anew in every round of `{header}`"
+
+
+def _fix(file: File, retrace: Retrace, handled: frozenset[Handled]) -> Fix | None:
+    tf = file.tf.names.module("tensorflow", retrace.call)
+    dtype, safe = KEEPS.get(handled, ""), handled in KEEPS
+    operand = retrace.whole and Handled.ARITHMETIC in handled
+    if tf is None or (not safe and (operand or Handled.BRANCH in handled)):
+        return None
+    kind = f", {tf}.{dtype}" if dtype and retrace.whole else ""
+    text = f"{tf}.constant({file.source(retrace.argument)}{kind})"
+    edit = edits.replaced(file, retrace.argument, text)
+    safety = Applicability.SAFE if safe else Applicability.UNSAFE
+    return Fix("Pass a tensor", (edit,), safety)
+
+
+RULE = Rule(
+    code="TFM101",
+    name="retrace-python-arg",
+    claim=Claim(Metric.TRACES, at_most=0.05, because="one graph does for every number"),
+    triggers=("function", "for while"),
+    check=check,
+)
