@@ -1,0 +1,112 @@
+"""`next(iter(dataset))` in a loop starts the pipeline anew for every element.
+
+## What it finds
+`next(iter(ds))`, `iter(ds).get_next()` and `next(ds.as_numpy_iterator())` in a loop in which `ds`
+does not change.
+
+## Why it costs memory
+Every round makes an iterator with buffers of its own, fills them for one element and drops them:
+`shuffle(n)` draws `n` elements each time, caches never come to be whole. The peak is that of one
+iterator; time is what is lost, and the data: each round begins at the beginning, so without a
+`shuffle` all of them get the same element.
+
+## What to do instead
+Make the iterator before the loop and take the next element of it in every round, or go over the
+data set itself: `for batch in ds.take(steps)`.
+
+## Fix safety
+Unsafe: the rounds get one element after another where each got a first one.
+
+## When to ignore it
+When the first element is what every round wants. The rule is silent by itself in loops over epochs,
+which may look at one batch after each, in those of up to 32 rounds, for one element or batch that
+was taken, and in traced code.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, Span, edits
+from tfmemlint.facts import End, Into, Loop, Over
+
+FEW = 32
+STEPPING = frozenset(
+    {Over.ARRAY, Over.CONDITION, Over.DATASET, Over.FOREVER, Over.OFFSETS, Over.RANGE, Over.UNKNOWN}
+)
+
+
+def check(file: File) -> Iterator[Diagnostic]:
+    for end in file.tf.consumers.ends:
+        if end.into is not Into.ITERATOR or not isinstance(end.at, ast.Call):
+            continue
+        taken = _next(file, end.at)
+        loop = _loop(file, end) if taken is not None else None
+        if taken is None or loop is None or file.tf.tracing.why(taken) is not None:
+            continue
+        if any("take" in chain.methods for chain in end.chains):
+            continue
+        yield Diagnostic(
+            file.span(taken),
+            f"`{ast.unparse(end.at)}` starts the pipeline anew in every round, for one element",
+            _fix(file, end, loop),
+        )
+
+
+def _next(file: File, iterator: ast.Call) -> ast.Call | None:
+    """The call that takes one element of an iterator just made."""
+    above = file.tf.tree.parent(iterator)
+    if isinstance(above, ast.Attribute) and above.attr == "get_next":
+        above = file.tf.tree.parent(above)
+        return above if isinstance(above, ast.Call) else None
+    if isinstance(above, ast.Call) and isinstance(above.func, ast.Name):
+        return above if above.func.id == "next" and above.args[:1] == [iterator] else None
+    return None
+
+
+def _loop(file: File, end: End) -> Loop | None:
+    """The outermost loop around an iterator whose rounds are steps and leave the data set alone."""
+    found: Loop | None = None
+    many = False
+    for loop in file.tf.loops.around(end.at):
+        comprehension = isinstance(loop.node, ast.comprehension)
+        if comprehension or loop.over not in STEPPING:
+            break
+        if not file.tf.loops.invariant(end.dataset, loop):
+            break
+        found, many = loop, many or loop.trips is None or loop.trips > FEW
+    return found if many else None
+
+
+def _fix(file: File, end: End, loop: Loop) -> Fix | None:
+    """The iterator of a repeated pipeline, made before the loop."""
+    made, at = end.at, loop.node
+    if isinstance(at, ast.comprehension) or not isinstance(made, ast.Call):
+        return None
+    lines = edits.whole_lines(file, at)
+    if lines is None or made.lineno != made.end_lineno:
+        return None
+    name = edits.fresh(file, _named_after(end.dataset))
+    repeats = all("repeat" in chain.methods for chain in end.chains)
+    dataset = file.source(end.dataset) + ("" if repeats else ".repeat()")
+    span, whole = file.span(end.dataset), file.span(made)
+    text = file.text[whole.start : span.start] + dataset + file.text[span.end : whole.end]
+    line = f"{edits.margin(file, at)}{name} = {text}{edits.newline(file)}"
+    changes = Edit(Span(lines.start, lines.start), line), edits.replaced(file, made, name)
+    return Fix("Make the iterator before the loop", changes, Applicability.UNSAFE)
+
+
+def _named_after(dataset: ast.expr) -> str:
+    """A name that iterators of two data sets do not share."""
+    word = dataset.attr if isinstance(dataset, ast.Attribute) else getattr(dataset, "id", "")
+    return f"{word}_iterator" if word else "iterator"
+
+
+RULE = Rule(
+    code="TFM216",
+    name="iterator-per-step",
+    claim=Claim(Metric.STEP_TIME, at_most=0.2, because="buffers are filled once, not every step"),
+    triggers=("iter as_numpy_iterator", "for while"),
+    check=check,
+)
