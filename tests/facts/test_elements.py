@@ -104,6 +104,14 @@ def test_maps_in_a_row_are_taken_together() -> None:
     assert passage(f"D.list_files('*'){read}{cropped}.shuffle(9)", first=1).growth < 2
 
 
+def test_what_is_made_from_a_number_keeps_its_size() -> None:
+    made = ".map(lambda i: tf.fill([8, 8, 3], tf.cast(i, tf.uint8)))"
+    larger = ".map(lambda x: tf.image.resize(x, [16, 16]))"
+
+    assert passage(f"D.range(9){made}{larger}.shuffle(9)").growth == 4 * 16 * 16 * 3 / 8
+    assert passage(f"D.range(9){made}{larger}.shuffle(9)", first=1).growth == 16
+
+
 def test_each_map_starts_from_what_the_one_before_made() -> None:
     maps = ".map(lambda x: tf.cast(x, tf.float32)).map(lambda x: x / 255.0)"
 
@@ -135,20 +143,30 @@ def test_whether_steps_may_change_places_with_others() -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "rows"),
+    ("source", "count"),
     [
         ("D.from_tensor_slices((x_train, y_train)).batch(8)", 50_000),
-        ("D.from_tensor_slices(x_test).batch(8)", 10_000),
+        ("D.from_tensor_slices(x_test).batch(8).map(helper)", 10_000),
         ("tfds.load('cifar10', split='train').batch(8)", 60_000),
+        ("D.list_files('*').take(300).batch(8)", 300),
+        ("D.from_tensor_slices(x_test).take(SOME).skip(9)", 10_000),
+        ("D.from_tensor_slices(x_test).take(-1).filter(helper)", 10_000),
+        ("D.zip((D.list_files('a'), D.list_files('b').take(7))).shuffle(9)", 7),
+        ("D.range(9).batch(8)", 9),
+        ("D.range(4, 9).batch(8)", None),
+        ("ones = D.range(9).take(3)\nones.concatenate(D.range(9).take(4)).batch(8)", 7),
+        ("D.list_files('*').take(3).concatenate(D.list_files('b')).batch(8)", None),
+        ("D.list_files('*').take(3).repeat().batch(8)", None),
+        ("D.list_files('*').take(3).flat_map(helper).batch(8)", None),
         ("tfds.load('imagenet2012').batch(8)", None),
         ("D.from_tensor_slices(np.load('x.npy')).batch(8)", None),
-        ("D.list_files('*').batch(8)", None),
     ],
 )
-def test_how_many_elements_there_are_at_most(source: str, rows: int | None) -> None:
-    file, found = chain(source)
+def test_how_many_elements_there_are_at_most(source: str, count: int | None) -> None:
+    file = File("code.py", IMPORTS + source)
+    found = max(file.tf.datasets.chains, key=lambda each: len(each.steps))
 
-    assert file.tf.elements.rows(found) == rows
+    assert file.tf.elements.count(found, len(found.steps)) == count
 
 
 def test_steps_without_functions_change_nothing() -> None:
@@ -164,3 +182,16 @@ def test_a_map_without_a_function_is_not_known() -> None:
 
     assert found.steps[0].call is call
     assert file.tf.elements.passage(found, 0, 1) == Passage(Tensor(), 0.0, None, False, False)
+
+
+def test_maps_are_found_backwards_until_another_step() -> None:
+    file, found = chain(
+        "D.range(9).map(helper).filter(helper).map(helper).repeat().map(helper).shuffle(9)"
+    )
+
+    def places(passing: frozenset[str]) -> list[int]:
+        return [place for place, _ in file.tf.elements.passages(found, 5, passing)]
+
+    assert places(frozenset({"repeat"})) == [4, 2]
+    assert places(frozenset({"repeat", "filter"})) == [4, 2, 0]
+    assert places(frozenset()) == [4]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from tfmemlint.facts.datasets import BATCHING, Chain, From, Step
+from tfmemlint.facts.datasets import BATCHING, Chain, Datasets, From, Step
 from tfmemlint.facts.flow import Flow
 from tfmemlint.facts.held import (
     UNKNOWN,
@@ -43,6 +44,8 @@ _KEEPS = frozenset(
         "with_options",
     }
 )
+_NO_MORE = BATCHING | (_KEEPS - {"repeat"}) | {"enumerate", "map"}
+"""Steps that give no more elements, or examples, than they get."""
 _READERS = {
     "tensorflow.data.TFRecordDataset": Tensor("string"),
     "tensorflow.data.TextLineDataset": Tensor("string"),
@@ -90,8 +93,11 @@ class Passage(NamedTuple):
 class Elements:
     """The elements of the pipelines of a module."""
 
-    def __init__(self, names: Names, flow: Flow, values: Values, mappings: Mappings) -> None:
+    def __init__(
+        self, names: Names, flow: Flow, datasets: Datasets, values: Values, mappings: Mappings
+    ) -> None:
         self._names = names
+        self._datasets = datasets
         self._flow = flow
         self._values = values
         self._mappings = mappings
@@ -124,14 +130,51 @@ class Elements:
         exact = exact and pure
         return Passage(found, growth(before, found), added(before, found), pure, exact)
 
-    def rows(self, chain: Chain) -> int | None:
-        """How many elements a chain begins with at most, where that is known."""
+    def passages(
+        self, chain: Chain, end: int, passing: frozenset[str]
+    ) -> Iterator[tuple[int, Passage]]:
+        """The maps before a place, the last one first, each with what is made from there on.
+
+        As far back as there are only maps and steps of the methods `passing`.
+        """
+        for place in range(end - 1, -1, -1):
+            method = chain.steps[place].method
+            if method == "map":
+                yield place, self.passage(chain, place, end)
+            elif method not in passing:
+                return
+
+    def count(self, chain: Chain, end: int) -> int | None:
+        """How many elements, or examples in batches, get to a place at most, if that is known."""
+        found = self._count_at_source(chain)
+        for step in chain.steps[:end]:
+            if step.method == "take":
+                taken = self._values.number(step.argument("count"), step.frame)
+                if taken is not None and taken >= 0:
+                    found = int(taken) if found is None else min(found, int(taken))
+            elif step.method == "concatenate":
+                found = _sum([found, self._count_of(step.argument("dataset"))])
+            elif step.method not in _NO_MORE:
+                found = None
+        return found
+
+    def _count_of(self, dataset: ast.expr | None) -> int | None:
+        chains = self._datasets.of(dataset) if dataset is not None else ()
+        counts = {self.count(each, len(each.steps)) for each in chains}
+        return counts.pop() if len(counts) == 1 else None
+
+    def _count_at_source(self, chain: Chain) -> int | None:
         known = self._catalogued(chain)
-        if known is not None:
-            return known[0]
-        if chain.source.kind is not From.SLICES or not isinstance(chain.source.node, ast.Call):
-            return None
-        given = argument(chain.source.node, 0, "tensors")
+        node = chain.source.node
+        if known is not None or not isinstance(node, ast.Call):
+            return known[0] if known is not None else None
+        if chain.source.kind is From.RANGE and len(node.args) == 1:
+            stop = self._values.number(node.args[0])
+            return int(stop) if stop is not None and stop >= 0 else None
+        if (self._names.qualified(node.func) or "").endswith(".zip"):
+            counts = [self.count(each, len(each.steps)) for each in chain.source.parts]
+            return min((each for each in counts if each is not None), default=None)
+        given = argument(node, 0, "tensors") if chain.source.kind is From.SLICES else None
         first = given.elts[0] if isinstance(given, ast.Tuple) and given.elts else given
         shape = self._values.of(first).shape if first is not None else None
         return shape[0] if shape else None
@@ -201,6 +244,11 @@ class Elements:
         slice_ = Tensor(value.dtype, value.shape[1:] if value.shape else None)
         aligned = (slice_.nbytes or 1) % _ALIGNMENT == 0
         return slice_._replace(is_view=aligned)
+
+
+def _sum(counts: list[int | None]) -> int | None:
+    known = [each for each in counts if each is not None]
+    return sum(known) if len(known) == len(counts) else None
 
 
 _BEGINNINGS = {

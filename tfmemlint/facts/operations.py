@@ -99,7 +99,8 @@ class Operations:
                 return exactly
         of_element = any(part.times > 0 for each in given.all for part in tensors(each))
         effects.exact = effects.exact and not of_element
-        if isinstance(first, Tensor) and (first.times > 0 or name == "tensorflow.io.read_file"):
+        data = isinstance(first, Tensor) and (first.times > 0 or bool(first.shape))
+        if isinstance(first, Tensor) and (data or name == "tensorflow.io.read_file"):
             of_data = self._of_data(name, first, given)
             if of_data is not None:
                 return of_data
