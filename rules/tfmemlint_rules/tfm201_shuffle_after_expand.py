@@ -37,7 +37,7 @@ from typing import NamedTuple
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
 from tfmemlint.facts import BATCHING, Chain, Passage, Step
 
-PASSES = BATCHING | {"map", "prefetch", "repeat", "shard", "skip", "take", "with_options"}
+PASSES = BATCHING | {"prefetch", "repeat", "shard", "skip", "take", "with_options"}
 MOVABLE = frozenset({"map", "prefetch", "with_options"})
 """Steps with which `shuffle` may change places."""
 NOTICEABLE = 32 * 2**20
@@ -66,7 +66,8 @@ def check(file: File) -> Iterator[Diagnostic]:
         chain, first, shuffle, passage = sites[0]
         buffer = chain.steps[shuffle].argument("buffer_size")
         assert buffer is not None
-        number, size = file.tf.values.number(buffer, chain.steps[shuffle].frame), passage.nbytes
+        number = file.tf.values.number(buffer, chain.steps[shuffle].frame)
+        size = None if _is_batched(sites[0]) else passage.nbytes
         total = int(number) * size if number is not None and size is not None else None
         held = ast.unparse(buffer)
         yield Diagnostic(
@@ -78,17 +79,11 @@ def check(file: File) -> Iterator[Diagnostic]:
 
 
 def _enlarged(file: File, chain: Chain, shuffle: int) -> Site | None:
-    """The last `map` before which a `shuffle` would hold least, if that is worth its while."""
-    best: Site | None = None
-    for place in range(shuffle - 1, -1, -1):
-        step = chain.steps[place]
-        if step.method not in PASSES:
-            break
-        if step.method == "map":
-            passage = file.tf.elements.passage(chain, place, shuffle)
-            if best is None or passage.growth > best.passage.growth:
-                best = Site(chain, place, shuffle, passage)
-    return best if best is not None and _is_worth_it(file, best) else None
+    """The last `map` before which a `shuffle` would hold least, if that is worth while."""
+    passages = file.tf.elements.passages(chain, shuffle, PASSES)
+    best = max(passages, key=lambda found: found[1].growth, default=None)
+    site = None if best is None else Site(chain, best[0], shuffle, best[1])
+    return site if site is not None and _is_worth_it(file, site) else None
 
 
 def _is_worth_it(file: File, site: Site) -> bool:
@@ -96,21 +91,23 @@ def _is_worth_it(file: File, site: Site) -> bool:
     buffer = step.argument("buffer_size")
     if buffer is None:
         return False
-    once = "repeat" not in site.chain.methods[: site.shuffle]
     counts = (
         file.tf.values.number(buffer, step.frame),
-        file.tf.elements.rows(site.chain) if once else None,
+        file.tf.elements.count(site.chain, site.shuffle),
     )
     count = min((each for each in counts if each is not None and each > 0), default=None)
     known = passage.nbytes if passage.added is None else passage.added
-    batched = not BATCHING.isdisjoint(site.chain.methods[site.map : site.shuffle])
-    if batched:  # the buffer holds as many batches
+    if _is_batched(site):  # the buffer holds as many batches
         return passage.growth >= 2
     if known is not None and count is not None and known * count < NOTICEABLE:
         return False
     if passage.added is not None and count is not None:
         return True
     return passage.growth >= 2 and (count is None or count >= FEW)
+
+
+def _is_batched(site: Site) -> bool:
+    return not BATCHING.isdisjoint(site.chain.methods[site.map : site.shuffle])
 
 
 def _says(step: Step, passage: Passage) -> str:

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
@@ -57,8 +57,9 @@ def check(file: File) -> Iterator[Diagnostic]:
         function = site.chain.steps[site.map].argument("map_func")
         named = isinstance(function, (ast.Name, ast.Attribute))
         who = f"`{ast.unparse(function)}`" if function and named else "the `map` before it"
-        exact = site.chain.source.kind is From.SLICES
-        rows, size = file.tf.elements.rows(site.chain) if exact else None, site.passage.nbytes
+        sliced = site.chain.source.kind is From.SLICES
+        rows = file.tf.elements.count(site.chain, site.cache) if sliced else None
+        size = site.passage.nbytes
         yield Diagnostic(
             edits.method_call(file, call) or file.span(call),
             f"`cache` keeps elements {site.passage.growth:.0f} times as large as before "
@@ -70,23 +71,14 @@ def check(file: File) -> Iterator[Diagnostic]:
 
 def _cast(file: File, chain: Chain, cache: int) -> Site | None:
     """The casts before a `cache` that make most of a difference, if it is worth while."""
-    best: Site | None = None
-    for place in range(cache - 1, -1, -1):
-        step = chain.steps[place]
-        if step.method != "map":
-            if step.method not in KEEPS:
-                break
-            continue
-        passage = file.tf.elements.passage(chain, place, cache)
-        if not passage.is_exact:
-            break
-        if best is None or passage.growth > best.passage.growth:
-            best = Site(chain, place, cache, passage)
-    if best is None or best.passage.growth < 2:
+    passages = file.tf.elements.passages(chain, cache, KEEPS)
+    casts = takewhile(lambda found: found[1].is_exact, passages)
+    best = max(casts, key=lambda found: found[1].growth, default=None)
+    if best is None or best[1].growth < 2:
         return None
-    rows, added = file.tf.elements.rows(chain), best.passage.added
+    rows, added = file.tf.elements.count(chain, cache), best[1].added
     small = rows is not None and added is not None and rows * added < NOTICEABLE
-    return None if small else best
+    return None if small else Site(chain, best[0], cache, best[1])
 
 
 def _fix(file: File, site: Site) -> Fix | None:
