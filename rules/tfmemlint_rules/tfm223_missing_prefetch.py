@@ -32,7 +32,7 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts import Chain, End, From, Into, argument
+from tfmemlint.facts import Chain, End, From, Into
 
 INJECTS = (2, 12)
 FEW = 1024
@@ -82,22 +82,9 @@ def _is_ready(chain: Chain) -> bool:
 
 def _is_small(file: File, chain: Chain) -> bool:
     """Whether a pipeline is known to have few elements, or nothing to do for one."""
-    number, source = file.tf.values.number, chain.source.node
-    for step in chain.steps:
-        taken = number(step.argument("count"), step.frame) if step.method == "take" else None
-        if taken is not None and taken <= FEW:
-            return True
-    if chain.source.kind is From.RANGE and isinstance(source, ast.Call):
-        counted = number(source.args[-1] if source.args else None)
-        return "map" not in chain.methods or (counted is not None and counted <= FEW)
-    if chain.source.kind is From.SLICES and isinstance(source, ast.Call):
-        tensors = argument(source, 0, "tensors")
-        while isinstance(tensors, ast.Tuple) and tensors.elts:
-            tensors = tensors.elts[0]
-        shape = file.tf.values.of(tensors).shape if tensors is not None else None
-        rows = shape[0] if shape else None
-        return rows is not None and rows <= FEW
-    return chain.source.kind is From.TENSORS
+    most = file.tf.lengths.at_most(chain)
+    only_counts = chain.source.kind is From.RANGE and "map" not in chain.methods
+    return only_counts or (most is not None and most <= FEW)
 
 
 def _taker(end: End) -> str:

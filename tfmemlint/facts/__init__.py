@@ -19,6 +19,7 @@ from tfmemlint.facts.flow import Flow, Frame, Origin
 from tfmemlint.facts.functions import Functions, default
 from tfmemlint.facts.graph_loops import GraphLoops, InGraph
 from tfmemlint.facts.iterables import Iterables
+from tfmemlint.facts.lengths import Lengths
 from tfmemlint.facts.loading import Gathered, Loading
 from tfmemlint.facts.loop_bodies import LoopBodies
 from tfmemlint.facts.loops import Growth, Loop, Loops, Over
@@ -177,6 +178,11 @@ class TensorFlow:
     def loop_bodies(self) -> LoopBodies:
         """What the bodies of loops ask of Python."""
         return LoopBodies(self.tree, self.bindings, self.names, self.tensors)
+
+    @cached_property
+    def lengths(self) -> Lengths:
+        """How many elements pipelines have."""
+        return Lengths(self.values)
 
     @cached_property
     def loading(self) -> Loading:

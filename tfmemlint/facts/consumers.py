@@ -117,41 +117,42 @@ class Consumers:
 
     def _calls(self) -> Iterator[_Place]:
         for call in self._tree.all(ast.Call):
-            method = call.func.attr if isinstance(call.func, ast.Attribute) else None
-            if method in _GIVES_ITERATOR and isinstance(call.func, ast.Attribute):
-                if not self._is_iterated(call):
-                    yield Into.ITERATOR, call.func.value, call, None
-            elif self._functions.definition(call.func) is None and not self._only_looks(call):
-                into = self._into(call, method)
-                keras = _KERAS.get(method or "")
-                for place, given in enumerate(call.args):
-                    argument = "x" if keras and place == 0 else None
-                    yield (keras or into) if argument else into, given, call, argument
-                for keyword in call.keywords:
-                    known = keras and keyword.arg in _DATA
-                    takes = keras if known and keras else into
-                    yield takes, keyword.value, call, keyword.arg if known else None
+            callee, builtin = call.func, _builtin(call)
+            if builtin in _LOOKS or self._is_iterated(call):
+                continue
+            if isinstance(callee, ast.Attribute) and callee.attr in _GIVES_ITERATOR:
+                yield Into.ITERATOR, callee.value, call, None
+            elif builtin in _LISTS:
+                for given in call.args:
+                    for dataset in self._iterated(given):
+                        yield Into.LIST, dataset, call, None
+            elif builtin == "iter":
+                yield from ((Into.ITERATOR, given, call, None) for given in call.args)
+            elif self._functions.definition(callee) is None:
+                yield from self._given(call)
 
-    def _into(self, call: ast.Call, method: str | None) -> Into:
-        builtin = _builtin(call)
-        if builtin == "iter":
-            return Into.ITERATOR
-        if builtin in _LISTS:
-            return Into.LIST
+    def _given(self, call: ast.Call) -> Iterator[_Place]:
+        """What a function out of sight is given."""
+        method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
         mixes = SOURCES.get(self._names.qualified(call.func) or "") is From.MIXED
-        return Into.DATASET if mixes or method in METHODS else Into.UNKNOWN
-
-    def _only_looks(self, call: ast.Call) -> bool:
-        """Whether a call leaves what it is given to others: `len(ds)`, the `zip` of a loop."""
-        return _builtin(call) in _LOOKS or self._is_iterated(call)
+        other = Into.DATASET if mixes or method in METHODS else Into.UNKNOWN
+        keras = _KERAS.get(method)
+        named = [("x" if place == 0 else None, each) for place, each in enumerate(call.args)]
+        named += [(each.arg, each.value) for each in call.keywords]
+        for name, given in named:
+            if keras is not None and name in _DATA:
+                yield keras, given, call, name
+            else:
+                yield other, given, call, None
 
     def _is_iterated(self, call: ast.Call) -> bool:
-        """Whether a loop goes over what a call gives."""
+        """Whether a loop or a list goes over what a call gives."""
         below, above = call, self._tree.parent(call)
         while isinstance(above, ast.Call) and below in above.args:
-            if _builtin(above) not in _PASSES_ON and not self._names.is_any(
-                above.func, WRAPS_ITERABLE
-            ):
+            if _builtin(above) in _LISTS:
+                return True
+            wraps = self._names.is_any(above.func, WRAPS_ITERABLE)
+            if not wraps and _builtin(above) not in _PASSES_ON:
                 return False
             below, above = above, self._tree.parent(above)
         if isinstance(above, (ast.For, ast.AsyncFor, ast.comprehension)):

@@ -1,0 +1,56 @@
+"""How many elements pipelines have, as far as numbers and shapes tell."""
+
+from __future__ import annotations
+
+import ast
+
+from tfmemlint.facts.datasets import Chain, From, Source
+from tfmemlint.facts.flow import Frame
+from tfmemlint.facts.makers import argument
+from tfmemlint.facts.values import Values
+
+_MAKES_MORE = frozenset({"concatenate", "flat_map", "interleave", "unbatch", "window"})
+"""The steps that may make more elements of fewer; `repeat` only gives the same ones again."""
+
+
+class Lengths:
+    """Bounds for the number of different elements that pipelines give."""
+
+    def __init__(self, values: Values) -> None:
+        self._values = values
+
+    def at_most(self, chain: Chain) -> int | None:
+        """How many elements, or examples in batches, a pipeline surely has at most."""
+        bound = self._of_source(chain.source)
+        for step in chain.steps:
+            if step.method in _MAKES_MORE:
+                bound = None
+            elif step.method == "take":
+                count = self._number(step.argument("count"), step.frame)
+                if count is not None and count >= 0:
+                    bound = count if bound is None else min(bound, count)
+        return bound
+
+    def _of_source(self, source: Source) -> int | None:
+        if source.kind is From.TENSORS:
+            return 1
+        if not isinstance(source.node, ast.Call):
+            return None
+        if source.kind is From.RANGE:
+            bounds = source.node.args[1:2] or source.node.args[:1]
+            return self._number(bounds[0]) if bounds else None
+        if source.kind is From.SLICES:
+            return self._rows(argument(source.node, 0, "tensors"))
+        return None
+
+    def _rows(self, tensors: ast.expr | None) -> int | None:
+        """How many rows the first of these has, however they are nested."""
+        while isinstance(tensors, (ast.Tuple, ast.Dict)):
+            parts = tensors.elts if isinstance(tensors, ast.Tuple) else tensors.values
+            tensors = parts[0] if parts else None
+        shape = self._values.of(tensors).shape if tensors is not None else None
+        return shape[0] if shape else None
+
+    def _number(self, expression: ast.expr | None, frame: Frame | None = None) -> int | None:
+        number = self._values.number(expression, frame)
+        return number if isinstance(number, int) else None
