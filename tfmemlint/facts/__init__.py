@@ -35,6 +35,7 @@ from tfmemlint.facts.repeats import Repeats
 from tfmemlint.facts.retraces import Handled, Retrace, Retraces
 from tfmemlint.facts.tapes import Tape, Tapes
 from tfmemlint.facts.tensors import Tensors
+from tfmemlint.facts.time_steps import TimeSteps
 from tfmemlint.facts.tracing import Traced, TracedBy, Tracing
 from tfmemlint.facts.tree import FunctionNode, LoopNode, Tree
 from tfmemlint.facts.uses import Trail, Uses
@@ -253,6 +254,11 @@ class TensorFlow:
             self.tracing,
             self.uses,
         )
+
+    @cached_property
+    def time_steps(self) -> TimeSteps:
+        """The lengths of sequences."""
+        return TimeSteps(self.tree, self.bindings, self.names, self.values)
 
     @cached_property
     def retraces(self) -> Retraces:
