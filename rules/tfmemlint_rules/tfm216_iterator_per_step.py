@@ -29,7 +29,7 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, Span, edits
-from tfmemlint.facts import End, Into, Loop, Over
+from tfmemlint.facts import PIPELINE_WORDS, End, Into, Loop, Over
 
 FEW = 32
 STEPPING = frozenset(
@@ -107,6 +107,6 @@ RULE = Rule(
     code="TFM216",
     name="iterator-per-step",
     claim=Claim(Metric.STEP_TIME, at_most=0.2, because="buffers are filled once, not every step"),
-    triggers=("iter as_numpy_iterator", "for while"),
+    triggers=(PIPELINE_WORDS, "iter as_numpy_iterator", "for while"),
     check=check,
 )

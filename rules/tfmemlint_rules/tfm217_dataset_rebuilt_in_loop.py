@@ -30,7 +30,7 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts import Again, From, Rebuilt
+from tfmemlint.facts import PIPELINE_WORDS, Again, From, Rebuilt
 
 HOLDS_ARRAYS = frozenset({From.SLICES, From.TENSORS})
 
@@ -79,6 +79,6 @@ RULE = Rule(
     claim=Claim(
         Metric.DEVICE_PEAK, at_most=0.35, because="one buffer is filled, not one per round"
     ),
-    triggers=("for while", "Dataset shuffle batch map cache"),
+    triggers=(PIPELINE_WORDS, "for while"),
     check=check,
 )

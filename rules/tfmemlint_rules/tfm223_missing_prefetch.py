@@ -32,7 +32,7 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts import Chain, End, From, Into
+from tfmemlint.facts import PIPELINE_WORDS, Chain, End, From, Into
 
 INJECTS = (2, 12)
 FEW = 1024
@@ -112,13 +112,7 @@ RULE = Rule(
     name="missing-prefetch",
     claim=Claim(Metric.STEP_TIME, at_most=0.8, because="data is made while the device works"),
     triggers=(
-        "Dataset DatasetV2 FixedLengthRecordDataset TFRecordDataset TextLineDataset "
-        "audio_dataset_from_directory experimental image_dataset_from_directory "
-        "tensorflow_datasets text_dataset_from_directory timeseries_dataset_from_array "
-        "assert_cardinality bucket_by_sequence_length cycle_length deterministic drop_remainder "
-        "flat_map group_by_window ignore_errors interleave map_func num_parallel_calls "
-        "padded_batch padded_shapes ragged_batch reshuffle_each_iteration take_while unbatch "
-        "with_options",
+        PIPELINE_WORDS,
         "fit evaluate predict fit_generator GradientTape apply_gradients minimize train_on_batch",
     ),
     check=check,

@@ -11,7 +11,7 @@ from functools import cached_property
 from tfmemlint.facts.bindings import Binding, Bindings, How
 from tfmemlint.facts.captures import Capture, Captures
 from tfmemlint.facts.consumers import Consumers, End, Into
-from tfmemlint.facts.datasets import BATCHING, Chain, Datasets, From, Source, Step
+from tfmemlint.facts.datasets import BATCHING, PIPELINE_WORDS, Chain, Datasets, From, Source, Step
 from tfmemlint.facts.dtypes import Dtypes
 from tfmemlint.facts.elements import Elements, Passage
 from tfmemlint.facts.epochs import Again, Epochs
@@ -44,6 +44,7 @@ from tfmemlint.facts.wholes import Whole, Wholes
 
 __all__ = [
     "BATCHING",
+    "PIPELINE_WORDS",
     "PROGRESS",
     "Again",
     "Binding",

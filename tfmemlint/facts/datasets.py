@@ -60,6 +60,8 @@ BATCHING = frozenset({"batch", "padded_batch", "ragged_batch"})
 """The methods that make one element of several examples."""
 REGROUPING = BATCHING | {"flat_map", "interleave", "rebatch", "unbatch", "window"}
 
+_HOLDS = frozenset({"cache", "shuffle"})
+
 _ONLY_TF_DATA = frozenset(
     {
         "assert_cardinality",
@@ -133,6 +135,17 @@ SOURCES = {
 """The functions that begin a pipeline; `From.DIRECTORY` gives batches unless told otherwise."""
 
 
+PIPELINE_WORDS = " ".join(
+    sorted(
+        {"Dataset", "DatasetV2", "experimental", "tensorflow_datasets"}
+        | {name.rpartition(".")[2] for name in SOURCES if ".Dataset." not in name} - {"load"}
+        | _ONLY_TF_DATA
+        | _ONLY_TF_DATA_KEYWORDS
+    )
+)
+"""Words of which a file has one if it has a pipeline that is surely of tf.data: for triggers."""
+
+
 class Source(NamedTuple):
     """The beginning of a pipeline."""
 
@@ -183,6 +196,17 @@ class Chain(NamedTuple):
     def methods(self) -> tuple[str, ...]:
         """The names of the steps."""
         return tuple(step.method for step in self.steps)
+
+    def sharing(self, cache: int, passing: frozenset[str]) -> int | None:
+        """The last step that holds elements of a `cache` at a place, or that place itself.
+
+        Behind nothing but steps of the methods `passing`; None if more may be held further on.
+        """
+        last = place = cache
+        while place + 1 < len(self.steps) and self.steps[place + 1].method in passing | _HOLDS:
+            place += 1
+            last = place if self.steps[place].method in _HOLDS else last
+        return None if _HOLDS.intersection(self.methods[last + 1 :]) else last
 
     @property
     def is_certain(self) -> bool:
