@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from tfmemlint import registry
 from tfmemlint.verify import options, record
 from tfmemlint.verify.pairs import RESOLUTION, Verdict, amount
+from tfmemlint.verify.pictures import NO_PICTURES, Pictures, entry, recorded
 from tfmemlint.verify.processes import ProgramError, packages_with_tensorflow
 from tfmemlint.verify.scaling import exponent, order
 from tfmemlint.verify.terminal import (
@@ -24,6 +25,8 @@ from tfmemlint.verify.terminal import (
 )
 from tfmemlint.verify.weighing import BOTH_PEAKS, Settings, verify
 from tfmemlint.vocabulary import Rule
+
+TITLE = "What the fixes save"
 
 Pair = tuple[Rule, Path]
 """A rule and the folder its two programs are in."""
@@ -47,36 +50,55 @@ def main(argv: list[str]) -> int:
         runs=asked.runs,
         device=asked.device,
         seconds=asked.timeout,
-        also=BOTH_PEAKS if asked.write else (),
+        also=BOTH_PEAKS if asked.write or asked.html else (),
         scaling=asked.scaling,
+        curves=asked.html is not None,
     )
+    pictures = Pictures(asked.html, asked.svg)
     if asked.file is not None:
         from tfmemlint.verify import own, own_command  # noqa: PLC0415  they bring the linter along
 
         request = own.Request(asked.file, asked.select, asked.unsafe_fixes, asked.arguments)
-        return own_command.measure(request, settings, write=asked.write, as_json=asked.json)
+        return own_command.measure(
+            request, settings, pictures, write=asked.write, as_json=asked.json
+        )
     try:
         rules = chosen(asked.codes, registry.load())
     except (registry.BadRules, UsageError) as reason:
         return refuse(str(reason))
     pairs = [(rule, registry.folder(rule)) for rule in rules]
-    return measure(pairs, settings, write=asked.write, as_json=asked.json)
+    if asked.recorded:
+        return in_good_order(lambda tell: _show_recorded(pairs, pictures))
+    return measure(pairs, settings, pictures, write=asked.write, as_json=asked.json)
 
 
 def measure(
-    pairs: Sequence[Pair], settings: Settings, *, write: bool = False, as_json: bool = False
+    pairs: Sequence[Pair],
+    settings: Settings,
+    pictures: Pictures = NO_PICTURES,
+    *,
+    write: bool = False,
+    as_json: bool = False,
 ) -> int:
     """Try each rule with the programs in its folder."""
 
     def try_all(tell: Tell) -> int:
         packages_with_tensorflow()
+        pictures.refuse_unwritable()
         trials = _trials(pairs, settings, tell, write)
         done = _print_json(trials) if as_json else _print_rows(pairs, settings, trials)
         if not done:
             raise UsageError("there is no rule to try")
+        pictures.write(TITLE, [entry(*trial) for trial in done])
         return GOOD if all(trial.holds for trial in done) else NOT_GOOD
 
     return in_good_order(try_all)
+
+
+def _show_recorded(pairs: Sequence[Pair], pictures: Pictures) -> int:
+    pictures.refuse_unwritable()
+    pictures.write(TITLE, [recorded(*pair) for pair in pairs])
+    return GOOD
 
 
 def chosen(codes: Sequence[str], rules: Mapping[str, Rule]) -> list[Rule]:

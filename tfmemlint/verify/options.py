@@ -27,6 +27,8 @@ def parse(argv: list[str]) -> argparse.Namespace:
         parser.error("--scaling is for the programs of rules")
     if not files and (asked.select is not None or asked.unsafe_fixes is not None or dashes):
         parser.error("--select, --unsafe-fixes and -- are for a program: name its file")
+    if asked.recorded and (files or not (asked.html or asked.svg)):
+        parser.error("--recorded is for the rules' figures: say --html or --svg, and no file")
     asked.runs = asked.runs or (_RUNS_OF_OWN if files else _RUNS)
     asked.timeout = asked.timeout or (_SECONDS_OF_OWN if files else _SECONDS)
     asked.select = None if asked.select is None else tuple(asked.select)
@@ -85,6 +87,13 @@ def _parser() -> argparse.ArgumentParser:
         "--scaling",
         action="store_true",
         help="measure with half and twice the data, too, where a line is marked `# scales`",
+    )
+    add("--html", metavar="FILE", help="write a page to look at, with the memory over time")
+    add("--svg", metavar="FILE", help="write the plot of what is saved, and nothing else")
+    add(
+        "--recorded",
+        action="store_true",
+        help="measure nothing: have --html and --svg show what each measured.json says",
     )
     group = parser.add_argument_group("a program of your own")
     group.add_argument(

@@ -89,7 +89,15 @@ def weigh(
     before, after = decode(mended.change.before), decode(mended.change.after)
     name = Path(request.path).name
     around = _surroundings(request, before.text)
-    job = Job(name, "", Metric.DEVICE_PEAK, settings.device, settings.seconds, own=around)
+    job = Job(
+        name,
+        "",
+        Metric.DEVICE_PEAK,
+        settings.device,
+        settings.seconds,
+        own=around,
+        curve=settings.curves,
+    )
     pair = Pair(_filled(job, before, ""), _filled(job, after, f"{name} with its fixes"))
     found = compare(pair, BOTH_PEAKS, settings.runs, tell)
     return Saving(mended, found.measurements, agreement(*found.outputs), found.machine)

@@ -8,9 +8,11 @@ from typing import Any
 from tfmemlint.config import ConfigError
 from tfmemlint.decoding import UndecodableError
 from tfmemlint.verify.own import Request, Saving, Unmended, mend, saves, weigh
+from tfmemlint.verify.page import Entry
 from tfmemlint.verify.pairs import amount
+from tfmemlint.verify.pictures import NO_PICTURES, Pictures, curves
 from tfmemlint.verify.processes import ProgramError
-from tfmemlint.verify.record import text
+from tfmemlint.verify.record import pair_record, text
 from tfmemlint.verify.terminal import (
     GOOD,
     NOT_GOOD,
@@ -25,13 +27,26 @@ from tfmemlint.writing import WriteError, replace
 
 
 def measure(
-    request: Request, settings: Settings, *, write: bool = False, as_json: bool = False
+    request: Request,
+    settings: Settings,
+    pictures: Pictures = NO_PICTURES,
+    *,
+    write: bool = False,
+    as_json: bool = False,
 ) -> int:
     """Fix a copy of a program, run both, print what came of it; the exit code."""
-    return in_good_order(lambda tell: _measure(request, settings, write, as_json, tell))
+    return in_good_order(lambda tell: _measure(request, settings, pictures, write, as_json, tell))
 
 
-def _measure(request: Request, settings: Settings, write: bool, as_json: bool, tell: Tell) -> int:
+def _measure(
+    request: Request,
+    settings: Settings,
+    pictures: Pictures,
+    write: bool,
+    as_json: bool,
+    tell: Tell,
+) -> int:
+    pictures.refuse_unwritable()
     try:
         mended = mend(request)
     except (ConfigError, UndecodableError) as error:
@@ -57,6 +72,7 @@ def _measure(request: Request, settings: Settings, write: bool, as_json: bool, t
             replace(request.path, mended.change.before, mended.change.after)
         except WriteError as error:
             raise UsageError(str(error)) from error
+    pictures.write(f"What the fixes save in {request.path}", [_entry(request, saving)])
     return _answer({"error": None, **_record(saving)}, lines, as_json, status)
 
 
@@ -69,6 +85,12 @@ def _conclusion(request: Request, saving: Saving, write: bool) -> str:
     if saving.doubt:
         return f"not worth it: {saving.doubt}" + ("; nothing was written" if write else "")
     return f"{request.path} written" if write else f"--write puts the fixes into {request.path}"
+
+
+def _entry(request: Request, saving: Saving) -> Entry:
+    words = saving.doubt or saving.outputs.words
+    content = pair_record(saving.measurements, saving.machine)
+    return Entry("", request.path, content, not saving.doubt, words, curves(saving.measurements))
 
 
 def _rows(saving: Saving) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tfmemlint.vocabulary import Claim, Metric, Rule
 
 if TYPE_CHECKING:
-    from tfmemlint.verify.processes import Machine
+    from tfmemlint.verify.processes import Curve, Machine
     from tfmemlint.verify.scaling import Scaling
 
 RESOLUTION: Mapping[Metric, float] = {
@@ -33,6 +33,8 @@ class Measurement(NamedTuple):
     fixed: tuple[float, ...]
     meter: str = ""
     """What gave the figures."""
+    curves: tuple[Curve, Curve] = ((), ())
+    """What each program held over time, if that was asked for."""
 
     @property
     def bad_figure(self) -> float:

@@ -86,6 +86,8 @@ class Job(NamedTuple):
     title: str = ""
     """What to call the program; its name if empty."""
     encoding: str = "utf-8"
+    curve: bool = False
+    """Whether to follow a peak's memory over time as well."""
 
     @property
     def called(self) -> str:
@@ -107,6 +109,10 @@ class Machine(NamedTuple):
     versions: Mapping[str, str]
 
 
+Curve = tuple[tuple[float, float], ...]
+"""Seconds since the program began, and bytes held."""
+
+
 class Run(NamedTuple):
     """What one run of a program gave."""
 
@@ -115,6 +121,7 @@ class Run(NamedTuple):
     """What gave the figure."""
     machine: Machine
     output: Output
+    curve: Curve = ()
 
 
 def run(job: Job) -> Run:
@@ -132,6 +139,7 @@ def run(job: Job) -> Run:
             "device": job.device,
             "seconds": job.seconds,
             "memory": job.memory,
+            "curve": job.curve,
             "own": _own(job.own) if job.own else None,
         }
         status, output, stderr = _run_to_its_end(request, job, work)
@@ -140,7 +148,8 @@ def run(job: Job) -> Run:
             raise ProgramError(f"{job.called} was still running after {job.seconds:g} s", stderr)
         report = _report(job, status, figures, stderr)
     machine = Machine(report["device"]["kind"], report["device"]["name"], report["versions"])
-    return Run(report["figure"], report["meter"], machine, output)
+    curve = tuple((moment, held) for moment, held in report["curve"])
+    return Run(report["figure"], report["meter"], machine, output, curve)
 
 
 def packages_with_tensorflow() -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tfmemlint.verify.pairs import RESOLUTION, Measurement, Verdict
+from tfmemlint.verify.processes import Machine
 from tfmemlint.verify.scaling import FACTORS, Scaling, exponent, order
 from tfmemlint.vocabulary import Metric
 
@@ -23,24 +24,31 @@ _UNITS = {
 
 def record(verdict: Verdict) -> dict[str, Any]:
     """Everything another machine needs to repeat the measurement, and what came of it here."""
-    claim, machine = verdict.rule.claim, verdict.machine
+    claim = verdict.rule.claim
     content: dict[str, Any] = {
+        **pair_record(verdict.measurements, verdict.machine),
         "claim": {
             "at_most": claim.at_most,
             "doubt": verdict.doubt,
             "holds": verdict.holds,
             "metric": claim.metric.value,
         },
-        "date": datetime.now(timezone.utc).date().isoformat(),
-        "device": {"kind": machine.device, "name": machine.device_name},
-        "metrics": {one.metric.value: _measurement(one) for one in verdict.measurements},
-        "runs": max(len(one.bad) for one in verdict.measurements),
         "same_output": verdict.same_output,
-        "versions": {**machine.versions, "tfmemlint": metadata.version("tfmemlint")},
     }
     if verdict.scaling is not None:
         content["scaling"] = _scaling(verdict.scaling, claim.metric)
     return content
+
+
+def pair_record(measurements: tuple[Measurement, ...], machine: Machine) -> dict[str, Any]:
+    """What two programs weigh, when, on what and with what."""
+    return {
+        "date": datetime.now(timezone.utc).date().isoformat(),
+        "device": {"kind": machine.device, "name": machine.device_name},
+        "metrics": {one.metric.value: _measurement(one) for one in measurements},
+        "runs": max(len(one.bad) for one in measurements),
+        "versions": {**machine.versions, "tfmemlint": metadata.version("tfmemlint")},
+    }
 
 
 def text(content: Any) -> str:

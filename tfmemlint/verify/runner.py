@@ -26,6 +26,7 @@ from importlib import import_module, metadata
 from importlib.machinery import PathFinder
 from itertools import combinations, pairwise
 from pathlib import Path
+from threading import Event, Thread
 from types import CodeType, ModuleType
 from typing import Any, NamedTuple, TypeGuard
 
@@ -35,6 +36,7 @@ FEWEST_STEPS = 30
 
 _STEP_DONE = "_tfmemlint_step_done"
 _ARENA = 2 << 30  # bytes: more than any program holds at once
+_MOMENTS = 600  # an even number
 _LARGEST_FILE = 4 << 30
 _NEW_USERS, _NEW_NETWORK = 0x10000000, 0x40000000  # of unshare(2)
 
@@ -61,6 +63,14 @@ class Meter(NamedTuple):
     name: str
     stop: Callable[[], float]
     step: Callable[[], None] | None = None
+    now: Callable[[], Reading] | None = None
+
+
+class Reading(NamedTuple):
+    """What is held at one moment, and the most that was ever held."""
+
+    held: float
+    peak: float
 
 
 def main(request: dict[str, Any]) -> None:
@@ -131,11 +141,13 @@ def _weigh(request: dict[str, Any]) -> dict[str, Any]:
     program = _program(path, own)
     meter = _METERS[request["metric"]](tf, device)
     vars(program)[_STEP_DONE] = meter.step or (lambda: None)
+    curve = _sampled(meter.now) if request["curve"] and meter.now else list
     _execute(code, program)
     figure = meter.stop()
     del filler
     return {
         "figure": figure,
+        "curve": curve(),
         "meter": meter.name,
         "device": {"kind": device.kind, "name": device.name},
         "versions": {
@@ -308,7 +320,12 @@ def _mark_steps(tree: ast.Module, lines: set[int]) -> int:
 def _device_peak(tf: Any, device: Device) -> Meter:
     held = _device_bytes(tf, device)
     tf.config.experimental.reset_memory_stats(device.address)
-    return Meter("TensorFlow's allocator", lambda: _device_bytes(tf, device, "peak") - held)
+
+    def now() -> Reading:
+        info = tf.config.experimental.get_memory_info(device.address)
+        return Reading(info["current"] - held, info["peak"] - held)
+
+    return Meter("TensorFlow's allocator", lambda: now().peak, now=now)
 
 
 def _device_growth(tf: Any, device: Device) -> Meter:
@@ -339,7 +356,11 @@ def _host_peak(tf: Any, device: Device) -> Meter:
         start = _greatest_ever()
         return Meter("ru_maxrss", lambda: _greatest_ever() - start)
     held = _status("VmHWM")
-    return Meter("VmHWM", lambda: _status("VmHWM") - held)
+
+    def now() -> Reading:
+        return Reading(_status("VmRSS") - held, _status("VmHWM") - held)
+
+    return Meter("VmHWM", lambda: now().peak, now=now)
 
 
 def _host_growth(tf: Any, device: Device) -> Meter:
@@ -404,6 +425,41 @@ def _functions_made_from_now(tf: Any) -> list[Any]:
 
     kind.__init__ = remember
     return made
+
+
+def _sampled(now: Callable[[], Reading]) -> Callable[[], list[list[float]]]:
+    """Begin to read what is held every few milliseconds; what is returned ends it.
+
+    A peak that came and went between two readings is shown at the second. As the program goes on,
+    readings are put together by twos and taken half as often: there are never more than a few
+    hundred.
+    """
+    start, pause, over = time.perf_counter(), 0.002, Event()
+    moments: list[list[float]] = []
+
+    def read() -> None:
+        nonlocal moments, pause
+        highest = now().peak
+        while not over.wait(pause):
+            held, peak = now()
+            moments.append([time.perf_counter() - start, peak if peak > highest else held])
+            highest = max(highest, peak)
+            if len(moments) == _MOMENTS:
+                moments = [
+                    [later[0], max(one[1], later[1])]
+                    for one, later in zip(moments[::2], moments[1::2], strict=True)
+                ]
+                pause *= 2
+
+    sampler = Thread(target=read, daemon=True)
+    sampler.start()
+
+    def end() -> list[list[float]]:
+        over.set()
+        sampler.join()
+        return [[round(moment, 4), max(0, held)] for moment, held in moments]
+
+    return end
 
 
 def _growth(readings: Sequence[float]) -> float:

@@ -24,6 +24,8 @@ class Settings(NamedTuple):
     also: tuple[Metric, ...] = ()
     """Metrics to record whether or not they are claimed."""
     scaling: bool = False
+    curves: bool = False
+    """Whether to follow the memory over time."""
 
 
 class Programs(NamedTuple):
@@ -104,7 +106,14 @@ def _read(folder: Path) -> Programs:
 
 def _pair(programs: Programs, settings: Settings) -> Pair:
     bad, fixed = (
-        Job(name, text, Metric.DEVICE_PEAK, settings.device, settings.seconds)
+        Job(
+            name,
+            text,
+            Metric.DEVICE_PEAK,
+            settings.device,
+            settings.seconds,
+            curve=settings.curves,
+        )
         for name, text in zip(_NAMES, programs, strict=True)
     )
     return Pair(bad, fixed)
@@ -116,9 +125,10 @@ def _weigh(metric: Metric, pair: Pair, runs: int, tell: Callable[[str], None]) -
     for turn in range(runs):
         for job, runs_of_job in zip(pair, done, strict=True):
             tell(f"{metric.value}: {job.called}, run {turn + 1} of {runs}")
-            runs_of_job.append(run(job._replace(metric=metric)))
+            runs_of_job.append(run(job._replace(metric=metric, curve=job.curve and not turn)))
     bad, fixed = (tuple(one.figure for one in each) for each in done)
-    return _Weighed(Measurement(metric, bad, fixed, done[0][0].meter), done)
+    curves = (done[0][0].curve, done[1][0].curve)
+    return _Weighed(Measurement(metric, bad, fixed, done[0][0].meter, curves), done)
 
 
 def _resized(programs: Programs) -> dict[float, Programs]:

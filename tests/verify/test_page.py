@@ -1,0 +1,256 @@
+"""The page and the plots: nothing is loaded, nothing hostile gets through, figures are right."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from tfmemlint import registry
+from tfmemlint.verify.command import main, measure
+from tfmemlint.verify.page import Entry, page, savings
+from tfmemlint.verify.pictures import Pictures, recorded
+from tfmemlint.verify.plots import Axis, Bar, Series, alone, lines, shares, ticks
+from tfmemlint.verify.processes import Job, run
+from tfmemlint.verify.weighing import Settings
+from tfmemlint.vocabulary import Metric, Rule
+
+MB = 1 << 20
+HOSTILE = "</title><script>alert(1)</script>\x1b[2J\u202e"
+
+
+def record(bad: float, fixed: float, holds: bool = True) -> dict[str, Any]:
+    return {
+        "claim": {"metric": "device peak", "at_most": 0.5, "holds": holds, "doubt": "so so"},
+        "date": "2026-01-31",
+        "device": {"name": "a processor"},
+        "metrics": {
+            "device peak": {
+                "bad": {"figure": bad},
+                "fixed": {"figure": fixed},
+                "ratio": fixed / bad,
+                "unit": "bytes",
+            }
+        },
+        "scaling": {
+            "metric": "device peak",
+            "factors": [0.5, 1, 2],
+            "bad": {"figures": [bad / 2, bad, bad * 2], "exponent": 1.0, "grows": "linear"},
+            "fixed": {"figures": [fixed] * 3, "exponent": 0.0, "grows": "constant"},
+        },
+        "versions": {"tensorflow": "2.21.0", "keras": "3.15.1"},
+    }
+
+
+def entry(code: str = "TOY101", bad: float = 200 * MB, fixed: float = 20 * MB) -> Entry:
+    curve = ((0.0, 0.0), (0.5, bad), (1.0, 0.0))
+    curves = {"device peak": (curve, tuple((at, held / 10) for at, held in curve))}
+    return Entry(code, "toy", record(bad, fixed), True, "holds", curves)
+
+
+class Page(HTMLParser):
+    """Sees that all that is opened is closed, and gathers tags, attributes and text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[str] = []
+        self.attributes: set[str] = set()
+        self.text = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes |= {name for name, _ in attrs}
+        if tag not in ("meta", "path", "rect"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.attributes |= {name for name, _ in attrs}
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += f" {data}"
+
+
+def widths(svg: str, kind: str) -> list[float]:
+    return [float(each) for each in re.findall(rf'class="{kind}"[^>]* width="([\d.]+)"', svg)]
+
+
+def test_the_page_loads_nothing_and_runs_nothing() -> None:
+    text = page(HOSTILE, [entry(), entry(HOSTILE)._replace(name=HOSTILE, words=HOSTILE)])
+    seen = Page(text)
+    assert seen.open == []
+    assert not {"script", "link", "img", "iframe", "object"} & set(seen.tags)
+    assert not {"src", "href", "onload", "onclick"} & seen.attributes
+    assert "default-src 'none'" in text
+    assert not re.search(r"https?:|url\(|@import", text)
+    assert "prefers-color-scheme: dark" in text
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+
+
+def test_the_page_shows_figures_verdicts_and_what_is_not_there() -> None:
+    nothing = Entry("TOY202", "other", None, False, "error: bad.py was killed by SIGKILL")
+    unknown = Entry("TOY303", "third", None, None, "not measured yet")
+    words = " ".join(Page(page("Savings", [entry(), nothing, unknown])).text.split())
+    assert "TOY101 toy device peak 200 MB 20 MB 10% holds" in words
+    assert "error: bad.py was killed by SIGKILL" in words
+    assert "TOY303 third not measured yet" in words
+    assert "Measured 2026-01-31 on a processor with TensorFlow 2.21.0 and Keras 3.15.1." in words
+    assert "without the fix 100 MB 200 MB 400 MB to the 1" in words
+    assert "with it 0.500 20 MB" in words
+
+
+def test_nothing_measured_is_said_so() -> None:
+    assert "Nothing was measured." in page("Savings", [])
+
+
+def test_a_program_without_a_claim_shows_each_of_its_metrics() -> None:
+    content = record(200 * MB, 20 * MB)
+    taken = content["metrics"]["device peak"]
+    del content["claim"], content["scaling"]
+    content["metrics"] = {"device peak": taken, "host peak": taken}
+    svg = savings([Entry("", "train.py", content, True, "outputs agree")])
+    assert len(widths(svg, "part")) == 2
+
+
+def test_the_plot_alone_is_xml_with_the_greatest_saving_first() -> None:
+    wrong = entry("TOY404")._replace(good=False)
+    svg = savings([entry("TOY101", 200, 100), entry("TOY202", 200, 20), wrong])
+    texts = [each.text for each in ElementTree.fromstring(svg).iter() if each.text]
+    assert [text for text in texts if text.startswith("TOY")] == ["TOY202", "TOY101"]
+    whole, part = widths(svg, "whole"), widths(svg, "part")
+    assert [left / all_ for left, all_ in zip(part, whole, strict=True)] == pytest.approx(
+        [0.1, 0.5]
+    )
+    assert "http" not in svg.replace('xmlns="http://www.w3.org/2000/svg"', "")
+
+
+@pytest.mark.parametrize("share", [0.0, 0.001, 1.0, 1.7])
+def test_a_bar_never_leaves_its_place(share: float) -> None:
+    svg = alone(shares("t", [Bar("TOY101", "toy", share, "")]))
+    [part] = widths(svg, "part")
+    [whole] = widths(svg, "whole")
+    assert 1 <= part <= whole
+
+
+def test_lines_lie_within_their_axes_and_no_points_are_no_line() -> None:
+    series = [Series("bad", "one", [(0, 0), (1, 10)]), Series("fixed", "none", [])]
+    svg = alone(lines("t", series, Axis(ticks(1), str), Axis(ticks(10), str)))
+    ElementTree.fromstring(svg)
+    [path] = re.findall(r'class="line bad" d="M([\d. L]+)"', svg)
+    assert path == "62.0 190.0L404.0 30.0"
+
+
+@pytest.mark.parametrize(
+    ("most", "base", "expected"),
+    [
+        (0, 10, [0, 1]),
+        (0.8, 10, [0, 0.2, 0.4, 0.6, 0.8]),
+        (1, 10, [0, 0.5, 1]),
+        (7, 10, [0, 2, 4, 6, 8]),
+        (200 * MB, 1024, [0, 50 * MB, 100 * MB, 150 * MB, 200 * MB]),
+        (201 * MB, 1024, [0, 100 * MB, 200 * MB, 300 * MB]),
+        (1.5 * MB, 1024, [0, 0.5 * MB, MB, 1.5 * MB]),
+    ],
+)
+def test_ticks_are_round_and_reach_the_end(most: float, base: int, expected: list[float]) -> None:
+    assert ticks(most, base=base) == pytest.approx(expected)
+
+
+def test_what_is_recorded_is_shown_without_a_run(rule: Callable[..., Rule], tmp_path: Path) -> None:
+    toy = rule()
+    assert recorded(toy, tmp_path).words == "not measured yet"
+    (tmp_path / "measured.json").write_text("{}")
+    assert recorded(toy, tmp_path).words == "not measured yet"
+    content = record(200 * MB, 150 * MB, holds=False)
+    (tmp_path / "measured.json").write_text(json.dumps(content))
+    shown = recorded(toy, tmp_path)
+    assert (shown.record, shown.good) == (content, False)
+    assert shown.words == "does not hold: so so (claimed: at most 50% is left)"
+
+
+def test_the_plot_of_all_rules_is_made_of_what_is_recorded(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["--recorded", "--svg", str(tmp_path / "s.svg")]) == 0
+    measured = [
+        code for code, rule in registry.load().items() if recorded(rule, registry.folder(rule)).good
+    ]
+    text = (tmp_path / "s.svg").read_text("utf-8")
+    assert sorted(re.findall(r">(TFM\d{3})<", text)) == measured != []
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (["--recorded"], "say --html or --svg"),
+        (["--recorded", "--html", "x.html", "train.py"], "and no file"),
+    ],
+)
+def test_recorded_figures_are_for_pictures_of_rules(
+    options: list[str], why: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(options)
+    assert end.value.code == 2
+    assert why in capsys.readouterr().err
+
+
+def test_a_page_that_cannot_be_written_is_told_before_anything_runs(
+    rule: Callable[..., Rule], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nowhere = Pictures(html=str(tmp_path / "nowhere" / "r.html"))
+    assert measure([(rule(), tmp_path)], Settings(), nowhere) == 2
+    assert "cannot be written: there is no such folder" in capsys.readouterr().err
+    folder = Pictures(svg=str(tmp_path))
+    assert measure([(rule(), tmp_path)], Settings(), folder) == 2
+    assert "cannot be written: Is a directory" in capsys.readouterr().err
+
+
+SPIKES = """import time
+import tensorflow as tf
+
+for megabytes in (40, 8):
+    x = tf.ones([megabytes, 1024, 256])
+    del x
+    time.sleep(0.2)
+"""
+
+
+@pytest.mark.tensorflow
+@pytest.mark.parametrize("metric", [Metric.DEVICE_PEAK, Metric.HOST_PEAK])
+def test_memory_over_time_has_the_peak_even_where_it_is_short(metric: Metric) -> None:
+    weighed = run(Job("toy.py", SPIKES, metric, "cpu", curve=True))
+    moments = [moment for moment, _ in weighed.curve]
+    held = [amount for _, amount in weighed.curve]
+    assert max(held) == pytest.approx(40 * MB, rel=0.1)
+    assert max(held) == pytest.approx(weighed.figure, rel=0.02)
+    if metric is Metric.DEVICE_PEAK:  # what is freed goes back to the host when it suits TensorFlow
+        assert held[-1] < 10 * MB
+    assert moments == sorted(moments)
+    assert 0.3 < moments[-1] < 20
+    assert 10 < len(moments) < 600
+
+
+@pytest.mark.tensorflow
+def test_a_run_can_be_looked_at(
+    rule: Callable[..., Rule], folder: Callable[[str, str], Path], tmp_path: Path
+) -> None:
+    pair = (rule(), folder(SPIKES, SPIKES.replace("40", "4")))
+    target = tmp_path / "report.html"
+    settings = Settings(runs=1, device="cpu", curves=True)
+    assert measure([pair], settings, Pictures(html=str(target))) == 0
+    text = target.read_text("utf-8")
+    assert "Device memory over time, as a table" in text
+    assert Page(text).open == []
