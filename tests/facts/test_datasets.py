@@ -284,3 +284,24 @@ def test_caches_are_in_memory_unless_they_have_a_file(step: str, in_memory: bool
     (chain,) = file.tf.datasets.chains
 
     assert chain.steps[0].caches_in_memory is in_memory
+
+
+@pytest.mark.parametrize(
+    ("steps", "last"),
+    [
+        ("cache()", "cache"),
+        ("cache().batch(8).prefetch(1)", "cache"),
+        ("cache().shuffle(9).batch(8)", "shuffle"),
+        ("cache().repeat().shuffle(9).repeat()", "shuffle"),
+        ("cache().shuffle(9).cache('file').batch(8)", "cache"),
+        ("cache().batch(8).shuffle(9)", None),
+        ("cache().map(f).shuffle(9)", None),
+        ("cache().shuffle(9).map(f).cache('file')", None),
+    ],
+)
+def test_what_holds_elements_of_a_cache_comes_right_behind_it(steps: str, last: str | None) -> None:
+    source = f"import tensorflow as tf\ntf.data.Dataset.range(9).{steps}\n"
+    (chain,) = File("code.py", source).tf.datasets.chains
+    place = chain.sharing(0, frozenset({"repeat"}))
+
+    assert (None if place is None else chain.methods[place]) == last
