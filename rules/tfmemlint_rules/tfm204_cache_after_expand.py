@@ -1,0 +1,148 @@
+"""`cache` behind a `map` that makes elements larger keeps all of them at their largest.
+
+## What it finds
+A tf.data pipeline that keeps in memory, with `cache()`, what a `map` has read from files, decoded
+or enlarged. What the mapped function does is followed through the module.
+
+## Why it costs memory
+`cache` holds every element of the data set for as long as the pipeline is there. As a tensor of
+floats, a picture takes up many times what it did when it was encoded.
+
+## What to do instead
+Cache what is small and map what is read from the cache; or give `cache` the name of a file, where
+the disk is large and fast; or read the files in every epoch, and let `prefetch` hide that.
+
+## Fix safety
+Unsafe: the mapped function runs in every epoch, which takes time, and what it draws at random is
+drawn again. Not offered where only the names of files would be cached, and where other steps, or
+other statements, stand between.
+
+## When to ignore it
+When all of it fits, and time matters more. The rule is silent by itself where it sees that there is
+little of it, for pipelines that are only evaluated, and for caches in files. Where elements are
+only cast, TFM212 says so.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from itertools import pairwise, takewhile
+from math import inf
+from typing import NamedTuple
+
+from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
+from tfmemlint.facts import BATCHING, Chain, Into, Passage, Step
+
+MOVABLE = BATCHING | {"prefetch", "with_options"}
+"""Steps with which `cache` may change places."""
+PASSES = MOVABLE | {"filter", "repeat", "shard", "shuffle", "skip", "take"}
+KEEPS = frozenset({"prefetch", "repeat", "shard", "shuffle", "skip", "take", "with_options"})
+ROOM = 128 * 2**20
+"""Bytes; a cache that is known to hold less is small."""
+FEW = 1000
+
+
+class Site(NamedTuple):
+    """A `cache` in a chain, and a `map` before it, by their places."""
+
+    chain: Chain
+    map: int
+    cache: int
+    passage: Passage
+
+
+def check(file: File) -> Iterator[Diagnostic]:
+    found: dict[ast.Call, list[Site]] = {}
+    for chain in file.tf.datasets.chains:
+        for place, step in enumerate(chain.steps):
+            site = _expanded(file, chain, place) if step.caches_in_memory else None
+            if site is not None and not _is_small(file, site):
+                found.setdefault(step.call, []).append(site)
+    for call, sites in found.items():
+        if _is_for_evaluation(file, call):
+            continue
+        chain, first, cache, passage = sites[0]
+        fixes = {_fix(file, each) for each in sites}
+        size = file.tf.elements.passage(chain, first, cache).nbytes
+        yield Diagnostic(
+            edits.method_call(file, call) or file.span(call),
+            f"`cache` keeps every element that {_says(chain.steps[first], passage)}",
+            fixes.pop() if len(fixes) == 1 else None,
+            None if size is None else Cost(f"{size} bytes for each element"),
+        )
+
+
+def _expanded(file: File, chain: Chain, cache: int) -> Site | None:
+    """The last `map` before which a `cache` would hold least; what is only cast does not count."""
+    passages = list(file.tf.elements.passages(chain, cache, PASSES))
+    casts = list(takewhile(lambda found: found[1].is_exact, passages))
+    end = casts[-1][0] if casts else cache
+    larger = [(place, file.tf.elements.passage(chain, place, end)) for place, _ in passages]
+    best = max(larger, key=lambda found: found[1].growth, default=None)
+    if best is None or best[0] >= end or best[1].growth < 2:
+        return None
+    return Site(chain, best[0], cache, best[1])
+
+
+def _is_small(file: File, site: Site) -> bool:
+    count = file.tf.elements.count(site.chain, site.cache)
+    size = file.tf.elements.passage(site.chain, site.map, site.cache).nbytes
+    if count is None:
+        return False
+    return count <= FEW if size is None else count * size < ROOM
+
+
+def _is_for_evaluation(file: File, cache: ast.Call) -> bool:
+    """Whether what is cached is only evaluated: such data sets are a small part of all there is."""
+    ends = [
+        end
+        for end in file.tf.consumers.ends
+        if any(step.call is cache for chain in end.chains for step in chain.steps)
+    ]
+    return bool(ends) and all(
+        end.into in (Into.EVALUATE, Into.PREDICT) or end.argument == "validation_data"
+        for end in ends
+    )
+
+
+def _says(step: Step, passage: Passage) -> str:
+    function = step.argument("map_func")
+    named = isinstance(function, (ast.Name, ast.Attribute))
+    who = f"`{ast.unparse(function)}`" if function is not None and named else "the `map` before it"
+    if passage.growth == inf:
+        return f"{who} has read from files"
+    return f"{who} has {_how(passage)}"
+
+
+def _how(passage: Passage) -> str:
+    return "decoded" if passage.is_decoded else f"made {passage.growth:.0f} times as large"
+
+
+def _fix(file: File, site: Site) -> Fix | None:
+    """The maps put behind the cache, and behind what may hold its elements after it."""
+    chain, methods = site.chain, site.chain.methods
+    passages = file.tf.elements.passages(chain, site.cache, MOVABLE)
+    data = [(place, passage.growth) for place, passage in passages if 2 <= passage.growth < inf]
+    last = chain.sharing(site.cache, KEEPS)
+    if not data or last is None:  # only names of files, or a shuffle that would hold what is mapped
+        return None
+    first, _ = max(data, key=lambda found: found[1])
+    batched = not BATCHING.isdisjoint(methods[first : site.cache])
+    moved = chain.steps[first : last + 1]
+    adjoin = all(file.tf.datasets.adjoining(one, other) for one, other in pairwise(moved))
+    if not adjoin or (batched and last > site.cache):
+        return None
+    calls = [step.call for step in moved]
+    kept = calls[site.cache - first :]
+    found = edits.reordered(file, calls, [*kept, *calls[: site.cache - first]])
+    return Fix("Cache before mapping", found, Applicability.UNSAFE) if found else None
+
+
+RULE = Rule(
+    code="TFM204",
+    name="cache-after-expand",
+    claim=Claim(Metric.DEVICE_PEAK, at_most=0.3, because="the cache holds what is smaller"),
+    triggers=("cache", "map"),
+    check=check,
+)
