@@ -6,9 +6,9 @@ it is given: in one expression, or through names, branches, helper functions and
 mapped function does is followed through the module.
 
 ## Why it costs memory
-`shuffle(n)` holds `n` elements of what comes before it, for as long as it is read from. A picture
-takes up a thousand times as much as the name of its file, ten times as much as when it was encoded,
-and four times as much in `float32` as in bytes. Slices of arrays take up nothing before they are
+`shuffle(n)` holds `n` elements of what comes before it, for as long as it is read from. A decoded
+picture takes up far more than the name of its file, several times what it did when it was encoded,
+and as `float32` four times what it does in bytes. Slices of an array take up nothing until they are
 copied.
 
 ## What to do instead

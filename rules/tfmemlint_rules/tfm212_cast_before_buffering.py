@@ -47,13 +47,14 @@ class Site(NamedTuple):
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    found: dict[ast.Call, Site] = {}
+    found: dict[ast.Call, list[Site]] = {}
     for chain in file.tf.datasets.chains:
         for place, step in enumerate(chain.steps):
             site = _cast(file, chain, place) if step.caches_in_memory else None
             if site is not None:
-                found.setdefault(step.call, site)
-    for call, site in found.items():
+                found.setdefault(step.call, []).append(site)
+    for call, sites in found.items():
+        site, fixes = sites[0], {_fix(file, each) for each in sites}
         function = site.chain.steps[site.map].argument("map_func")
         named = isinstance(function, (ast.Name, ast.Attribute))
         who = f"`{ast.unparse(function)}`" if function and named else "the `map` before it"
@@ -64,7 +65,7 @@ def check(file: File) -> Iterator[Diagnostic]:
             edits.method_call(file, call) or file.span(call),
             f"`cache` keeps elements {site.passage.growth:.0f} times as large as before "
             f"{who} casts them",
-            _fix(file, site),
+            fixes.pop() if len(fixes) == 1 else None,
             Cost(f"{rows} * {size} bytes", rows * size) if rows and size else None,
         )
 
@@ -83,13 +84,10 @@ def _cast(file: File, chain: Chain, cache: int) -> Site | None:
 
 def _fix(file: File, site: Site) -> Fix | None:
     """The casts put behind the cache, and behind what may hold its elements after it."""
-    chain, methods = site.chain, site.chain.methods
-    end = last = site.cache
-    while end + 1 < len(methods) and methods[end + 1] in KEEPS | {"cache"}:
-        end += 1
-        last = end if methods[end] in ("cache", "shuffle") else last
-    moved = chain.steps[site.map : last + 1]
-    if not all(file.tf.datasets.adjoining(one, other) for one, other in pairwise(moved)):
+    last = site.chain.sharing(site.cache, KEEPS)
+    moved = site.chain.steps[site.map : last + 1] if last is not None else ()
+    adjoin = all(file.tf.datasets.adjoining(one, other) for one, other in pairwise(moved))
+    if not moved or not adjoin:
         return None
     casts = [step.call for step in moved if step.method == "map"]
     others = [step.call for step in moved if step.method != "map"]
