@@ -97,3 +97,33 @@ def unchained(code: str) -> str | None:
 )
 def test_a_call_is_taken_out_of_the_chain(before: str, after: str | None) -> None:
     assert unchained(before) == after
+
+
+def reduced(code: str, before: str = "", after: str = "") -> str | None:
+    """`code` with the argument of its call of `list` in place of the call."""
+    file = File("module.py", code)
+    [call] = [
+        each
+        for each in file.tf.tree.all(ast.Call)
+        if isinstance(each.func, ast.Name) and each.func.id == "list"
+    ]
+    edit = edits.reduced(file, call, call.args[0], before, after)
+    if edit is None:
+        return None
+    changed = apply(code, [Fix("Reduce", (edit,), Applicability.UNSAFE)]).text
+    ast.parse(changed)
+    return changed
+
+
+def test_a_call_is_reduced_to_its_argument() -> None:
+    assert reduced("for x in list(a): pass\n") == "for x in a: pass\n"
+    assert (
+        reduced("x = list(a)  # all\n", "sum(1 for _ in ", ")") == "x = sum(1 for _ in a)  # all\n"
+    )
+    assert reduced("x = list(\n    a,\n)\n") == "x = a\n"
+
+
+def test_a_call_is_not_reduced_where_a_comment_or_a_bracket_would_be_lost() -> None:
+    assert reduced("x = list(\n    a,  # all\n)\n") is None
+    assert reduced("for x in list(\n    a\n    .b()\n): pass\n") is None
+    assert reduced("x = list(\n    a\n    .b()\n)\n", "sum(", ")") == "x = sum(a\n    .b())\n"

@@ -56,6 +56,22 @@ def reordered(
     return tuple(Edit(span, texts[new]) for call, span, new in places if new is not call)
 
 
+def reduced(
+    file: File, whole: ast.Call, part: ast.expr, before: str = "", after: str = ""
+) -> Edit | None:
+    """A part of a call in its place, `ds` for `list(ds)`, between other text."""
+    import libcst as cst  # noqa: PLC0415
+
+    concrete = file.concrete(whole)
+    found = concrete.find(whole, cst.Call) if concrete else None
+    outer, inner = file.span(whole), file.span(part)
+    dropped = file.text[outer.start : inner.start] + file.text[inner.end : outer.end]
+    spreads = part.lineno != part.end_lineno and not after.endswith(")")
+    if found is None or "#" in dropped or spreads:
+        return None
+    return Edit(outer, before + file.source(inner) + after)
+
+
 def chained(file: File, call: ast.Call, text: str) -> Edit | None:
     """A method call, `.batch(32)`, behind another: on a line of its own where that one has one."""
     import libcst as cst  # noqa: PLC0415

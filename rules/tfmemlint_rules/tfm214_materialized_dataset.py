@@ -1,0 +1,124 @@
+"""A list of a data set holds all of its elements at once.
+
+## What it finds
+`list(ds)` and `[x for x in ds]` of a tf.data pipeline: to count its elements, to go over them, to
+stack them, or to keep them. Pipelines are followed through names and helper functions.
+
+## Why it costs memory
+A pipeline holds an element or a few, and makes the next when it is asked to. A list of its elements
+holds them all, decoded and batched as they are; `np.array` or `tf.stack` of the list copies them
+once more.
+
+## What to do instead
+Go over the pipeline itself: a loop, a metric, `model.predict(ds)`. `sum(1 for _ in ds)` counts, and
+`ds.cardinality()` tells the number at once where it is known.
+
+## Fix safety
+Safe: what is counted or gone over is the same, in the same order. Offered there alone; where a list
+is kept or stacked, what it is for decides.
+
+## When to ignore it
+When all of the data is to be in memory anyway, as for a nearest-neighbour search. The rule is
+silent by itself for up to 1,024 elements that are taken, numbered or written down, for file names,
+where a comprehension or a `map` keeps one part of each element, such as the labels, in tests, and
+where a notebook shows the list.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
+from tfmemlint.facts import PIPELINE_WORDS, Chain, End, From, Into
+
+FEW = 1024
+
+
+def check(file: File) -> Iterator[Diagnostic]:
+    if _is_test(file.path):
+        return
+    for end in file.tf.consumers.ends:
+        made = _list(file, end)
+        if made is None or any(_is_small(file, chain) for chain in end.chains):
+            continue
+        above, data = file.tf.tree.parent(made), ast.unparse(end.dataset)
+        held = f"a list holds every element of {f'`{data}`' if len(data) <= 40 else 'the pipeline'}"
+        if isinstance(above, ast.Call) and _builtin(above) == "len":
+            change = edits.reduced(file, above, _iterated(made), "sum(1 for _ in ", ")")
+            fix = Fix("Count without a list", (change,), Applicability.SAFE) if change else None
+            yield Diagnostic(file.span(made), f"{held} to count them", fix)
+        elif isinstance(above, ast.For) and isinstance(made, ast.Call):
+            change = edits.reduced(file, made, _iterated(made))
+            fix = Fix("Do without the list", (change,), Applicability.SAFE) if change else None
+            yield Diagnostic(file.span(made), f"{held} to go over them", fix)
+        elif not isinstance(above, ast.Expr) and all(_is_whole(file, each) for each in end.chains):
+            yield Diagnostic(file.span(made), f"{held} at once")
+
+
+def _list(file: File, end: End) -> ast.Call | ast.ListComp | None:
+    """The list of a pipeline's elements as they are, if that is what it ends in."""
+    tree = file.tf.tree
+    if end.into is Into.LIST and isinstance(end.at, ast.Call):
+        return end.at if _builtin(end.at) in ("list", "tuple") else None
+    above = tree.parent(end.dataset)
+    if end.into is Into.LOOP and isinstance(above, ast.Call) and _builtin(above) == "list":
+        return above
+    made = tree.parent(end.at)
+    if not isinstance(end.at, ast.comprehension) or not isinstance(made, ast.ListComp):
+        return None
+    counted = isinstance(tree.parent(made), ast.Call) and len(made.generators) == 1
+    whole = not end.at.ifs and (counted or end.at.iter is end.dataset)
+    return made if whole and _keeps_element(made) else None
+
+
+def _keeps_element(made: ast.ListComp) -> bool:
+    """Whether a comprehension keeps all of an element, or the inputs of inputs and targets."""
+    kept, target = made.elt, made.generators[0].target
+    if isinstance(kept, ast.Call) and isinstance(kept.func, ast.Attribute):
+        kept = kept.func.value if kept.func.attr == "numpy" else kept
+    first = target.elts[0] if isinstance(target, ast.Tuple) and target.elts else target
+    inputs = isinstance(first, ast.Name)
+    return inputs and ast.unparse(kept) in (ast.unparse(first), ast.unparse(target))
+
+
+def _iterated(made: ast.Call | ast.ListComp) -> ast.expr:
+    return made.args[0] if isinstance(made, ast.Call) else made.generators[0].iter
+
+
+def _is_small(file: File, chain: Chain) -> bool:
+    """Whether few elements are known to come out of a pipeline, or into it; or file names do."""
+    most = (file.tf.lengths.at_most(chain), file.tf.lengths.at_most(chain._replace(steps=())))
+    names = chain.source.kind is From.FILES and "map" not in chain.methods
+    return names or any(bound is not None and bound <= FEW for bound in most)
+
+
+def _is_whole(file: File, chain: Chain) -> bool:
+    """Whether the elements of a pipeline in sight are all there is to them, not just labels."""
+    if chain.source.kind is From.UNSEEN:
+        return False
+    for step in chain.steps:
+        if step.method == "map":
+            function = file.tf.datasets.function(step)
+            body = function.body if isinstance(function, ast.Lambda) else None
+            if isinstance(body, (ast.Name, ast.Subscript)):
+                return False
+    return True
+
+
+def _is_test(path: str) -> bool:
+    name = path.replace("\\", "/").rpartition("/")[2]
+    return name.startswith("test_") or name.endswith("_test.py")
+
+
+def _builtin(call: ast.Call) -> str | None:
+    return call.func.id if isinstance(call.func, ast.Name) else None
+
+
+RULE = Rule(
+    code="TFM214",
+    name="materialized-dataset",
+    claim=Claim(Metric.DEVICE_PEAK, at_most=0.15, because="one element is held at a time"),
+    triggers=(PIPELINE_WORDS, "list tuple for"),
+    check=check,
+)
