@@ -87,7 +87,7 @@ __all__ = [
     "default",
 ]
 
-_TESTS = ("absl.testing", "pytest", "tensorflow.test.TestCase", "unittest")
+_TESTS = ("absl.testing", "keras.testing", "pytest", "tensorflow.test.TestCase", "unittest")
 
 
 class TensorFlow:
@@ -139,7 +139,7 @@ class TensorFlow:
     @cached_property
     def elements(self) -> Elements:
         """What the elements of pipelines are."""
-        return Elements(self.names, self.flow, self.datasets, self.values, self.mappings)
+        return Elements(self.names, self.flow, self.values, self.mappings)
 
     @cached_property
     def epochs(self) -> Epochs:
@@ -184,7 +184,7 @@ class TensorFlow:
     @cached_property
     def lengths(self) -> Lengths:
         """How many elements pipelines have."""
-        return Lengths(self.values)
+        return Lengths(self.names, self.datasets, self.values)
 
     @cached_property
     def loading(self) -> Loading:
