@@ -21,6 +21,7 @@ Commands:
   check    check files and folders, and fix what can be fixed
   rule     explain a rule
   verify   measure what the fixes of rules save, on this machine
+  measure  run a program and say which of its lines hold the memory
   config   explain a setting
   clean    remove what interrupted runs have left behind
   version  print the version
@@ -97,6 +98,12 @@ def _verify(argv: Sequence[str]) -> int:
     return main(list(argv))
 
 
+def _measure(argv: Sequence[str]) -> int:
+    from tfmemlint.measure.command import main  # noqa: PLC0415
+
+    return main(argv)
+
+
 def _config(argv: Sequence[str]) -> int:
     import argparse  # noqa: PLC0415
 
@@ -126,6 +133,7 @@ _COMMANDS: Mapping[str, Callable[[Sequence[str]], int]] = {
     "rule": _rule,
     "explain": _rule,
     "verify": _verify,
+    "measure": _measure,
     "config": _config,
     "clean": _clean,
 }

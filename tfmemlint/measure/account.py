@@ -1,0 +1,191 @@
+"""What is known of a run, put together from the record that it left behind."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tfmemlint.measure.statements import Statement
+from tfmemlint.measure.watching import NOW_AT, PEAK, PEAK_AT, RISES
+
+_TRACED = 0.9
+"""The part of the allocator's own peak that the trace has to account for to be believed.
+
+It ends too early where a program is killed or profiles itself.
+"""
+
+
+class Holding(NamedTuple):
+    """Tensors alike that were held at the peak."""
+
+    bytes: int
+    tensors: int
+    operation: str | None
+    shape: str | None
+    dtype: str | None
+
+
+class Line(NamedTuple):
+    """A statement, and what memory it answers for."""
+
+    statement: Statement
+    bytes: int
+    holdings: tuple[Holding, ...]
+
+
+class Failure(NamedTuple):
+    """What ended a program before its time."""
+
+    what: str
+    message: str
+    exhausted: bool
+    """Whether the device had no memory left."""
+    statement: Statement | None
+    operation: str | None
+    written_at: Statement | None
+    """Where the operation of a graph that failed was written."""
+    requested: Holding | None
+
+
+class Account(NamedTuple):
+    """One run of a program."""
+
+    ended: str
+    """finished, raised, interrupted, killed."""
+    status: int
+    failure: Failure | None
+    device: str | None
+    """None where the program came to no use of TensorFlow."""
+    requested: int | None
+    """The most bytes that tensors asked for at once; None where that was not traced."""
+    in_use: int
+    """The most bytes that the allocator had given away."""
+    peak_seconds: float | None
+    stack: tuple[Statement, ...]
+    """Where the program was when the peak stood: the innermost statement last."""
+    held: tuple[Line, ...]
+    """What was held then, or when the device ran out of memory; most first.
+
+    If that was not traced, what drove the peak up.
+    """
+    held_bytes: int
+    host_before: int
+    host_peak: int | None
+    curve: tuple[tuple[float, int], ...]
+    seconds: float
+    own_seconds: float
+    versions: Mapping[str, str]
+    notes: tuple[str, ...]
+
+    @property
+    def peak(self) -> int:
+        """The best figure there is for the device's peak."""
+        return self.in_use if self.requested is None else self.requested
+
+
+class UnusableError(Exception):
+    """The program could not be run at all; the message says why."""
+
+
+def read(record: Path, shared: Path, status: int) -> Account:
+    """The account of a run that has ended with this status; raises UnusableError."""
+    content: dict[str, Any] = json.loads(record.read_text("utf-8")) if record.exists() else {}
+    if "unusable" in content:
+        raise UnusableError(content["unusable"])
+    figures = memoryview(shared.read_bytes()).cast("q") if shared.exists() else None
+    if figures is None:
+        raise UnusableError("the program could not be started")
+    statements = [Statement(*each) for each in content.get("statements", ())]
+    killed = content.get("ended") is None
+    peak: Mapping[str, Any] = content.get("peak", {})
+    traced = (peak.get("rounded") or 0) >= _TRACED * figures[PEAK]
+    if traced:
+        held = list(_held(content.get("held", ()), statements))
+        stack = _known(peak.get("stack", ()), statements)
+    else:
+        held = list(_rises(figures, statements))
+        stack = _known([figures[PEAK_AT]] if killed else peak["watched_stack"], statements)
+    curve = content.get("curve" if traced else "watched_curve", ())
+    device = content.get("device")
+    return Account(
+        ended="killed" if killed else content["ended"],
+        status=128 - status if status < 0 else status,
+        failure=(
+            _death(status, _one(figures[NOW_AT], statements))
+            if killed
+            else _failure(content["error"], statements)
+        ),
+        device=device["address"] if device else None,
+        requested=peak.get("requested") if traced else None,
+        in_use=max(figures[PEAK], peak.get("rounded") or 0),
+        peak_seconds=peak.get("at") if traced else None,
+        stack=stack,
+        held=tuple(sorted(held, key=lambda line: -line.bytes)),
+        held_bytes=sum(line.bytes for line in held),
+        host_before=content.get("host", {}).get("before", 0),
+        host_peak=content.get("host", {}).get("peak"),
+        curve=tuple((seconds, held) for seconds, held in curve),
+        seconds=content.get("seconds", 0.0),
+        own_seconds=content.get("own_seconds", 0.0),
+        versions=content.get("versions", {}),
+        notes=tuple(content.get("notes", ())),
+    )
+
+
+def _one(number: int | None, statements: Sequence[Statement]) -> Statement | None:
+    """The statement of this number; 0 stands for the time before the first."""
+    return statements[number] if number and number < len(statements) else None
+
+
+def _known(numbers: Iterable[int], statements: Sequence[Statement]) -> tuple[Statement, ...]:
+    found = (_one(number, statements) for number in numbers)
+    return tuple(statement for statement in found if statement)
+
+
+def _held(entries: Iterable[Mapping[str, Any]], statements: Sequence[Statement]) -> Iterator[Line]:
+    lines: defaultdict[Statement, list[Holding]] = defaultdict(list)
+    for entry in entries:
+        statement = _one(entry["statement"], statements) or Statement("", 0, 0, "")
+        lines[statement].append(
+            Holding(
+                entry["bytes"], entry["tensors"], entry["operation"], entry["shape"], entry["dtype"]
+            )
+        )
+    for statement, holdings in lines.items():
+        holdings.sort(key=lambda holding: -holding.bytes)
+        yield Line(statement, sum(each.bytes for each in holdings), tuple(holdings))
+
+
+def _rises(figures: memoryview[int], statements: Sequence[Statement]) -> Iterator[Line]:
+    for statement, risen in zip(statements, figures[RISES:], strict=False):
+        if risen:
+            yield Line(statement, risen, ())
+
+
+def _failure(error: Mapping[str, Any] | None, statements: Sequence[Statement]) -> Failure | None:
+    if error is None:
+        return None
+    wanted = error["requested"]
+    return Failure(
+        what=error["type"],
+        message=error["message"],
+        exhausted=error["exhausted"],
+        statement=_one(error["statement"], statements),
+        operation=error["operation"],
+        written_at=_one(error["written_at"], statements),
+        requested=(
+            Holding(wanted["bytes"], 1, error["operation"], wanted["shape"], wanted["dtype"])
+            if wanted
+            else None
+        ),
+    )
+
+
+def _death(status: int, statement: Statement | None) -> Failure:
+    """A program that left no word."""
+    what = signal.Signals(-status).name if status < 0 else "its own hand"
+    return Failure(what, "", False, statement, None, None, None)

@@ -1,0 +1,271 @@
+"""Reads allocations out of TensorFlow's own profiler, and keeps what is alive at the peak."""
+
+from __future__ import annotations
+
+import shutil
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from functools import wraps
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tfmemlint.measure.watching import Moment, advance
+
+_TRACED = (b"MemoryAllocation", b"MemoryDeallocation")
+
+
+class Allocation(NamedTuple):
+    """Memory asked for: how much, when, and what the runtime says of it."""
+
+    bytes: int
+    rounded: int
+    """What the allocator gave."""
+    nanoseconds: int
+    operation: str
+    """Empty where the runtime does not say."""
+    shape: str
+    data_type: int
+    step: str
+    """The `tf.data` iterator at work on that thread, or `tf.data` where only that is known."""
+    statement: int | None = None
+
+
+class Peak(NamedTuple):
+    """The moment at which most was asked for, and what was alive then."""
+
+    bytes: int
+    rounded: int
+    nanoseconds: int
+    stack: tuple[int, ...]
+    alive: tuple[Allocation, ...]
+
+
+class Event(NamedTuple):
+    """An allocation, or None where one at that address ends."""
+
+    nanoseconds: int
+    address: int
+    allocation: Allocation | None
+
+
+class Ledger:
+    """What is alive, and what was at the peak; fed one stretch of the trace after the other."""
+
+    def __init__(self, attribute: Callable[[Allocation, int], int]) -> None:
+        self.peak = Peak(0, 0, 0, (), ())
+        self.last: Peak | None = None
+        self.curve: list[tuple[int, int]] = []
+        self._attribute = attribute
+        self._alive: dict[int, Allocation] = {}
+        self._held = 0
+        self._stack: list[int] = [0]
+
+    def add(
+        self, events: Sequence[Event], timeline: Sequence[Moment], since: int | None = None
+    ) -> None:
+        """Take in a stretch of the trace and of the program's timeline.
+
+        With `since`, a time, also keep what was alive at the highest point from then on.
+        """
+        before = self._alive.copy()
+        highest, highest_at = self.peak.bytes, None
+        last_highest, last_at = -1, -1
+        for index, (moment, address, allocation) in enumerate(events):
+            if since is not None and moment >= since and self._held > last_highest:
+                last_highest, last_at = self._held, index
+            gone = self._alive.pop(address, None)
+            if gone:
+                self._held -= gone.bytes
+            if allocation:
+                self._alive[address] = allocation
+                self._held += allocation.bytes
+                if self._held > highest:
+                    highest, highest_at = self._held, index + 1
+            self.curve.append((moment, self._held))
+        moments = [moment.nanoseconds for moment in timeline]
+        innermost = _innermost(self._stack, timeline)
+
+        def settled(allocation: Allocation) -> Allocation:
+            if allocation.statement is not None:
+                return allocation
+            at = innermost[bisect_right(moments, allocation.nanoseconds)]
+            return allocation._replace(statement=self._attribute(allocation, at))
+
+        def peak(count: int) -> Peak:
+            """What was alive after so many events."""
+            there = before.copy()
+            for _, address, allocation in events[:count]:
+                there.pop(address, None)
+                if allocation:
+                    there[address] = allocation
+            alive = tuple(settled(each) for each in there.values())
+            when = events[count - 1].nanoseconds if count else moments[0] if moments else 0
+            return Peak(
+                sum(each.bytes for each in alive),
+                sum(each.rounded for each in alive),
+                when,
+                tuple(_after(self._stack, timeline[: bisect_right(moments, when)])),
+                alive,
+            )
+
+        if highest_at is not None:
+            self.peak = peak(highest_at)
+        if since is not None:
+            self.last = peak(len(events) if self._held > last_highest else last_at)
+        self._alive = {address: settled(each) for address, each in self._alive.items()}
+        self._stack = _after(self._stack, timeline)
+        self.curve = thinned(self.curve)
+
+
+def thinned(curve: list[tuple[int, int]], points: int = 400) -> list[tuple[int, int]]:
+    """At most twice so many points, none of the highest lost; evenly spread over time."""
+    if len(curve) <= 2 * points:
+        return curve
+    start, end = curve[0][0], curve[-1][0]
+    width = max(1, (end - start) // points + 1)
+    kept: dict[int, tuple[int, int]] = {}
+    last: dict[int, tuple[int, int]] = {}
+    for point in curve:
+        slot = (point[0] - start) // width
+        if slot not in kept or point[1] > kept[slot][1]:
+            kept[slot] = point
+        last[slot] = point
+    return sorted({*kept.values(), *last.values()})
+
+
+class Trace:
+    """TensorFlow's profiler, run one stretch after the other so that none grows too large."""
+
+    def __init__(self, tf: Any, folder: Path, allocator: str, give_way: Callable[[], None]) -> None:
+        profiler = import_module("tensorflow.python.profiler.profiler_v2")
+        self._start, self._stop = profiler.start, profiler.stop
+        self._folder = folder
+        self._allocator = allocator
+        self._space = _space()
+
+        @wraps(self._start)
+        def start_of_users(*args: Any, **kwargs: Any) -> None:
+            give_way()
+            self._start(*args, **kwargs)
+
+        vars(profiler)["start"] = start_of_users
+        tf.profiler.experimental.start = start_of_users
+
+    def start(self) -> None:
+        """Begin a stretch."""
+        self._start(str(self._folder))
+
+    def stop(self) -> bytes | None:
+        """End the stretch; what the profiler wrote of it."""
+        self._stop()
+        files = list(self._folder.rglob("*.xplane.pb"))
+        data = files[0].read_bytes() if files else None
+        shutil.rmtree(self._folder, ignore_errors=True)
+        return data
+
+    def events(self, data: bytes) -> list[Event]:
+        """The allocations in a stretch, in order of time."""
+        space = self._space.FromString(data)
+        start = next(_starts(space), None)
+        if start is None:
+            return []
+        found = [event for plane in space.planes for event in self._of_plane(plane, start)]
+        return sorted(found, key=lambda event: event.nanoseconds)
+
+    def _of_plane(self, plane: Any, start: int) -> Iterator[Event]:
+        names: dict[int, bytes] = {key: each.name for key, each in plane.event_metadata.items()}
+        memory = {key: name == _TRACED[0] for key, name in names.items() if name in _TRACED}
+        steps = {key for key, name in names.items() if name.startswith(b"Iterator::")}
+        stats: dict[int, str] = {key: _text(each.name) for key, each in plane.stat_metadata.items()}
+        for line in plane.lines:
+            base = start + line.timestamp_ns
+            of_data = "tf.data" if line.name.startswith(b"tf_data") else ""
+            wanted = [event for event in line.events if event.metadata_id in memory.keys() | steps]
+            wanted.sort(key=lambda event: (event.offset_ps, -event.duration_ps))
+            within: list[tuple[int, str]] = []
+            for event in wanted:
+                while within and within[-1][0] <= event.offset_ps:
+                    within.pop()
+                if event.metadata_id in steps:
+                    name = _text(names[event.metadata_id])
+                    within.append((event.offset_ps + event.duration_ps, name))
+                    continue
+                facts = {
+                    stats[each.metadata_id]: _value(each, plane.stat_metadata)
+                    for each in event.stats
+                }
+                if self._allocator not in facts.get("allocator_name", "").lower():
+                    continue
+                when = base + event.offset_ps // 1000
+                step = within[-1][1] if within else of_data
+                allocation = _allocation(facts, when, step) if memory[event.metadata_id] else None
+                yield Event(when, facts["addr"], allocation)
+
+
+def _allocation(facts: dict[str, Any], when: int, step: str) -> Allocation:
+    return Allocation(
+        bytes=facts["requested_bytes"],
+        rounded=facts["allocation_bytes"],
+        nanoseconds=when,
+        operation=facts.get("tf_op", ""),
+        shape=facts.get("shape", ""),
+        data_type=facts.get("data_type", 0),
+        step=step,
+    )
+
+
+def _innermost(stack: Sequence[int], timeline: Sequence[Moment]) -> list[int]:
+    """The statement the program is at before the first moment, and from each one on."""
+    now = list(stack)
+    found = [now[-1]]
+    for _, statement in timeline:
+        advance(now, statement)
+        found.append(now[-1])
+    return found
+
+
+def _after(stack: Sequence[int], timeline: Sequence[Moment]) -> list[int]:
+    """The statements that the program is at after a stretch of its timeline."""
+    now = list(stack)
+    for _, statement in timeline:
+        advance(now, statement)
+    return now
+
+
+def _starts(space: Any) -> Iterator[int]:
+    for plane in space.planes:
+        for stat in plane.stats:
+            if plane.stat_metadata[stat.metadata_id].name == b"profile_start_time":
+                yield stat.uint64_value
+
+
+def _value(stat: Any, metadata: Any) -> Any:
+    kind = stat.WhichOneof("value")
+    value = getattr(stat, kind)
+    if kind == "ref_value":
+        return _text(metadata[value].name)
+    return _text(value) if isinstance(value, bytes) else value
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
+def _space() -> Any:
+    """The class of a trace, with bytes for text: names in it are not always UTF-8."""
+    descriptor_pb2 = import_module("google.protobuf.descriptor_pb2")
+    pools = import_module("google.protobuf.descriptor_pool")
+    messages = import_module("google.protobuf.message_factory")
+    schema = import_module("tensorflow.tsl.profiler.protobuf.xplane_pb2").DESCRIPTOR
+    file = descriptor_pb2.FileDescriptorProto.FromString(schema.serialized_pb)
+    pending = list(file.message_type)
+    while pending:
+        message = pending.pop()
+        pending += message.nested_type
+        for field in message.field:
+            if field.type == field.TYPE_STRING:
+                field.type = field.TYPE_BYTES
+    pool = pools.DescriptorPool()
+    pool.Add(file)
+    return messages.GetMessageClass(pool.FindMessageTypeByName("tensorflow.profiler.XSpace"))

@@ -1,0 +1,170 @@
+"""`tfmemlint measure`: runs a program and says which of its lines hold the memory at the peak."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TextIO
+
+from tfmemlint.measure.account import Account, UnusableError, read
+from tfmemlint.verify.processes import SetupError, packages_with_tensorflow
+
+FAILED = 2
+
+_START = (
+    "import sys; sys.path[:] = [path for path in sys.path if path]; sys.path.append(sys.argv[1]);"
+    "from tfmemlint.measure.inside import main; main(sys.argv[2])"
+)
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
+_RESIDENT_UNIT = 1 if sys.platform == "darwin" else 1024
+_SMALLEST = 1 << 20
+
+
+def main(argv: Sequence[str]) -> int:
+    """Measure the program these arguments name; the program's exit status, or 2."""
+    ours, arguments = _split(argv)
+    asked = _parser().parse_args(ours)
+    try:
+        account = measure(
+            Path(asked.program),
+            arguments,
+            device=asked.device,
+            limit=asked.limit,
+            out=sys.stderr if asked.json else sys.stdout,
+        )
+    except (SetupError, UnusableError, OSError) as reason:
+        from tfmemlint.report.escape import show  # noqa: PLC0415
+
+        print(f"error: {show(str(reason))}", file=sys.stderr)
+        return FAILED
+    from tfmemlint.measure import advice, showing  # noqa: PLC0415
+
+    if not asked.json:
+        print()
+    tell = showing.write_json if asked.json else showing.write
+    tell(account, advice.advise(account), sys.stdout, asked.limit)
+    return account.status
+
+
+def measure(
+    program: Path,
+    arguments: Sequence[str] = (),
+    *,
+    device: str = "auto",
+    limit: int | None = None,
+    out: TextIO | None = None,
+) -> Account:
+    """Run the program, with its output going to `out`; raises SetupError and UnusableError."""
+    packages_with_tensorflow()
+    if not program.is_file():
+        raise UnusableError(f"{program} is not a file")
+    with tempfile.TemporaryDirectory(prefix="tfmemlint-", ignore_cleanup_errors=True) as home:
+        record, shared = Path(home, "record.json"), Path(home, "account")
+        request = {
+            "program": str(program.resolve()),
+            "name": str(program),
+            "arguments": list(arguments),
+            "record": str(record),
+            "account": str(shared),
+            "trace": str(Path(home, "trace")),
+            "device": device,
+            "limit": limit,
+        }
+        root = str(Path(__file__).parents[2])
+        process = subprocess.Popen(
+            [sys.executable, "-c", _START, root, json.dumps(request)],
+            env=_environment(device, limit),
+            stdout=out,
+        )
+        status, host_peak = _wait(process)
+        account = read(record, shared, status)
+    if account.ended == "killed":  # its own record is older than its end
+        return account._replace(host_peak=host_peak)
+    return account
+
+
+def _wait(process: subprocess.Popen[bytes]) -> tuple[int, int]:
+    """The program's status, and the most memory it had resident.
+
+    Ctrl-C is the program's to answer: it gets the signal, too.
+    """
+    patience = 3
+    try:
+        while True:
+            try:
+                _, status, usage = os.wait4(process.pid, 0)
+                process.returncode = os.waitstatus_to_exitcode(status)
+                return process.returncode, usage.ru_maxrss * _RESIDENT_UNIT
+            except KeyboardInterrupt:
+                patience -= 1
+                if not patience:
+                    raise
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+
+
+def _environment(device: str, limit: int | None) -> Mapping[str, str]:
+    """The program's own environment, with an allocator on the CPU that keeps account."""
+    environment = {"TF_CPP_MIN_LOG_LEVEL": "1", **os.environ, "TF_CPU_ALLOCATOR_USE_BFC": "1"}
+    if limit is not None:
+        environment["TF_CPU_BFC_MEM_LIMIT_IN_MB"] = str(limit >> 20)
+    if device == "cpu":
+        environment["CUDA_VISIBLE_DEVICES"] = "-1"
+    return environment
+
+
+def _split(argv: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+    """What stands before the first `--`, and behind it."""
+    end = argv.index("--") if "--" in argv else len(argv)
+    return argv[:end], argv[end + 1 :]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "tfmemlint measure",
+        usage="tfmemlint measure [OPTION ...] SCRIPT.py [-- ARGUMENT ...]",
+        description="Run a program and say at which line the device's memory stood highest, what "
+        "was held there, and what `tfmemlint check` finds on those lines.",
+        epilog="Exit status: the program's own; 2 if it could not be run at all.",
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "program", metavar="SCRIPT.py", help="the program to run; what follows `--` is its own"
+    )
+    parser.add_argument(
+        "--limit",
+        type=_bytes,
+        metavar="SIZE",
+        help="try the program under a smaller device: 2GiB, 500MB (1 MB is 2^20 bytes)",
+    )
+    parser.add_argument(
+        "--device",
+        choices=("auto", "gpu", "cpu"),
+        default="auto",
+        help="which device to watch (auto: the GPU if TensorFlow sees one)",
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print everything as JSON; the program prints to stderr"
+    )
+    return parser
+
+
+def _bytes(text: str) -> int:
+    match = _SIZE.fullmatch(text.strip())
+    if match is None:
+        raise argparse.ArgumentTypeError(f"`{text}` is not a size such as 2GiB")
+    amount, unit = match.groups()
+    size = int(float(amount) * 1024 ** " KMGT".index(unit.upper() or " "))
+    if size < _SMALLEST:
+        raise argparse.ArgumentTypeError(f"{text} is less than 1 MB, the least there is")
+    return size

@@ -1,0 +1,458 @@
+"""Runs a program as Python would and keeps account of its memory; nothing of it leaves this process
+but the record that the request names."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import mmap
+import os
+import platform
+import re
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from importlib import import_module, metadata
+from pathlib import Path
+from threading import Event, Lock, Thread
+from types import ModuleType, TracebackType
+from typing import Any
+
+from tfmemlint.measure import statements as stmts
+from tfmemlint.measure.allocations import Allocation, Ledger, Trace, thinned
+from tfmemlint.measure.origins import Origins
+from tfmemlint.measure.statements import Statements
+from tfmemlint.measure.watching import RISES, Reading, Watch
+
+MOST_STATEMENTS = 1 << 16
+"""Statements that have a place in the account."""
+
+_STRETCH = 2.0  # seconds of trace that are kept before they are read
+_LONGEST_TIMELINE = 200_000
+_ARENA = 2 << 30
+_REGION = 4 << 20  # what the allocator takes before the arena is asked for
+_DEEPEST_CAUSE = 10
+_REQUESTED = re.compile(r"shape\s?(\[[\d,]*\]) and type (\w+)")
+_NODE = re.compile(r"\{\{node ([^}]+)\}\}")
+_UNMADE = "Cannot parse tensor from proto"
+"""What TensorFlow says of a constant for which there is no memory."""
+_UNMADE_TYPE = re.compile(r"dtype: DT_(\w+)")
+_UNMADE_LENGTH = re.compile(r"size: (\d+)")
+_OPERATION = re.compile(r"\[Op:(\w+)\]")
+
+
+def main(request_text: str) -> None:
+    """Run the program; ends the process with the program's own status."""
+    request: dict[str, Any] = json.loads(request_text)
+    session = _Session(request)
+    status = session.run()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    sys.exit(status)
+
+
+class _Session:
+    """One run of one program."""
+
+    def __init__(self, request: Mapping[str, Any]) -> None:
+        self._request = request
+        self._process = os.getpid()
+        self._statements = Statements()
+        self._statements.add(stmts.Statement("", 0, 0, ""))  # before the first one
+        self._watch = Watch(_account(request["account"]), self._look_for_tensorflow)
+        self._origins = Origins(self._locate, lambda: self._watch.running)
+        self._ledger = Ledger(self._attribute)
+        self._trace: Trace | None = None
+        self._tracing = False
+        self._lock = Lock()
+        self._over = Event()
+        self._notes: list[str] = []
+        self._tf: Any = None
+        self._device = ""
+        self._started = 0
+        self._own_seconds = 0.0
+        self._host_before = 0
+        self._error: dict[str, Any] | None = None
+
+    def run(self) -> int:
+        """Run the program; its exit status."""
+        path: str = self._request["program"]
+        folder = Path(path).parent
+        sys.path.insert(0, str(folder))
+        sys.argv = [self._request["name"], *self._request["arguments"]]
+        program = ModuleType("__main__")
+        program.__file__ = path
+        program.__dict__["__builtins__"] = __builtins__
+        try:
+            code = stmts.instrumented(Path(path).read_bytes(), path, self._statements)
+        except (SyntaxError, ValueError) as error:
+            self._write({"unusable": f"{type(error).__name__}: {error}"})
+            return 1
+        self._announce()
+        stmts.install(folder, self._statements)
+        sys.modules["__main__"] = program
+        self._host_before = _reset_host_peak()
+        self._started = time.time_ns()
+        ended, status = "finished", 0
+        try:
+            exec(code, vars(program))
+        except SystemExit as end:
+            status = _status(end)
+        except KeyboardInterrupt:
+            ended, status = "interrupted", 130
+        except BaseException as error:  # noqa: BLE001  whatever it is, the program is to blame
+            ended, status = "raised", 1
+            traceback = error.__traceback__.tb_next if error.__traceback__ else None
+            self._error = self._failure(error, traceback)
+            sys.excepthook(type(error), error.with_traceback(traceback), traceback)
+        if os.getpid() == self._process:  # and no child that the program has forked
+            self._finish(ended, status)
+        return status
+
+    def _announce(self) -> None:
+        """Make what the instrumented code calls known to it, wherever it runs."""
+        builtins: Any = import_module("builtins")
+        for name, function in (
+            (stmts.AT, self._watch.at),
+            (stmts.ENTER, self._watch.enter),
+            (stmts.LEAVE, self._watch.leave),
+        ):
+            setattr(builtins, name, function)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._watch.forget)
+
+    def _look_for_tensorflow(self) -> None:
+        """Until the program has imported TensorFlow there is nothing to measure.
+
+        It is not imported for the program, which may set its environment first.
+        """
+        if self._tf is not None or "tensorflow" not in sys.modules:
+            return
+        self._tf = sys.modules["tensorflow"]
+        missing = self._origins.listen()
+        if missing:
+            self._notes.append(
+                f"this TensorFlow does not tell where {' and '.join(missing)} come from"
+            )
+        try:
+            context: Any = import_module("tensorflow.python.eager.context").Context
+            self._wait_for_devices(context, context.ensure_initialized)
+        except (ImportError, AttributeError):
+            self._notes.append("this TensorFlow tells its peak only at the end, not by statement")
+            self._begin("")
+
+    def _wait_for_devices(self, context: Any, initialise: Any) -> None:
+        """Choose and warm a device when the program first needs one, and not before.
+
+        Until then the program may still configure TensorFlow.
+        """
+        busy = False
+
+        def initialise_and_begin(owner: Any) -> None:
+            nonlocal busy
+            if self._device or busy:
+                initialise(owner)
+                return
+            busy = True
+            try:
+                device = self._choose()
+                initialise(owner)
+                self._begin(device)
+            finally:
+                busy = False
+
+        context.ensure_initialized = initialise_and_begin
+
+    def _choose(self) -> str:
+        """The device to watch; with the limit set, where that is TensorFlow's to set."""
+        wanted, limit = self._request["device"], self._request["limit"]
+        gpus: list[Any] = self._tf.config.list_physical_devices("GPU")
+        if wanted == "cpu":
+            gpus = []
+        if wanted == "gpu" and not gpus:
+            self._write({"unusable": "TensorFlow sees no GPU"})
+            os._exit(2)
+        if gpus and limit:
+            configuration = self._tf.config.LogicalDeviceConfiguration(memory_limit=limit >> 20)
+            try:
+                self._tf.config.set_logical_device_configuration(gpus[0], [configuration])
+            except (RuntimeError, ValueError) as error:
+                self._write({"unusable": f"the GPU cannot be made smaller: {error}"})
+                os._exit(2)
+        return "GPU:0" if gpus else "CPU:0"
+
+    def _begin(self, device: str) -> None:
+        """Read from the device and trace its allocator from here on."""
+        self._device = device or "CPU:0"
+        started = time.perf_counter()
+        if device:
+            self._warm(device)
+            self._read_from(device)
+        try:
+            allocator = "gpu_0" if self._device.startswith("GPU") else "cpu"
+            folder = Path(self._request["trace"])
+            self._trace = Trace(self._tf, folder, allocator, self._give_way)
+            self._trace.start()
+            self._tracing = True
+        except Exception as error:  # noqa: BLE001  private modules may fail in any way
+            self._trace = None
+            self._notes.append(f"allocations cannot be traced: {type(error).__name__}: {error}")
+        else:
+            Thread(target=self._take_turns, daemon=True).start()
+        self._write(self._record(None, None))
+        self._own_seconds += time.perf_counter() - started
+
+    def _give_way(self) -> None:
+        """Let the program profile itself, which it cannot while we do."""
+        self._over.set()
+        self._fold(go_on=False)
+        self._notes.append("the program profiles itself: allocations are not traced from then on")
+
+    def _warm(self, device: str) -> None:
+        """Give a CPU's allocator one large free region, as a GPU's has from the start."""
+        if device != "CPU:0":
+            return
+        limit: int | None = self._request["limit"]
+        size = _ARENA if limit is None else limit - _REGION
+        if size < _REGION:
+            return
+        with self._tf.init_scope(), self._tf.device(device):
+            with contextlib.suppress(self._tf.errors.ResourceExhaustedError):
+                self._tf.raw_ops.Empty(shape=[size // 4], dtype=self._tf.float32, init=False)
+            with contextlib.suppress(ValueError):
+                self._tf.config.experimental.reset_memory_stats(device)
+
+    def _read_from(self, device: str) -> None:
+        try:
+            read = import_module("tensorflow.python.pywrap_tfe").TFE_GetMemoryInfo
+            context: Any = import_module("tensorflow.python.eager.context").context()
+            read(context._context_handle, device)
+        except (ImportError, AttributeError):
+            read_publicly = self._tf.config.experimental.get_memory_info
+
+            def reading() -> Reading:
+                info = read_publicly(device)
+                return Reading(info["current"], info["peak"])
+
+        except Exception as error:  # noqa: BLE001  a device that keeps no account
+            self._notes.append(f"{device} does not tell how much memory is in use: {error}")
+            return
+        else:
+
+            def reading() -> Reading:
+                info = read(context._context_handle, device)
+                return Reading(info["current"], info["peak"])
+
+        self._watch.read = reading
+
+    def _take_turns(self) -> None:
+        """Read the trace now and then, so that it never grows large."""
+        began = time.monotonic()
+        while not self._over.wait(0.1):
+            long = len(self._watch.timeline) > _LONGEST_TIMELINE
+            if long or time.monotonic() - began > _STRETCH:
+                self._fold(go_on=True)
+                self._write(self._record(None, None))
+                began = time.monotonic()
+
+    def _fold(self, *, go_on: bool, died_at: int | None = None) -> None:
+        with self._lock:
+            if not self._tracing or self._trace is None:
+                return
+            started = time.perf_counter()
+            self._tracing = False
+            try:
+                data = self._trace.stop()
+                timeline, self._watch.timeline = self._watch.timeline, []
+                if go_on:
+                    self._trace.start()
+                    self._tracing = True
+            except Exception as error:  # noqa: BLE001  the program may profile itself
+                self._notes.append(f"the trace ends early: {type(error).__name__}: {error}")
+                return
+            if data is not None:
+                since = None
+                if died_at is not None:
+                    began = (each.nanoseconds for each in timeline if each.statement == died_at)
+                    since = max(began, default=0)
+                self._ledger.add(self._trace.events(data), timeline, since)
+            self._own_seconds += time.perf_counter() - started
+
+    def _finish(self, ended: str, status: int) -> None:
+        self._over.set()
+        self._watch.stop()
+        error = self._error
+        self._fold(
+            go_on=False, died_at=error["statement"] if error and error["exhausted"] else None
+        )
+        self._own_seconds += self._watch.calls * self._watch.seconds_for_a_call()
+        self._write(self._record(ended, status))
+
+    def _locate(self, path: str, line: int) -> int | None:
+        return self._statements.at(path, line)
+
+    def _attribute(self, allocation: Allocation, running: int) -> int:
+        """The statement that stands for an allocation: where its operation was written if that is
+        known, else where the program was."""
+        statement = None
+        if allocation.operation:
+            statement = self._origins.of_operation(allocation.operation)
+        if statement is None and allocation.step.startswith("Iterator::"):
+            statement = self._origins.of_pipeline(allocation.step)
+        elif statement is None and allocation.step:
+            statement = self._origins.of_any_batch()
+            statement = self._origins.of_any_step() if statement is None else statement
+        return running if statement is None else statement
+
+    def _failure(self, error: BaseException, traceback: TracebackType | None) -> dict[str, Any]:
+        """What the program died of, and where."""
+        exhausted = self._exhausted(error)
+        message = str(exhausted or error)
+        requested = _REQUESTED.search(message)
+        tensor = requested.groups() if requested else _unmade(message)
+        node = _NODE.search(message)
+        operation = node or _OPERATION.search(message)
+        return {
+            "type": type(error).__name__,
+            "message": message,
+            "exhausted": exhausted is not None,
+            "statement": self._raised_at(traceback),
+            "operation": operation[1] if operation else None,
+            "written_at": self._origins.of_operation(node[1]) if node else None,
+            "requested": self._tensor(*tensor) if tensor else None,
+        }
+
+    def _exhausted(self, error: BaseException) -> BaseException | None:
+        """The error itself, or that behind it, that says the device has no memory left."""
+        if self._tf is None:
+            return None
+        exhausted: type[BaseException] = self._tf.errors.ResourceExhaustedError
+        behind: BaseException | None = error
+        for _ in range(_DEEPEST_CAUSE):
+            if behind is None or isinstance(behind, exhausted) or _UNMADE in str(behind):
+                return behind
+            behind = behind.__cause__ or behind.__context__
+        return None
+
+    def _raised_at(self, traceback: TracebackType | None) -> int | None:
+        found = None
+        while traceback is not None:
+            path, line = traceback.tb_frame.f_code.co_filename, traceback.tb_lineno
+            statement = self._statements.at(path, line)
+            found = found if statement is None else statement
+            traceback = traceback.tb_next
+        return found
+
+    def _tensor(self, shape: str, name: str) -> dict[str, Any]:
+        size = self._tf.as_dtype(name).size
+        for length in filter(None, shape.strip("[]").split(",")):
+            size *= int(length)
+        return {"shape": shape, "dtype": self._tf.as_dtype(name).name, "bytes": size}
+
+    def _record(self, ended: str | None, status: int | None) -> dict[str, Any]:
+        """Everything known so far."""
+        peak, traced = self._ledger.peak, self._ledger.peak.bytes > 0
+        held = self._ledger.last or peak
+        return {
+            "ended": ended,
+            "status": status,
+            "error": self._error,
+            "device": {"address": self._device} if self._device else None,
+            "seconds": (time.time_ns() - self._started) / 1e9,
+            "own_seconds": self._own_seconds,
+            "calls": self._watch.calls,
+            "host": {"before": self._host_before, "peak": _host_peak()},
+            "peak": {
+                "requested": peak.bytes if traced else None,
+                "rounded": peak.rounded if traced else None,
+                "at": (peak.nanoseconds - self._started) / 1e9 if traced else None,
+                "stack": list(peak.stack),
+                "watched_stack": list(self._watch.peak_stack),
+            },
+            "held": list(self._held(held.alive)),
+            "curve": self._timed(self._ledger.curve),
+            "watched_curve": self._timed(thinned(self._watch.readings)),
+            "statements": [list(each) for each in self._statements.all],
+            "versions": _versions(self._tf),
+            "notes": self._notes,
+        }
+
+    def _timed(self, curve: list[tuple[int, int]]) -> list[tuple[float, int]]:
+        return [((when - self._started) / 1e9, held) for when, held in curve]
+
+    def _held(self, alive: tuple[Allocation, ...]) -> Iterator[dict[str, Any]]:
+        groups: defaultdict[tuple[int | None, str, str, int, str], list[int]] = defaultdict(list)
+        for each in alive:
+            key = (each.statement, each.operation, each.shape, each.data_type, each.step)
+            groups[key].append(each.bytes)
+        for (statement, operation, shape, data_type, step), sizes in groups.items():
+            yield {
+                "statement": statement,
+                "operation": operation or step or None,
+                "shape": shape or None,
+                "dtype": self._tf.as_dtype(data_type).name if data_type else None,
+                "tensors": len(sizes),
+                "bytes": sum(sizes),
+            }
+
+    def _write(self, record: Mapping[str, Any]) -> None:
+        """Replace the record, whole or not at all."""
+        target = Path(self._request["record"])
+        unfinished = target.with_suffix(".new")
+        unfinished.write_text(json.dumps(record), encoding="utf-8")
+        unfinished.replace(target)
+
+
+def _unmade(message: str) -> tuple[str, str] | None:
+    """Shape and type of a constant that could not be made."""
+    data_type = _UNMADE_TYPE.search(message)
+    if _UNMADE not in message or data_type is None:
+        return None
+    return f"[{','.join(_UNMADE_LENGTH.findall(message))}]", data_type[1].lower()
+
+
+def _account(path: str) -> memoryview[int]:
+    size = 8 * (RISES + MOST_STATEMENTS)
+    with Path(path).open("w+b") as file:
+        file.truncate(size)
+        return memoryview(mmap.mmap(file.fileno(), size)).cast("q")
+
+
+def _status(end: SystemExit) -> int:
+    if end.code is None:
+        return 0
+    if isinstance(end.code, int):
+        return end.code & 0xFF
+    print(end.code, file=sys.stderr)
+    return 1
+
+
+def _versions(tf: Any) -> dict[str, str]:
+    versions = {"python": platform.python_version()}
+    if tf is not None:
+        versions["tensorflow"] = tf.__version__
+        for name in ("keras", "numpy"):
+            with contextlib.suppress(metadata.PackageNotFoundError):
+                versions[name] = metadata.version(name)
+    return versions
+
+
+def _reset_host_peak() -> int:
+    """Begin to look for the host's peak; what is resident now."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+    return _host_peak() or 0
+
+
+def _host_peak() -> int | None:
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    with contextlib.suppress(ImportError):
+        import resource  # noqa: PLC0415  there is none on Windows
+
+        unit = 1 if sys.platform == "darwin" else 1024
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+    return None

@@ -1,0 +1,137 @@
+"""Which statement of the user's made a graph's operation or a step of a `tf.data` pipeline."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from typing import Any, NamedTuple
+
+Locate = Callable[[str, int], "int | None"]
+"""The number of the user's statement on a line of a file."""
+
+_VERSION = re.compile(r"V\d+$")
+_FUSED = re.compile(r"And(?=[A-Z])")
+_DEEPEST = 16
+
+
+class Step(NamedTuple):
+    """A step of a pipeline: what it is, and the statement that made it."""
+
+    kind: str
+    statement: int
+
+
+class Origins:
+    """Listens while graphs are traced and pipelines are made."""
+
+    def __init__(self, locate: Locate, running: Callable[[], int]) -> None:
+        self._locate = locate
+        self._running = running
+        self._operations: dict[str, set[int]] = {}
+        self._pipelines: dict[tuple[Step, ...], None] = {}
+
+    def listen(self) -> list[str]:
+        """Start; what this TensorFlow does not let us hear."""
+        missing: list[str] = []
+        try:
+            graph: Any = import_module("tensorflow.python.framework.func_graph").FuncGraph
+            self._listen_to_graphs(graph, graph._create_op_internal)
+        except (ImportError, AttributeError):
+            missing.append("operations of graphs")
+        try:
+            dataset: Any = import_module("tensorflow.python.data.ops.dataset_ops").DatasetV2
+            self._listen_to_pipelines(dataset, dataset.__init__)
+        except (ImportError, AttributeError):
+            missing.append("steps of tf.data pipelines")
+        return missing
+
+    def of_operation(self, name: str) -> int | None:
+        """The statement that made the operation of this name; None where it is not the only one.
+
+        The runtime's names have something before them where a function was inlined, and something
+        after where the graph was optimised.
+        """
+        parts = name.split("/")
+        for known in _stretches(parts[:_DEEPEST]):
+            statements = self._operations.get(known)
+            if statements:
+                return next(iter(statements)) if len(statements) == 1 else None
+        return None
+
+    def of_pipeline(self, iterator: str) -> int | None:
+        """The statement that made the innermost step of `Iterator::Root::Prefetch::Batch`."""
+        kinds = [kind for part in iterator.split("::")[1:] for kind in _kinds(part)]
+        best, found = 0, None
+        for pipeline in self._pipelines:
+            shared = len({step.kind for step in pipeline}.intersection(kinds))
+            if shared < best:
+                continue
+            for kind in reversed(kinds):
+                statement = next((step.statement for step in pipeline if step.kind == kind), None)
+                if statement is not None:
+                    best, found = shared, statement
+                    break
+        return found
+
+    def of_any_batch(self) -> int | None:
+        """The statement that batches, if only one does."""
+        return self._only(step for each in self._pipelines for step in each if step.kind == "Batch")
+
+    def of_any_step(self) -> int | None:
+        """The statement that makes the pipelines, if only one does."""
+        return self._only(step for pipeline in self._pipelines for step in pipeline)
+
+    def _only(self, steps: Iterator[Step]) -> int | None:
+        statements = {step.statement for step in steps}
+        return statements.pop() if len(statements) == 1 else None
+
+    def _listen_to_graphs(self, graph: Any, create: Any) -> None:
+        def create_and_note(owner: Any, *args: Any, **kwargs: Any) -> Any:
+            operation = create(owner, *args, **kwargs)
+            statement = self._users(operation.traceback)
+            if statement is not None:
+                self._operations.setdefault(operation.name, set()).add(statement)
+            return operation
+
+        graph._create_op_internal = create_and_note
+
+    def _listen_to_pipelines(self, dataset: Any, begin: Any) -> None:
+        def begin_and_note(owner: Any, *args: Any, **kwargs: Any) -> None:
+            begin(owner, *args, **kwargs)
+            before: tuple[Step, ...] = ()
+            for source in owner._inputs():
+                before += getattr(source, "_tfmemlint_steps", ())
+            step = Step(_kind(type(owner).__name__), self._running())
+            owner._tfmemlint_steps = steps = (step, *before)
+            self._pipelines.pop(before, None)  # it is the beginning of this one
+            self._pipelines[steps] = None
+
+        dataset.__init__ = begin_and_note
+
+    def _users(self, traceback: Any) -> int | None:
+        """The innermost statement of the user's; the frames are mapped back by AutoGraph."""
+        for frame in reversed(traceback):
+            statement = self._locate(frame.filename, frame.lineno)
+            if statement is not None:
+                return statement
+        return None
+
+
+def _stretches(parts: list[str]) -> Iterator[str]:
+    """The longest first; of equally long ones, what drops more in front comes first."""
+    count = len(parts)
+    for length in range(count, 0, -1):
+        for start in range(count - length, -1, -1):
+            yield "/".join(parts[start : start + length])
+
+
+def _kind(name: str) -> str:
+    """`_ParallelMapDataset` and `ParallelMapV2` are both a `Map`."""
+    name = _VERSION.sub("", name.strip("_")).removesuffix("Dataset")
+    return name.removeprefix("Parallel") or name
+
+
+def _kinds(part: str) -> list[str]:
+    """`MapAndBatch` is two steps; an index in brackets is none of the name."""
+    return [_kind(kind) for kind in _FUSED.split(part.partition("[")[0])]

@@ -1,0 +1,252 @@
+"""An account for people, and for machines."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, TextIO
+
+from tfmemlint import report
+from tfmemlint.measure.account import Account, Failure, Holding, Line
+from tfmemlint.measure.advice import Advice
+from tfmemlint.measure.statements import Statement
+from tfmemlint.report.escape import encodable, show, show_path
+from tfmemlint.report.figures import size
+
+_LINES, _HOLDINGS = 8, 3
+"""How much of what was held is shown to people."""
+_SHOWN = 0.01
+"""The part of the peak under which a line is not shown."""
+_BARS = "▁▂▃▄▅▆▇█"
+_PLAIN_BARS = "_.-:=+*#"
+_WIDTH, _LONGEST = 60, 88
+
+
+def write(account: Account, advice: Advice, out: TextIO, limit: int | None = None) -> None:
+    """Write what happened in words."""
+    for line in _report(account, advice, _bars(out), limit):
+        print(line, file=out)
+    if advice.here:
+        print(file=out)
+        report.write(
+            advice.here,
+            "full",
+            out,
+            rules=advice.rules,
+            root=os.getcwd(),  # noqa: PTH109
+            measured=advice.measured,
+        )
+
+
+def write_json(account: Account, advice: Advice, out: TextIO, limit: int | None = None) -> None:
+    """Write everything that is known as JSON."""
+    findings = io.StringIO()
+    report.write(
+        advice.here,
+        "json",
+        findings,
+        rules=advice.rules,
+        root=os.getcwd(),  # noqa: PTH109
+    )
+    failure = account.failure
+    content: dict[str, Any] = {
+        "ended": account.ended,
+        "status": account.status,
+        "failure": failure and _failure(failure),
+        "device": account.device,
+        "limit": limit,
+        "peak": {
+            "requested": account.requested,
+            "in_use": account.in_use,
+            "seconds": account.peak_seconds,
+            "stack": [_place(statement) for statement in account.stack],
+        },
+        "held": [_line(line) for line in account.held],
+        "traced": account.requested is not None,
+        "host": {"before": account.host_before, "peak": account.host_peak},
+        "curve": account.curve,
+        "seconds": account.seconds,
+        "own_seconds": account.own_seconds,
+        "findings": json.loads(findings.getvalue()),
+        "findings_elsewhere": advice.elsewhere,
+        "versions": dict(account.versions),
+        "notes": [*account.notes, *([advice.problem] if advice.problem else [])],
+    }
+    out.write(encodable(json.dumps(content, indent=2, ensure_ascii=False)) + "\n")
+
+
+def sparkline(curve: Sequence[tuple[float, int]], bars: str, width: int = _WIDTH) -> str:
+    """The curve in one line: the highest point of each stretch of time."""
+    if not curve:
+        return ""
+    start, end = curve[0][0], curve[-1][0]
+    highest = max(held for _, held in curve) or 1
+    slots: list[int | None] = [None] * width
+    for moment, held in curve:
+        slot = min(width - 1, int((moment - start) / ((end - start) or 1) * width))
+        slots[slot] = max(held, slots[slot] or 0)
+    line = ""
+    for most in slots:
+        line += line[-1] if most is None else bars[min(len(bars) - 1, most * len(bars) // highest)]
+    return line
+
+
+def _report(account: Account, advice: Advice, bars: str, limit: int | None) -> Iterator[str]:
+    if account.failure:
+        yield from _ending(account, account.failure, limit)
+    elif account.ended == "interrupted":
+        yield "The program was interrupted; this is what it had done until then."
+    if account.device is None:
+        yield "The program did not use TensorFlow: there is nothing to be said of a device."
+    else:
+        yield from _peak(account, limit)
+    if account.host_peak is not None:
+        before = f" ({size(account.host_before)} of it before the program began)"
+        yield f"host peak    {size(account.host_peak)}{before}"
+    if account.curve:
+        line = sparkline(account.curve, bars)
+        start, end = account.curve[0][0], account.curve[-1][0]
+        yield f"over time    {line}  {start:.1f} to {end:.1f} s"
+    yield (
+        f"measuring    about {account.own_seconds:.1f} s of the {account.seconds:.1f} s that "
+        "the program ran"
+    )
+    for note in (*account.notes, *([advice.problem] if advice.problem else [])):
+        yield f"note         {show(note)}"
+    if advice.elsewhere:
+        number = "one" if advice.elsewhere == 1 else str(advice.elsewhere)
+        yield f"findings     {number} on other lines; `tfmemlint check` tells"
+
+
+def _ending(account: Account, failure: Failure, limit: int | None) -> Iterator[str]:
+    if account.ended == "killed":
+        yield f"The program was ended by {failure.what}{_at(failure.statement)}"
+        if limit:
+            yield "  TensorFlow overlooks some allocations that fail; what it said last is above"
+    elif failure.exhausted:
+        yield f"The device ran out of memory{_at(failure.statement)}"
+        if failure.requested:
+            yield f"  asked for  {_tensor(failure.requested)}: {size(failure.requested.bytes)}"
+        if failure.written_at and failure.written_at != failure.statement:
+            yield f"  written  {_at(failure.written_at)}"
+        yield from _held(account)
+    else:
+        yield f"The program raised {show(failure.what)}{_at(failure.statement)}"
+    yield ""
+
+
+def _peak(account: Account, limit: int | None) -> Iterator[str]:
+    of_limit = f" of {size(limit)}" if limit else ""
+    if account.requested is None:
+        figure = f"{size(account.in_use)}{of_limit} in use on {account.device}, rounding included"
+    else:
+        figure = (
+            f"{size(account.requested)} asked for, {size(account.in_use)}{of_limit} in use "
+            f"on {account.device}"
+        )
+    when = f", at {account.peak_seconds:.1f} s" if account.peak_seconds is not None else ""
+    yield f"device peak  {figure}{when}"
+    for depth, statement in enumerate(reversed(account.stack)):
+        word = "called at" if depth else "at"
+        yield f"  {word:<9}  {_quoted(statement)}"
+    if not (account.failure and account.failure.exhausted):
+        yield from _held(account)
+
+
+def _held(account: Account) -> Iterator[str]:
+    shown = [line for line in account.held if line.bytes >= _SHOWN * account.held_bytes]
+    if account.requested is None:
+        yield "driven up by (what was held is not known)"
+    else:
+        yield f"held then    {size(account.held_bytes)}"
+    for line in shown[:_LINES]:
+        share = line.bytes / (account.held_bytes or 1)
+        yield f"  {size(line.bytes):>9}  {share:4.0%}  {_quoted(line.statement)}"
+        for holding in line.holdings[:_HOLDINGS]:
+            if holding.bytes >= _SHOWN * account.held_bytes:
+                yield f"                     {size(holding.bytes):>9}  {_tensor(holding)}"
+
+
+def _tensor(holding: Holding) -> str:
+    times = f"{holding.tensors} x " if holding.tensors > 1 else ""
+    parts = (holding.operation, holding.shape, holding.dtype)
+    return times + show(" ".join(part for part in parts if part) or "no operation named")
+
+
+def _at(statement: Statement | None) -> str:
+    return f" at {_quoted(statement)}" if statement else ""
+
+
+def _quoted(statement: Statement) -> str:
+    if not statement.line:
+        return "before the program's first statement"
+    text = show(_text(statement))
+    text = text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
+    lines = (
+        f"{statement.line}-{statement.end}" if statement.end > statement.line else statement.line
+    )
+    return f"{show_path(_path(statement))}:{lines}  {text}"
+
+
+def _text(statement: Statement) -> str:
+    """The first line of a statement; enough to know it by."""
+    lines = _source(statement.path)
+    if statement.line > len(lines):
+        return ""
+    more = " ..." if statement.end > statement.line else ""
+    return lines[statement.line - 1].strip() + more
+
+
+@cache
+def _source(path: str) -> Sequence[str]:
+    try:
+        return Path(path).read_text("utf-8", errors="replace").splitlines()
+    except OSError:
+        return ()
+
+
+def _path(statement: Statement) -> str:
+    near = os.path.relpath(statement.path)
+    return statement.path if near.startswith(os.pardir) else near
+
+
+def _bars(out: TextIO) -> str:
+    try:
+        _BARS.encode(out.encoding or "ascii")
+    except UnicodeEncodeError:
+        return _PLAIN_BARS
+    return _BARS
+
+
+def _place(statement: Statement) -> dict[str, Any]:
+    return {
+        "path": statement.path,
+        "line": statement.line,
+        "end_line": statement.end,
+        "function": statement.function or None,
+        "text": _text(statement),
+    }
+
+
+def _line(line: Line) -> dict[str, Any]:
+    return {
+        **_place(line.statement),
+        "bytes": line.bytes,
+        "holdings": [holding._asdict() for holding in line.holdings],
+    }
+
+
+def _failure(failure: Failure) -> dict[str, Any]:
+    return {
+        "type": failure.what,
+        "message": failure.message,
+        "out_of_memory": failure.exhausted,
+        "at": failure.statement and _place(failure.statement),
+        "written_at": failure.written_at and _place(failure.written_at),
+        "operation": failure.operation,
+        "requested": failure.requested and failure.requested._asdict(),
+    }
