@@ -35,6 +35,12 @@ class File:
         """Where the lines of the text begin."""
         return Lines(self.text)
 
+    @property
+    def is_test(self) -> bool:
+        """Whether the file's name says that it holds tests, whose data is small."""
+        name = self.path.replace("\\", "/").rpartition("/")[2]
+        return name.startswith("test_") or name.endswith("_test.py")
+
     def span(self, first: Located, last: Located | None = None) -> Span:
         """From the start of `first` to the end of `last`, decorators included."""
         start = self.lines.offset(first.lineno, first.col_offset)

@@ -36,7 +36,7 @@ FEW = 1024
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    if _is_test(file.path):
+    if file.is_test:
         return
     for end in file.tf.consumers.ends:
         made = _list(file, end)
@@ -104,11 +104,6 @@ def _is_whole(file: File, chain: Chain) -> bool:
             if isinstance(body, (ast.Name, ast.Subscript)):
                 return False
     return True
-
-
-def _is_test(path: str) -> bool:
-    name = path.replace("\\", "/").rpartition("/")[2]
-    return name.startswith("test_") or name.endswith("_test.py")
 
 
 def _builtin(call: ast.Call) -> str | None:
