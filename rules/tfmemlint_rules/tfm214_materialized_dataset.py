@@ -14,8 +14,9 @@ Go over the pipeline itself: a loop, a metric, `model.predict(ds)`. `sum(1 for _
 `ds.cardinality()` tells the number at once where it is known.
 
 ## Fix safety
-Safe: what is counted or gone over is the same, in the same order. Offered there alone; where a list
-is kept or stacked, what it is for decides.
+Safe where elements are counted. Where a loop goes over them it is safe if they are surely the same
+when they are made one by one, and unsafe if not: a `map` may use what the loop changes. Not offered
+where a list is kept or stacked.
 
 ## When to ignore it
 When all of the data is to be in memory anyway, as for a nearest-neighbour search. The rule is
@@ -30,7 +31,7 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts import PIPELINE_WORDS, Chain, End, From, Into
+from tfmemlint.facts import PIPELINE_WORDS, Again, Chain, End, From, Into
 
 FEW = 1024
 
@@ -50,10 +51,16 @@ def check(file: File) -> Iterator[Diagnostic]:
             yield Diagnostic(file.span(made), f"{held} to count them", fix)
         elif isinstance(above, ast.For) and isinstance(made, ast.Call):
             change = edits.reduced(file, made, _iterated(made))
-            fix = Fix("Do without the list", (change,), Applicability.SAFE) if change else None
+            fix = Fix("Do without the list", (change,), _safety(file, end)) if change else None
             yield Diagnostic(file.span(made), f"{held} to go over them", fix)
         elif not isinstance(above, ast.Expr) and all(_is_whole(file, each) for each in end.chains):
             yield Diagnostic(file.span(made), f"{held} at once")
+
+
+def _safety(file: File, end: End) -> Applicability:
+    """Whether elements are the same when each is made after the loop has dealt with the last."""
+    again = [file.tf.epochs.again(chain, len(chain.steps)) for chain in end.chains]
+    return Applicability.UNSAFE if Again.UNKNOWN in again else Applicability.SAFE
 
 
 def _list(file: File, end: End) -> ast.Call | ast.ListComp | None:

@@ -128,8 +128,9 @@ class Consumers:
                         yield Into.LIST, dataset, call, None
             elif builtin == "iter":
                 yield from ((Into.ITERATOR, given, call, None) for given in call.args)
-            elif self._functions.definition(callee) is None:
-                yield from self._given(call)
+            elif any(map(self._datasets.of, _given_to(call))):
+                if self._functions.definition(callee) is None:
+                    yield from self._given(call)
 
     def _given(self, call: ast.Call) -> Iterator[_Place]:
         """What a function out of sight is given."""
@@ -191,6 +192,12 @@ _GIVES_ITERATOR = frozenset({"as_numpy_iterator", "make_initializable_iterator"}
 _LOOKS = frozenset(
     {"getattr", "hasattr", "id", "isinstance", "len", "print", "repr", "str", "type"}
 ) | (_PASSES_ON - _LISTS - {"iter"})
+
+
+def _given_to(call: ast.Call) -> Iterator[ast.expr]:
+    """Everything a call is given, by place or by keyword."""
+    yield from call.args
+    yield from (each.value for each in call.keywords)
 
 
 def _builtin(call: ast.Call) -> str | None:
