@@ -91,9 +91,10 @@ def _is_worth_it(file: File, site: Site) -> bool:
     buffer = step.argument("buffer_size")
     if buffer is None:
         return False
+    once = "repeat" not in site.chain.methods[: site.shuffle]
     counts = (
         file.tf.values.number(buffer, step.frame),
-        file.tf.elements.count(site.chain, site.shuffle),
+        file.tf.lengths.at_most(site.chain, site.shuffle) if once else None,
     )
     count = min((each for each in counts if each is not None and each > 0), default=None)
     known = passage.nbytes if passage.added is None else passage.added

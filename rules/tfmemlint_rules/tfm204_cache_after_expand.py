@@ -86,7 +86,7 @@ def _expanded(file: File, chain: Chain, cache: int) -> Site | None:
 
 
 def _is_small(file: File, site: Site) -> bool:
-    count = file.tf.elements.count(site.chain, site.cache)
+    count = file.tf.lengths.at_most(site.chain, site.cache)
     size = file.tf.elements.passage(site.chain, site.map, site.cache).nbytes
     if count is None:
         return False

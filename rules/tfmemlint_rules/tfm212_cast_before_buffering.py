@@ -59,7 +59,7 @@ def check(file: File) -> Iterator[Diagnostic]:
         named = isinstance(function, (ast.Name, ast.Attribute))
         who = f"`{ast.unparse(function)}`" if function and named else "the `map` before it"
         sliced = site.chain.source.kind is From.SLICES
-        rows = file.tf.elements.count(site.chain, site.cache) if sliced else None
+        rows = file.tf.lengths.at_most(site.chain, site.cache) if sliced else None
         size = site.passage.nbytes
         yield Diagnostic(
             edits.method_call(file, call) or file.span(call),
@@ -77,7 +77,7 @@ def _cast(file: File, chain: Chain, cache: int) -> Site | None:
     best = max(casts, key=lambda found: found[1].growth, default=None)
     if best is None or best[1].growth < 2:
         return None
-    rows, added = file.tf.elements.count(chain, cache), best[1].added
+    rows, added = file.tf.lengths.at_most(chain, cache), best[1].added
     small = rows is not None and added is not None and rows * added < NOTICEABLE
     return None if small else Site(chain, best[0], cache, best[1])
 

@@ -142,33 +142,6 @@ def test_whether_steps_may_change_places_with_others() -> None:
     assert (scaled.is_pure, scaled.is_exact) == (True, True)
 
 
-@pytest.mark.parametrize(
-    ("source", "count"),
-    [
-        ("D.from_tensor_slices((x_train, y_train)).batch(8)", 50_000),
-        ("D.from_tensor_slices(x_test).batch(8).map(helper)", 10_000),
-        ("tfds.load('cifar10', split='train').batch(8)", 60_000),
-        ("D.list_files('*').take(300).batch(8)", 300),
-        ("D.from_tensor_slices(x_test).take(SOME).skip(9)", 10_000),
-        ("D.from_tensor_slices(x_test).take(-1).filter(helper)", 10_000),
-        ("D.zip((D.list_files('a'), D.list_files('b').take(7))).shuffle(9)", 7),
-        ("D.range(9).batch(8)", 9),
-        ("D.range(4, 9).batch(8)", None),
-        ("ones = D.range(9).take(3)\nones.concatenate(D.range(9).take(4)).batch(8)", 7),
-        ("D.list_files('*').take(3).concatenate(D.list_files('b')).batch(8)", None),
-        ("D.list_files('*').take(3).repeat().batch(8)", None),
-        ("D.list_files('*').take(3).flat_map(helper).batch(8)", None),
-        ("tfds.load('imagenet2012').batch(8)", None),
-        ("D.from_tensor_slices(np.load('x.npy')).batch(8)", None),
-    ],
-)
-def test_how_many_elements_there_are_at_most(source: str, count: int | None) -> None:
-    file = File("code.py", IMPORTS + source)
-    found = max(file.tf.datasets.chains, key=lambda each: len(each.steps))
-
-    assert file.tf.elements.count(found, len(found.steps)) == count
-
-
 def test_steps_without_functions_change_nothing() -> None:
     file, found = chain("D.range(9).shuffle(3).repeat().prefetch(1)")
 

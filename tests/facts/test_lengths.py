@@ -9,7 +9,13 @@ from tfmemlint import File
 
 Look = Callable[[str], tuple[File, list[ast.expr]]]
 
-BEFORE = "import numpy as np\nimport tensorflow as tf\nN = 40\nD = tf.data.Dataset\n"
+BEFORE = """
+import numpy as np
+import tensorflow as tf
+import tensorflow_datasets as tfds
+N = 40
+D = tf.data.Dataset
+"""
 
 
 @pytest.mark.parametrize(
@@ -23,6 +29,14 @@ BEFORE = "import numpy as np\nimport tensorflow as tf\nN = 40\nD = tf.data.Datas
         ("D.from_tensors(x).repeat(1000)", 1),
         ("D.list_files('*').take(7)", 7),
         ("D.range(9).take(20)", 9),
+        ("tfds.load('mnist', split='train').cache()", 70_000),
+        ("D.zip((D.list_files('a'), D.list_files('b').take(7))).shuffle(9)", 7),
+        ("D.range(3).concatenate(D.list_files('*').take(4)).batch(8)", 7),
+        ("D.range(3).concatenate(D.list_files('*'))", None),
+        ("D.range(3).concatenate(more)", None),
+        ("D.list_files('*').concatenate(D.range(3))", None),
+        ("D.zip((D.list_files('a'), D.list_files('b')))", None),
+        ("tfds.load('imagenet2012')", None),
         ("D.from_tensor_slices(x)", None),
         ("D.range(n)", None),
         ("D.list_files('*')", None),
@@ -37,3 +51,10 @@ def test_a_pipeline_has_at_most(look: Look, expression: str, expected: int | Non
     [chain] = file.tf.datasets.of(seen[0])
 
     assert file.tf.lengths.at_most(chain) == expected
+
+
+def test_a_place_in_a_pipeline_may_be_asked_about(look: Look) -> None:
+    file, seen = look(f"{BEFORE}see(D.range(9).take(5).batch(2).take(3))")
+    [chain] = file.tf.datasets.of(seen[0])
+
+    assert [file.tf.lengths.at_most(chain, place) for place in range(5)] == [9, 5, 5, 3, 3]

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from tfmemlint.facts.datasets import BATCHING, Chain, Datasets, From, Step
+from tfmemlint.facts.datasets import BATCHING, Chain, From, Step
 from tfmemlint.facts.flow import Flow
 from tfmemlint.facts.held import (
     UNKNOWN,
@@ -21,10 +21,10 @@ from tfmemlint.facts.held import (
     row,
     tensors,
 )
-from tfmemlint.facts.makers import argument
+from tfmemlint.facts.makers import CATALOGUE, argument
 from tfmemlint.facts.mapped import Mappings
 from tfmemlint.facts.names import Names
-from tfmemlint.facts.values import Kind, Shape, Values
+from tfmemlint.facts.values import Kind, Values
 
 _KEEPS = frozenset(
     {
@@ -44,8 +44,6 @@ _KEEPS = frozenset(
         "with_options",
     }
 )
-_NO_MORE = BATCHING | (_KEEPS - {"repeat"}) | {"enumerate", "map"}
-"""Steps that give no more elements, or examples, than they get."""
 _READERS = {
     "tensorflow.data.TFRecordDataset": Tensor("string"),
     "tensorflow.data.TextLineDataset": Tensor("string"),
@@ -54,14 +52,6 @@ _READERS = {
 _PATH = Tensor("string", is_path=True)
 _ALIGNMENT = 64
 """Bytes; where each row of an array begins at a multiple of these, slices of it are no copies."""
-_CATALOGUE: dict[str, tuple[int, Shape]] = {
-    "cifar10": (60_000, (32, 32, 3)),
-    "cifar100": (60_000, (32, 32, 3)),
-    "fashion_mnist": (70_000, (28, 28, 1)),
-    "kmnist": (70_000, (28, 28, 1)),
-    "mnist": (70_000, (28, 28, 1)),
-}
-"""Ready-made data sets that are small: how many images they have at most, and of what size."""
 
 
 class Passage(NamedTuple):
@@ -93,11 +83,8 @@ class Passage(NamedTuple):
 class Elements:
     """The elements of the pipelines of a module."""
 
-    def __init__(
-        self, names: Names, flow: Flow, datasets: Datasets, values: Values, mappings: Mappings
-    ) -> None:
+    def __init__(self, names: Names, flow: Flow, values: Values, mappings: Mappings) -> None:
         self._names = names
-        self._datasets = datasets
         self._flow = flow
         self._values = values
         self._mappings = mappings
@@ -144,41 +131,6 @@ class Elements:
             elif method not in passing:
                 return
 
-    def count(self, chain: Chain, end: int) -> int | None:
-        """How many elements, or examples in batches, get to a place at most, if that is known."""
-        found = self._count_at_source(chain)
-        for step in chain.steps[:end]:
-            if step.method == "take":
-                taken = self._values.number(step.argument("count"), step.frame)
-                if taken is not None and taken >= 0:
-                    found = int(taken) if found is None else min(found, int(taken))
-            elif step.method == "concatenate":
-                found = _sum([found, self._count_of(step.argument("dataset"))])
-            elif step.method not in _NO_MORE:
-                found = None
-        return found
-
-    def _count_of(self, dataset: ast.expr | None) -> int | None:
-        chains = self._datasets.of(dataset) if dataset is not None else ()
-        counts = {self.count(each, len(each.steps)) for each in chains}
-        return counts.pop() if len(counts) == 1 else None
-
-    def _count_at_source(self, chain: Chain) -> int | None:
-        known = self._catalogued(chain)
-        node = chain.source.node
-        if known is not None or not isinstance(node, ast.Call):
-            return known[0] if known is not None else None
-        if chain.source.kind is From.RANGE and len(node.args) == 1:
-            stop = self._values.number(node.args[0])
-            return int(stop) if stop is not None and stop >= 0 else None
-        if (self._names.qualified(node.func) or "").endswith(".zip"):
-            counts = [self.count(each, len(each.steps)) for each in chain.source.parts]
-            return min((each for each in counts if each is not None), default=None)
-        given = argument(node, 0, "tensors") if chain.source.kind is From.SLICES else None
-        first = given.elts[0] if isinstance(given, ast.Tuple) and given.elts else given
-        shape = self._values.of(first).shape if first is not None else None
-        return shape[0] if shape else None
-
     def _after(self, step: Step, element: Held) -> Held:
         if step.method in _KEEPS:
             return element
@@ -208,7 +160,8 @@ class Elements:
             return row(self.entering(each, len(each.steps)) for each in chain.source.parts)
         if name.endswith(".image_dataset_from_directory"):
             return row((Tensor("float32", is_image=True), UNKNOWN))
-        known = self._catalogued(chain)
+        given = argument(node, 0, "name") if name == "tensorflow_datasets.load" else None
+        known = CATALOGUE.get(str(given.value)) if isinstance(given, ast.Constant) else None
         if known is None:
             return UNKNOWN
         image, label = Tensor("uint8", known[1], is_image=True), Tensor("int64", ())
@@ -216,15 +169,6 @@ class Elements:
         if isinstance(supervised, ast.Constant) and supervised.value is True:
             return row((image, label))
         return Several((("image", image), ("label", label)))
-
-    def _catalogued(self, chain: Chain) -> tuple[int, Shape] | None:
-        """The number and size of the images of a ready-made data set, if it is a small one."""
-        node = chain.source.node
-        if chain.source.kind is not From.CATALOGUE or not isinstance(node, ast.Call):
-            return None
-        name = argument(node, 0, "name")
-        given = name.value if isinstance(name, ast.Constant) else None
-        return _CATALOGUE.get(given) if isinstance(given, str) else None
 
     def _sliced(self, given: ast.expr | None) -> Held:
         """What slices of arrays are."""
@@ -244,11 +188,6 @@ class Elements:
         slice_ = Tensor(value.dtype, value.shape[1:] if value.shape else None)
         aligned = (slice_.nbytes or 1) % _ALIGNMENT == 0
         return slice_._replace(is_view=aligned)
-
-
-def _sum(counts: list[int | None]) -> int | None:
-    known = [each for each in counts if each is not None]
-    return sum(known) if len(known) == len(counts) else None
 
 
 _BEGINNINGS = {

@@ -4,38 +4,61 @@ from __future__ import annotations
 
 import ast
 
-from tfmemlint.facts.datasets import Chain, From, Source
+from tfmemlint.facts.datasets import Chain, Datasets, From, Source
 from tfmemlint.facts.flow import Frame
-from tfmemlint.facts.makers import argument
+from tfmemlint.facts.makers import CATALOGUE, argument
+from tfmemlint.facts.names import Names
 from tfmemlint.facts.values import Values
 
-_MAKES_MORE = frozenset({"concatenate", "flat_map", "interleave", "unbatch", "window"})
+_MAKES_MORE = frozenset({"flat_map", "interleave", "unbatch", "window"})
 """The steps that may make more elements of fewer; `repeat` only gives the same ones again."""
 
 
 class Lengths:
     """Bounds for the number of different elements that pipelines give."""
 
-    def __init__(self, values: Values) -> None:
+    def __init__(self, names: Names, datasets: Datasets, values: Values) -> None:
+        self._names = names
+        self._datasets = datasets
         self._values = values
 
-    def at_most(self, chain: Chain) -> int | None:
-        """How many elements, or examples in batches, a pipeline surely has at most."""
+    def at_most(self, chain: Chain, end: int | None = None) -> int | None:
+        """How many elements, or examples in batches, a pipeline surely has at most.
+
+        At a place, if one is given: before the step that stands there.
+        """
         bound = self._of_source(chain.source)
-        for step in chain.steps:
+        for step in chain.steps[:end]:
             if step.method in _MAKES_MORE:
                 bound = None
+            elif step.method == "concatenate":
+                more = self._of_any(step.argument("dataset"), step.frame)
+                bound = None if bound is None or more is None else bound + more
             elif step.method == "take":
                 count = self._number(step.argument("count"), step.frame)
                 if count is not None and count >= 0:
                     bound = count if bound is None else min(bound, count)
         return bound
 
+    def _of_any(self, dataset: ast.expr | None, frame: Frame | None) -> int | None:
+        chains = self._datasets.of(dataset, frame) if dataset is not None else ()
+        bounds = [self.at_most(each) for each in chains]
+        known = [each for each in bounds if each is not None]
+        return max(known) if known and len(known) == len(bounds) else None
+
     def _of_source(self, source: Source) -> int | None:
         if source.kind is From.TENSORS:
             return 1
         if not isinstance(source.node, ast.Call):
             return None
+        name = self._names.qualified(source.node.func) or ""
+        if name == "tensorflow_datasets.load":
+            given = argument(source.node, 0, "name")
+            known = CATALOGUE.get(str(given.value)) if isinstance(given, ast.Constant) else None
+            return None if known is None else known[0]
+        if name.endswith(".zip"):
+            zipped = map(self.at_most, source.parts)
+            return min((each for each in zipped if each is not None), default=None)
         if source.kind is From.RANGE:
             bounds = source.node.args[1:2] or source.node.args[:1]
             return self._number(bounds[0]) if bounds else None

@@ -393,3 +393,12 @@ KERAS_DATASETS = {
         (((None, 8), "float32"), ((None,), "float32")),
     ),
 }
+
+CATALOGUE: dict[str, tuple[int, tuple[int, int, int]]] = {
+    "cifar10": (60_000, (32, 32, 3)),
+    "cifar100": (60_000, (32, 32, 3)),
+    "fashion_mnist": (70_000, (28, 28, 1)),
+    "kmnist": (70_000, (28, 28, 1)),
+    "mnist": (70_000, (28, 28, 1)),
+}
+"""Data sets of tensorflow_datasets that are small: how many images they have, and of what size."""
