@@ -28,6 +28,7 @@ from tfmemlint.facts.mapped import Mapped, Mappings
 from tfmemlint.facts.names import Names
 from tfmemlint.facts.ops import Ops
 from tfmemlint.facts.passes import Pass, Passes
+from tfmemlint.facts.processors import Processors
 from tfmemlint.facts.pulls import PROGRESS, Pull, Pulls
 from tfmemlint.facts.rebuilds import Rebuilds, Rebuilt
 from tfmemlint.facts.remakes import Made, Remake, Remakes
@@ -145,6 +146,11 @@ class TensorFlow:
     def epochs(self) -> Epochs:
         """What pipelines give each time they are read."""
         return Epochs(self.names, self.values, self.mappings, self.elements)
+
+    @cached_property
+    def processors(self) -> Processors:
+        """What is made of the number of processors."""
+        return Processors(self.names, self.flow, self.values)
 
     @cached_property
     def loops(self) -> Loops:
