@@ -169,6 +169,16 @@ def whole_lines(file: File, first: ast.stmt, last: ast.stmt | None = None) -> Sp
     return Span(begin, finish)
 
 
+def below(file: File, statement: ast.stmt, text: str) -> Edit | None:
+    """A line of code put right below a statement; None if other code shares its lines."""
+    lines = whole_lines(file, statement)
+    if lines is None:
+        return None
+    end = newline(file)
+    lead = "" if file.text[: lines.end].endswith(("\n", "\r")) else end
+    return Edit(Span(lines.end, lines.end), f"{lead}{margin(file, statement)}{text}{end}")
+
+
 def margin(file: File, statement: ast.stmt) -> str:
     """The white space a statement's line begins with."""
     start = file.lines.start(file.span(statement).start)

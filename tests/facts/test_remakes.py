@@ -26,6 +26,7 @@ def read(source: str) -> File:
         ("wrap = tf.function(autograph=False)\nfor x in xs:\n    wrap(f)(x)", "wrap(f)"),
         ("def g(x):\n    return tf.function(f)(x)\nfor x in xs:\n    g(x)", "tf.function(f)"),
         ("def g(x):\n    return tf.function(f)(x)", "tf.function(f)"),
+        ("def g(x):\n    h = tf.function(f)\n    return h(x)", "tf.function(f)"),
     ],
 )
 def test_what_repeats_a_function_is_found(source: str, maker: str) -> None:
@@ -51,6 +52,9 @@ def test_what_repeats_a_function_is_found(source: str, maker: str) -> None:
         "@tf.function\ndef g(x):\n    return tf.function(f)(x)\nfor x in xs:\n    g(x)",
         "@cache\ndef make():\n    return tf.function(f)\nfor x in xs:\n    make()(x)",
         "def g():\n    return tf.function(f)(x)",
+        "def g(f, x):\n    return tf.function(f)(x)",
+        "def g(x):\n    h = tf.function(f)\n    for _ in y:\n        h(x)",
+        "def g(x):\n    h = tf.function(f)\n    h(x)\n    h(x)",
     ],
 )
 def test_a_function_for_each_thing_or_for_all_is_made_once(source: str) -> None:

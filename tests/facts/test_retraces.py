@@ -64,6 +64,7 @@ def test_few_numbers_and_tensors_are_not(source: str) -> None:
         ("return tf.matmul(x, x)[:, n]", {Handled.OPERAND}),
         ("return tf.gather(x, n)", {Handled.OPERAND}),
         ("return tf.stack([n, 1])", {Handled.OPERAND}),
+        ("return strategy.run(step, args=(x, n))", {Handled.OPERAND}),
         ("return helper(n)", {Handled.CAST}),
         ("return tf.square(x * n)", {Handled.ARITHMETIC, Handled.OPERAND}),
         ("return x if n > 1 else -x", {Handled.BRANCH}),

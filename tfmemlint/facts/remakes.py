@@ -71,8 +71,9 @@ class Remakes:
         """Every function remade, in source order of what repeats, each once."""
         found: dict[tuple[Made, Made], Remake] = {}
         for made in self._made():
-            for trail in self._trails(made):
-                remake = self._remake(made, trail)
+            trails = self._trails(made)
+            for trail in trails:
+                remake = self._remake(made, trail, len(trails) == 1)
                 if remake is not None:
                     found.setdefault((made, remake.maker), remake)
         ordered = sorted(found.values(), key=lambda each: (each.maker.lineno, each.made.lineno))
@@ -203,7 +204,7 @@ class Remakes:
         looked_at = isinstance(above, (ast.Attribute, ast.Expr))
         return not looked_at and self._call_with(trail[-1]) is None
 
-    def _remake(self, made: Made, trail: Trail) -> Remake | None:
+    def _remake(self, made: Made, trail: Trail, only: bool) -> Remake | None:
         calls = [each for each in trail if isinstance(each, ast.Call)]
         maker = calls[-1] if calls else made
         used = self._call_with(trail[-1])
@@ -228,7 +229,8 @@ class Remakes:
             passed = self._passed(made, within, call)
             if not any(self._is_new(each, self._extent(loop)) for each in passed):
                 return Remake(made, maker, used, loop, within)
-        if callers or used.func is not maker or not self._takes(within, used):
+        at_once = used.func is maker or (only and not self._loops.around(used))
+        if callers or not at_once or not self._takes(within, used) or self._is_given(made):
             return None
         return Remake(made, maker, used, None, within)
 
@@ -287,6 +289,12 @@ class Remakes:
                 return False
             below = above
         return False
+
+    def _is_given(self, made: Made) -> bool:
+        """Whether callers say which function is traced: it may be another one each time."""
+        given = _given(made) if isinstance(made, ast.Call) else None
+        binding = self._bindings.only(given) if isinstance(given, ast.Name) else None
+        return binding is not None and binding.how is How.PARAMETER
 
     def _takes(self, function: FunctionNode, used: ast.Call) -> bool:
         """Whether what a new function is called with comes from its maker's caller."""

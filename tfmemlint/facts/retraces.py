@@ -276,10 +276,10 @@ class Retraces:
         return found | {Handled.ARITHMETIC} if arithmetic else found
 
     def _is_packed(self, several: ast.List | ast.Tuple) -> bool:
-        """Whether a list of numbers becomes one tensor: `tf.stack([seed, 0])`."""
+        """Whether what is listed is data: `tf.stack([seed, 0])`, `run(step, args=(x, n))`."""
         above = self._tree.parent(several)
         if isinstance(above, ast.keyword):
-            return above.arg == "seed"
+            return above.arg in ("args", "seed")
         return isinstance(above, ast.Call) and self._names.is_any(above.func, _PACKS)
 
     def _given(
