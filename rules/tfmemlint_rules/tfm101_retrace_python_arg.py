@@ -43,9 +43,10 @@ KEEPS = {
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    if file.tf.is_test:
+    retraces = file.tf.retraces.all
+    if not retraces or file.is_test or file.tf.is_test:
         return
-    for retrace in file.tf.retraces.all:
+    for retrace in retraces:
         handled = file.tf.retraces.handled(retrace.function, retrace.parameter)
         if Handled.STRUCTURE not in handled:
             span = file.span(retrace.argument)

@@ -44,7 +44,7 @@ RANDOM = (
 
 def check(file: File) -> Iterator[Diagnostic]:
     remakes = file.tf.remakes.all
-    if not remakes or file.tf.is_test:
+    if not remakes or file.is_test or file.tf.is_test:
         return
     for number, remake in enumerate(remakes, 1):
         name = edits.fresh(file, "traced" if number == 1 else f"traced_{number}")
@@ -100,8 +100,9 @@ def _lifted(file: File, made: Made, anchor: ast.stmt) -> tuple[Edit, ...] | None
     """The definition, or the assignment of `tf.function(f)`, moved above the loop."""
     tree, bindings = file.tf.tree, file.tf.bindings
     statement = tree.statement(made)
-    target = statement.targets[0] if isinstance(statement, ast.Assign) else statement
-    name = target.id if isinstance(target, ast.Name) else getattr(statement, "name", "")
+    name = getattr(statement, "name", "") if statement is made else ""
+    if isinstance(statement, ast.Assign) and statement.value is made:
+        name = getattr(statement.targets[0], "id", "") if len(statement.targets) == 1 else ""
     within = getattr(anchor, "body", None)
     once = len(bindings.of(tree.scope(statement), name)) == 1
     straight = isinstance(within, list) and tree.place(statement)[0] is within

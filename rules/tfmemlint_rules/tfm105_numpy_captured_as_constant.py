@@ -34,12 +34,10 @@ from tfmemlint import (
     Claim,
     Cost,
     Diagnostic,
-    Edit,
     File,
     Fix,
     Metric,
     Rule,
-    Span,
     edits,
 )
 from tfmemlint.facts import Binding, Capture
@@ -91,8 +89,7 @@ def _fix(file: File, binding: Binding, captures: Sequence[Capture]) -> Fix | Non
     """A tensor made where the array gets its name, and read in place of it."""
     statement = file.tf.tree.statement(binding.node)
     tf = file.tf.names.module("tensorflow", statement)
-    lines = edits.whole_lines(file, statement)
-    if tf is None or lines is None or not isinstance(statement, ast.Assign):
+    if tf is None or not isinstance(statement, ast.Assign):
         return None
     if file.tf.tracing.why(statement) is not None or not file.tf.captures.stays(binding):
         return None
@@ -112,10 +109,10 @@ def _fix(file: File, binding: Binding, captures: Sequence[Capture]) -> Fix | Non
         return None
     suffix = "_T" if binding.name.isupper() else "_t"
     name = edits.fresh(file, binding.name + suffix)
-    line = f"{edits.margin(file, statement)}{name} = {made}{edits.newline(file)}"
+    line = edits.below(file, statement, f"{name} = {made}")
     replaced = [edits.replaced(file, each, name) for each in places]
     title = f"Make one tensor of `{binding.name}`"
-    return Fix(title, (Edit(Span(lines.end, lines.end), line), *replaced), safety)
+    return None if line is None else Fix(title, (line, *replaced), safety)
 
 
 def _conversion(file: File, capture: Capture) -> str | None:

@@ -32,12 +32,10 @@ from tfmemlint import (
     Claim,
     Cost,
     Diagnostic,
-    Edit,
     File,
     Fix,
     Metric,
     Rule,
-    Span,
     edits,
 )
 from tfmemlint.facts import Binding, Capture
@@ -106,8 +104,7 @@ def _fix(file: File, call: ast.Call, taken: set[str]) -> Fix | None:
     statements = [file.tf.tree.statement(each.node) for each in bindings]
     last = max(statements, key=lambda each: each.lineno)
     block = file.tf.tree.place(last)[0]
-    lines = edits.whole_lines(file, last)
-    if lines is None or any(file.tf.tree.place(each)[0] is not block for each in statements):
+    if any(file.tf.tree.place(each)[0] is not block for each in statements):
         return None
     if not isinstance(last, ast.Assign) or file.tf.tracing.why(last) is not None:
         return None
@@ -117,9 +114,8 @@ def _fix(file: File, call: ast.Call, taken: set[str]) -> Fix | None:
     text = file.source(call)
     if "\n" in text or not _is_known_above(file, call, last):
         return None
-    line = f"{edits.margin(file, last)}{name} = {text}{edits.newline(file)}"
-    edited = Edit(Span(lines.end, lines.end), line), edits.replaced(file, call, name)
-    return Fix("Make the dataset outside", edited, Applicability.SAFE)
+    line, read = edits.below(file, last, f"{name} = {text}"), edits.replaced(file, call, name)
+    return line and Fix("Make the dataset outside", (line, read), Applicability.SAFE)
 
 
 def _bindings(file: File, call: ast.Call) -> list[Binding]:

@@ -53,7 +53,7 @@ Place = ast.keyword | ast.Call | ast.Assign
 
 def check(file: File) -> Iterator[Diagnostic]:
     found: list[Place] = [*_compiled(file), *_set(file), *_switched(file)]
-    if not found or _is_test(file) or _is_debugged(file):
+    if not found or file.is_test or file.tf.is_test or _is_debugged(file):
         return
     for place in found:
         if not _is_conditional(file, place):
@@ -104,12 +104,6 @@ def _is_conditional(file: File, place: Place) -> bool:
     above = file.tf.tree.ancestors(place)
     tests = [each.test for each in above if isinstance(each, (ast.If, ast.IfExp))]
     return not all("__name__" in ast.unparse(test) for test in tests)
-
-
-def _is_test(file: File) -> bool:
-    """Whether the file tests other code, by what it imports or by how test runners find it."""
-    name = file.path.replace("\\", "/").rpartition("/")[2]
-    return file.tf.is_test or name.startswith("test_") or name.endswith("_test.py")
 
 
 def _is_debugged(file: File) -> bool:
