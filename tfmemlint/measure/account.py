@@ -19,6 +19,10 @@ It ends too early where a program is killed or profiles itself.
 """
 
 
+_BEFORE = Statement("", 0, 0, "")
+"""Stands for what happened before the program's first statement."""
+
+
 class Holding(NamedTuple):
     """Tensors alike that were held at the peak."""
 
@@ -27,6 +31,8 @@ class Holding(NamedTuple):
     operation: str | None
     shape: str | None
     dtype: str | None
+    written_at: Statement | None = None
+    """Where the operation was written, if that is elsewhere."""
 
 
 class Line(NamedTuple):
@@ -149,12 +155,17 @@ def _known(numbers: Iterable[int], statements: Sequence[Statement]) -> tuple[Sta
 def _held(entries: Iterable[Mapping[str, Any]], statements: Sequence[Statement]) -> Iterator[Line]:
     lines: defaultdict[Statement, list[Holding]] = defaultdict(list)
     for entry in entries:
-        statement = _one(entry["statement"], statements) or Statement("", 0, 0, "")
-        lines[statement].append(
-            Holding(
-                entry["bytes"], entry["tensors"], entry["operation"], entry["shape"], entry["dtype"]
-            )
+        statement = _one(entry["statement"], statements) or _BEFORE
+        written_at = _one(entry["written_at"], statements)
+        holding = Holding(
+            entry["bytes"],
+            entry["tensors"],
+            entry["operation"],
+            entry["shape"],
+            entry["dtype"],
+            None if written_at == statement else written_at,
         )
+        lines[statement].append(holding)
     for statement, holdings in lines.items():
         holdings.sort(key=lambda holding: -holding.bytes)
         yield Line(statement, sum(each.bytes for each in holdings), tuple(holdings))

@@ -13,6 +13,24 @@ from typing import Any, NamedTuple
 from tfmemlint.measure.watching import Moment, advance
 
 _TRACED = (b"MemoryAllocation", b"MemoryDeallocation")
+_EXECUTES = "EagerLocalExecute: "
+_AROUND = (b"Iterator::", _EXECUTES.encode())
+_FACTS = frozenset(
+    ("addr", "allocation_bytes", "allocator_name", "data_type", "requested_bytes", "shape", "tf_op")
+)
+
+
+EAGER, DATA = "eager", "tf.data"
+"""What a thread does that runs an operation by itself, and one that only `tf.data` has."""
+
+
+class Origin(NamedTuple):
+    """The numbers of the statements that an allocation is to be seen with."""
+
+    holder: int
+    """What answers for the memory."""
+    written_at: int
+    """Where the operation was written: within a function that the holder calls, or the same."""
 
 
 class Allocation(NamedTuple):
@@ -26,9 +44,11 @@ class Allocation(NamedTuple):
     """Empty where the runtime does not say."""
     shape: str
     data_type: int
-    step: str
-    """The `tf.data` iterator at work on that thread, or `tf.data` where only that is known."""
-    statement: int | None = None
+    during: str
+    """EAGER, the `tf.data` iterator at work on that thread, DATA where only that is known, or
+    nothing."""
+    origin: Origin | None = None
+    """None until it has been looked up."""
 
 
 class Peak(NamedTuple):
@@ -52,7 +72,7 @@ class Event(NamedTuple):
 class Ledger:
     """What is alive, and what was at the peak; fed one stretch of the trace after the other."""
 
-    def __init__(self, attribute: Callable[[Allocation, int], int]) -> None:
+    def __init__(self, attribute: Callable[[Allocation, int], Origin]) -> None:
         self.peak = Peak(0, 0, 0, (), ())
         self.last: Peak | None = None
         self.curve: list[tuple[int, int]] = []
@@ -87,10 +107,10 @@ class Ledger:
         innermost = _innermost(self._stack, timeline)
 
         def settled(allocation: Allocation) -> Allocation:
-            if allocation.statement is not None:
+            if allocation.origin is not None:
                 return allocation
             at = innermost[bisect_right(moments, allocation.nanoseconds)]
-            return allocation._replace(statement=self._attribute(allocation, at))
+            return allocation._replace(origin=self._attribute(allocation, at))
 
         def peak(count: int) -> Peak:
             """What was alive after so many events."""
@@ -176,42 +196,50 @@ class Trace:
     def _of_plane(self, plane: Any, start: int) -> Iterator[Event]:
         names: dict[int, bytes] = {key: each.name for key, each in plane.event_metadata.items()}
         memory = {key: name == _TRACED[0] for key, name in names.items() if name in _TRACED}
-        steps = {key for key, name in names.items() if name.startswith(b"Iterator::")}
-        stats: dict[int, str] = {key: _text(each.name) for key, each in plane.stat_metadata.items()}
+        around = {key: _text(name) for key, name in names.items() if name.startswith(_AROUND)}
+        wanted = memory.keys() | around.keys()
+        texts = {key: _text(each.name) for key, each in plane.stat_metadata.items()}
+        facts = {key: texts[key] for key in texts if texts[key] in _FACTS}
         for line in plane.lines:
             base = start + line.timestamp_ns
-            of_data = "tf.data" if line.name.startswith(b"tf_data") else ""
-            wanted = [event for event in line.events if event.metadata_id in memory.keys() | steps]
-            wanted.sort(key=lambda event: (event.offset_ps, -event.duration_ps))
-            within: list[tuple[int, str]] = []
-            for event in wanted:
-                while within and within[-1][0] <= event.offset_ps:
+            thread = DATA if line.name.startswith(b"tf_data") else ""
+            events = [event for event in line.events if event.metadata_id in wanted]
+            events.sort(key=lambda event: (event.offset_ps, -event.duration_ps))
+            within: list[tuple[int, int]] = []
+            for event in events:
+                kind, offset = event.metadata_id, event.offset_ps
+                while within and within[-1][0] <= offset:
                     within.pop()
-                if event.metadata_id in steps:
-                    name = _text(names[event.metadata_id])
-                    within.append((event.offset_ps + event.duration_ps, name))
+                if kind in around:
+                    within.append((offset + event.duration_ps, kind))
                     continue
-                facts = {
-                    stats[each.metadata_id]: _value(each, plane.stat_metadata)
+                known: dict[str, Any] = {
+                    facts[each.metadata_id]: texts.get(each.ref_value) or each.int64_value
                     for each in event.stats
+                    if each.metadata_id in facts
                 }
-                if self._allocator not in facts.get("allocator_name", "").lower():
+                if self._allocator not in known["allocator_name"].lower():
                     continue
-                when = base + event.offset_ps // 1000
-                step = within[-1][1] if within else of_data
-                allocation = _allocation(facts, when, step) if memory[event.metadata_id] else None
-                yield Event(when, facts["addr"], allocation)
+                when = base + offset // 1000
+                allocation = None
+                if memory[kind]:
+                    during = around[within[-1][1]] if within else thread
+                    allocation = _allocation(known, when, during)
+                yield Event(when, known["addr"], allocation)
 
 
-def _allocation(facts: dict[str, Any], when: int, step: str) -> Allocation:
+def _allocation(facts: dict[str, Any], when: int, during: str) -> Allocation:
+    operation: str = facts.get("tf_op", "")
+    if during.startswith(_EXECUTES):
+        during = EAGER if operation == during.removeprefix(_EXECUTES) else ""
     return Allocation(
         bytes=facts["requested_bytes"],
         rounded=facts["allocation_bytes"],
         nanoseconds=when,
-        operation=facts.get("tf_op", ""),
+        operation=operation,
         shape=facts.get("shape", ""),
         data_type=facts.get("data_type", 0),
-        step=step,
+        during=during,
     )
 
 
@@ -238,14 +266,6 @@ def _starts(space: Any) -> Iterator[int]:
         for stat in plane.stats:
             if plane.stat_metadata[stat.metadata_id].name == b"profile_start_time":
                 yield stat.uint64_value
-
-
-def _value(stat: Any, metadata: Any) -> Any:
-    kind = stat.WhichOneof("value")
-    value = getattr(stat, kind)
-    if kind == "ref_value":
-        return _text(metadata[value].name)
-    return _text(value) if isinstance(value, bytes) else value
 
 
 def _text(data: bytes) -> str:

@@ -20,7 +20,7 @@ from types import ModuleType, TracebackType
 from typing import Any
 
 from tfmemlint.measure import statements as stmts
-from tfmemlint.measure.allocations import Allocation, Ledger, Trace, thinned
+from tfmemlint.measure.allocations import DATA, EAGER, Allocation, Ledger, Origin, Trace, thinned
 from tfmemlint.measure.origins import Origins
 from tfmemlint.measure.statements import Statements
 from tfmemlint.measure.watching import RISES, Reading, Watch
@@ -28,7 +28,7 @@ from tfmemlint.measure.watching import RISES, Reading, Watch
 MOST_STATEMENTS = 1 << 16
 """Statements that have a place in the account."""
 
-_STRETCH = 2.0  # seconds of trace that are kept before they are read
+_STRETCH = 10.0  # seconds of trace that are kept before they are read
 _LONGEST_TIMELINE = 200_000
 _ARENA = 2 << 30
 _REGION = 4 << 20  # what the allocator takes before the arena is asked for
@@ -249,7 +249,7 @@ class _Session:
     def _take_turns(self) -> None:
         """Read the trace now and then, so that it never grows large."""
         began = time.monotonic()
-        while not self._over.wait(0.1):
+        while not self._over.wait(0.25):
             long = len(self._watch.timeline) > _LONGEST_TIMELINE
             if long or time.monotonic() - began > _STRETCH:
                 self._fold(go_on=True)
@@ -292,18 +292,22 @@ class _Session:
     def _locate(self, path: str, line: int) -> int | None:
         return self._statements.at(path, line)
 
-    def _attribute(self, allocation: Allocation, running: int) -> int:
-        """The statement that stands for an allocation: where its operation was written if that is
-        known, else where the program was."""
-        statement = None
-        if allocation.operation:
-            statement = self._origins.of_operation(allocation.operation)
-        if statement is None and allocation.step.startswith("Iterator::"):
-            statement = self._origins.of_pipeline(allocation.step)
-        elif statement is None and allocation.step:
-            statement = self._origins.of_any_batch()
-            statement = self._origins.of_any_step() if statement is None else statement
-        return running if statement is None else statement
+    def _attribute(self, allocation: Allocation, running: int) -> Origin:
+        """The statements to see an allocation with.
+
+        In a graph, where the operation was written; in a pipeline, what keeps its elements; and
+        where neither is known, where the program was.
+        """
+        written = None
+        if allocation.operation and allocation.during != EAGER:
+            written = self._origins.of_operation(allocation.operation)
+        holder = written
+        if allocation.during == DATA:
+            holder = self._origins.of_any_element() or written
+        elif allocation.during and allocation.during != EAGER:
+            holder = self._origins.of_element(allocation.during) or written
+        holder = holder or running
+        return Origin(holder, written or holder)
 
     def _failure(self, error: BaseException, traceback: TracebackType | None) -> dict[str, Any]:
         """What the program died of, and where."""
@@ -382,14 +386,15 @@ class _Session:
         return [((when - self._started) / 1e9, held) for when, held in curve]
 
     def _held(self, alive: tuple[Allocation, ...]) -> Iterator[dict[str, Any]]:
-        groups: defaultdict[tuple[int | None, str, str, int, str], list[int]] = defaultdict(list)
+        groups: defaultdict[tuple[Origin | None, str, str, int, str], list[int]] = defaultdict(list)
         for each in alive:
-            key = (each.statement, each.operation, each.shape, each.data_type, each.step)
+            key = (each.origin, each.operation, each.shape, each.data_type, each.during)
             groups[key].append(each.bytes)
-        for (statement, operation, shape, data_type, step), sizes in groups.items():
+        for (origin, operation, shape, data_type, during), sizes in groups.items():
             yield {
-                "statement": statement,
-                "operation": operation or step or None,
+                "statement": origin.holder if origin else 0,
+                "written_at": origin.written_at if origin else 0,
+                "operation": operation or (None if during == EAGER else during) or None,
                 "shape": shape or None,
                 "dtype": self._tf.as_dtype(data_type).name if data_type else None,
                 "tensors": len(sizes),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -12,6 +12,7 @@ Locate = Callable[[str, int], "int | None"]
 
 _VERSION = re.compile(r"V\d+$")
 _FUSED = re.compile(r"And(?=[A-Z])")
+_BUFFERS = ("Cache", "Prefetch", "Shuffle")
 _DEEPEST = 16
 
 
@@ -46,6 +47,15 @@ class Origins:
             missing.append("steps of tf.data pipelines")
         return missing
 
+    def add_operation(self, name: str, statement: int) -> None:
+        """A graph got an operation of this name."""
+        self._operations.setdefault(name, set()).add(statement)
+
+    def add_pipeline(self, steps: tuple[Step, ...]) -> None:
+        """A pipeline was made, or one made longer; the last step comes first."""
+        self._pipelines.pop(steps[1:], None)
+        self._pipelines[steps] = None
+
     def of_operation(self, name: str) -> int | None:
         """The statement that made the operation of this name; None where it is not the only one.
 
@@ -59,39 +69,30 @@ class Origins:
                 return next(iter(statements)) if len(statements) == 1 else None
         return None
 
-    def of_pipeline(self, iterator: str) -> int | None:
-        """The statement that made the innermost step of `Iterator::Root::Prefetch::Batch`."""
+    def of_element(self, iterator: str) -> int | None:
+        """The statement that keeps what was made in `Iterator::Root::Prefetch::Shuffle::Map`.
+
+        That is the next buffer on the way out, or else the step at work.
+        """
         kinds = [kind for part in iterator.split("::")[1:] for kind in _kinds(part)]
-        best, found = 0, None
-        for pipeline in self._pipelines:
-            shared = len({step.kind for step in pipeline}.intersection(kinds))
-            if shared < best:
-                continue
-            for kind in reversed(kinds):
-                statement = next((step.statement for step in pipeline if step.kind == kind), None)
-                if statement is not None:
-                    best, found = shared, statement
-                    break
-        return found
+        likeness = {
+            pipeline: len({step.kind for step in pipeline}.intersection(kinds))
+            for pipeline in self._pipelines
+        }
+        most = max(likeness.values(), default=0)
+        alike = [pipeline for pipeline, shared in likeness.items() if shared == most > 0]
+        return _same(_keeper(pipeline, kinds) for pipeline in alike)
 
-    def of_any_batch(self) -> int | None:
-        """The statement that batches, if only one does."""
-        return self._only(step for each in self._pipelines for step in each if step.kind == "Batch")
-
-    def of_any_step(self) -> int | None:
-        """The statement that makes the pipelines, if only one does."""
-        return self._only(step for pipeline in self._pipelines for step in pipeline)
-
-    def _only(self, steps: Iterator[Step]) -> int | None:
-        statements = {step.statement for step in steps}
-        return statements.pop() if len(statements) == 1 else None
+    def of_any_element(self) -> int | None:
+        """The statement that keeps the elements of any pipeline, if it is one for all."""
+        return _same(_keeper(steps, [step.kind for step in steps]) for steps in self._pipelines)
 
     def _listen_to_graphs(self, graph: Any, create: Any) -> None:
         def create_and_note(owner: Any, *args: Any, **kwargs: Any) -> Any:
             operation = create(owner, *args, **kwargs)
             statement = self._users(operation.traceback)
             if statement is not None:
-                self._operations.setdefault(operation.name, set()).add(statement)
+                self.add_operation(operation.name, statement)
             return operation
 
         graph._create_op_internal = create_and_note
@@ -104,8 +105,7 @@ class Origins:
                 before += getattr(source, "_tfmemlint_steps", ())
             step = Step(_kind(type(owner).__name__), self._running())
             owner._tfmemlint_steps = steps = (step, *before)
-            self._pipelines.pop(before, None)  # it is the beginning of this one
-            self._pipelines[steps] = None
+            self.add_pipeline(steps)
 
         dataset.__init__ = begin_and_note
 
@@ -116,6 +116,20 @@ class Origins:
             if statement is not None:
                 return statement
         return None
+
+
+def _keeper(pipeline: tuple[Step, ...], kinds: list[str]) -> int | None:
+    """The statement of the innermost of these kinds that keeps elements; else of the innermost."""
+    made = {step.kind: step.statement for step in reversed(pipeline)}
+    there = [kind for kind in reversed(kinds) if kind in made]
+    buffers = [kind for kind in there if kind in _BUFFERS]
+    return made[(buffers or there)[0]] if there else None
+
+
+def _same(statements: Iterable[int | None]) -> int | None:
+    """The one there is; None where there are several."""
+    found = set(statements)
+    return found.pop() if len(found) == 1 else None
 
 
 def _stretches(parts: list[str]) -> Iterator[str]:
@@ -129,6 +143,8 @@ def _stretches(parts: list[str]) -> Iterator[str]:
 def _kind(name: str) -> str:
     """`_ParallelMapDataset` and `ParallelMapV2` are both a `Map`."""
     name = _VERSION.sub("", name.strip("_")).removesuffix("Dataset")
+    if name.startswith("MemoryCache"):  # the runtime's name for what reads and writes a cache
+        return "Cache"
     return name.removeprefix("Parallel") or name
 
 

@@ -174,7 +174,9 @@ def _held(account: Account) -> Iterator[str]:
 def _tensor(holding: Holding) -> str:
     times = f"{holding.tensors} x " if holding.tensors > 1 else ""
     parts = (holding.operation, holding.shape, holding.dtype)
-    return times + show(" ".join(part for part in parts if part) or "no operation named")
+    at = holding.written_at
+    written = f", written at {show_path(_path(at))}:{at.line}" if at else ""
+    return times + show(" ".join(part for part in parts if part) or "no operation named") + written
 
 
 def _at(statement: Statement | None) -> str:
@@ -236,8 +238,12 @@ def _line(line: Line) -> dict[str, Any]:
     return {
         **_place(line.statement),
         "bytes": line.bytes,
-        "holdings": [holding._asdict() for holding in line.holdings],
+        "holdings": [_holding(holding) for holding in line.holdings],
     }
+
+
+def _holding(holding: Holding) -> dict[str, Any]:
+    return {**holding._asdict(), "written_at": holding.written_at and _place(holding.written_at)}
 
 
 def _failure(failure: Failure) -> dict[str, Any]:
@@ -248,5 +254,5 @@ def _failure(failure: Failure) -> dict[str, Any]:
         "at": failure.statement and _place(failure.statement),
         "written_at": failure.written_at and _place(failure.written_at),
         "operation": failure.operation,
-        "requested": failure.requested and failure.requested._asdict(),
+        "requested": failure.requested and _holding(failure.requested),
     }
