@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from tfmemlint import Claim, File, Metric, Rule, registry
 from tfmemlint.decoding import decode
 from tfmemlint.linting import lint
-from tfmemlint.screen import awaited, mentions_tensorflow, words
+from tfmemlint.screen import awaited, code, mentions_tensorflow, words
 
 RULES = registry.load()
 FIXTURES = registry.folder(next(iter(RULES.values()))).parent
@@ -33,7 +34,7 @@ def test_no_finding_in_any_fixture_is_held_back(path: Path) -> None:
     found = lint(str(path), text, RULES.values())
 
     assert mentions_tensorflow(data) or not found
-    assert found == lint(str(path), text, awaited(RULES.values(), words(data)))
+    assert found == lint(str(path), text, awaited(RULES.values(), words(code(data))))
 
 
 def test_some_fixture_has_findings() -> None:
@@ -114,13 +115,75 @@ def test_a_rule_waits_where_a_trigger_is_not_met(triggers: tuple[str, ...], sour
     assert awaited([rule(*triggers)], words(source.encode())) == []
 
 
+@pytest.mark.parametrize(
+    ("source", "kept"),
+    [
+        ("a = 1  # b", "a 1"),
+        ('a = """b\n# c\n"""\n', "a"),
+        ("def f():\n    '''It\\'s \"\"\" of g\"'''\n    h()", "def f h"),
+        ("a = '# b' + \"it's c\"", "a b it s c"),
+        ('a = r"\\\\" # b\nc', "a r c"),
+        ('"""a""" + b\r# c\rd', "b d"),
+        ('x = "a\\\nb" # c', "x a b"),
+        ('\'"""\' + a + """b""" + "\'\'\'"', "a"),
+        ("f'{a}'\nb # c", "f a b"),
+    ],
+)
+def test_comments_and_long_strings_are_no_code(source: str, kept: str) -> None:
+    assert set(kept.encode().split()) == words(code(source.encode()))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "f'''{a(\"\"\"b\"\"\")}'''",
+        'f"{a["#"]}" + b',
+        '# """\na\n# """',
+        'f"{\na}" + """b"""',
+    ],
+    ids=["long-formatted", "comment-in-formatted", "quotes-in-comments", "over-lines"],
+)
+def test_in_doubt_all_is_code(source: str) -> None:
+    assert source.encode() == code(source.encode())
+
+
+PIECES = [
+    *("a", "b.c", " ", "\n", "\n    ", "(", ")", "[", "]", "{", "}", ":", ",", " = ", "+", "if a:"),
+    *("#", '"', "'", '"""', "'''", "\\", "f", "rb", 'F"', "fr'", '"{a}"', "\r", "\r\n", "\xe9"),
+    *("'d'", '"d"', "# e\n", '"""e"""', "f'{g}'", 'f"{g["d"]}"', "lambda: "),
+]
+
+
+def names(tree: ast.AST) -> set[bytes]:
+    found = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    found |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    return {name.encode() for name in found if name.isascii()}
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
+def test_every_name_in_code_is_a_word_of_the_code(source: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            tree = ast.parse(source)
+        except (SyntaxError, ValueError):
+            return
+
+    assert names(tree) <= words(code(source.encode()))
+
+
+def test_every_name_in_the_standard_library_is_a_word_of_its_code() -> None:
+    for path in sorted(Path(ast.__file__).parent.glob("*.py")):
+        data = path.read_bytes()
+
+        assert names(ast.parse(data)) <= words(code(data)), path
+
+
 @given(st.lists(st.sampled_from([*"a\xe9\u212a\ufb01.(\n'# \\_0", "fit"])).map("".join))
 def test_every_name_that_python_reads_is_a_word(source: str) -> None:
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError):
         return
-    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    names |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
 
-    assert {name.encode() for name in names if name.isascii()} <= words(source.encode())
+    assert names(tree) <= words(source.encode())

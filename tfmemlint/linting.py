@@ -29,15 +29,17 @@ def lint(
 
     `tensorflow` is the oldest version that the code is to run with; None if any.
     """
-    # `ast` and the facts take longer to import than most files take to be found clean.
-    from tfmemlint.source import File, TooDeep, parse  # noqa: PLC0415
+    from tfmemlint.parsing import TooDeep, refuse  # noqa: PLC0415
 
     rules = tuple(rules)
     found: dict[Finding, None] = {}
     try:
         if not rules:
-            parse(text, path)
+            refuse(text, path)
             return ()
+        # The facts take longer to import than most files take to be found clean.
+        from tfmemlint.source import File  # noqa: PLC0415
+
         file = File(path, text, tensorflow)
     except SyntaxError as error:
         return (Finding(*SYNTAX_ERROR, _diagnostic(error, text)),)

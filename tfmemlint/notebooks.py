@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, cast
 
 from tfmemlint.decoding import UndecodableError
 from tfmemlint.lines import Lines
-from tfmemlint.source import TooDeep, parse
+from tfmemlint.parsing import TooDeep, parse
 from tfmemlint.vocabulary import Cell, Edit, Fix, Span
 
 _BOM = b"\xef\xbb\xbf"

@@ -220,7 +220,7 @@ class Checker:
 
     def _findings(self, path: str, plan: Plan, opened: _Opened) -> tuple[Finding, ...]:
         here, text = plan.reported_in(path), opened.content.text
-        words = screen.words(text.encode("utf-8", "surrogatepass"))
+        words = screen.words(screen.code(text.encode("utf-8", "surrogatepass")))
         rules = [rule for rule in plan.rules if rule.code in here]
         rules = screen.awaited(rules, words)
         oldest = self._configs.oldest_tensorflow(_folder(path)) if rules else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING
@@ -12,6 +13,18 @@ if TYPE_CHECKING:
 _WORD = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"
 _SPACED = bytes(byte if byte in _WORD else 0x20 for byte in range(256))
 
+_LONG = rb"QQQ[^Q\\]*(?:(?:\\[\s\S]|Q(?!QQ))[^Q\\]*)*QQQ"
+_SHORT = rb"Q[^Q\\\n]*(?:\\[\s\S][^Q\\\n]*)*Q"
+# Splitting by it leaves code at even places, and at odd ones the strings that are kept.
+_COMMENT_OR_STRING = re.compile(
+    rb"#[^\n]*|%b|%b|(%b|%b)"
+    % tuple(form.replace(b"Q", quote) for form in (_LONG, _SHORT) for quote in (b'"', b"'"))
+)
+_COMMENT = re.compile(rb"#[^\n]*")
+_FORMATTED = tuple(
+    prefix + quote for prefix in (b"f", b"F", b"fr", b"fR", b"Fr", b"FR") for quote in (b'"', b"'")
+)
+
 
 def mentions_tensorflow(data: bytes) -> bool:
     """Whether the source can use TensorFlow or Keras at all."""
@@ -21,6 +34,24 @@ def mentions_tensorflow(data: bytes) -> bool:
         return False
     plain = _plain(data)
     return b"tensorflow" in plain or b"keras" in plain
+
+
+def code(data: bytes) -> bytes:
+    """The source without its comments and its strings in three quotes; in doubt, all of it.
+
+    What looks like code in a formatted string is code, and may hold quotes of its own.
+    """
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    if _has_long_quote(b"\n".join(_COMMENT.findall(data))):
+        return data
+    if any(_is_doubtful(data, mark) for mark in _FORMATTED if mark in data):
+        return data
+    parts = _COMMENT_OR_STRING.split(data)
+    plain = b" ".join(parts[::2])
+    if b'"' in plain or b"'" in plain:
+        return data
+    return plain + b" ".join(filter(None, parts[1::2]))
 
 
 def words(data: bytes) -> frozenset[bytes]:
@@ -36,6 +67,22 @@ def awaited(rules: Iterable[Rule], words: frozenset[bytes]) -> list[Rule]:
         for rule in rules
         if not any(_alternatives(entry).isdisjoint(words) for entry in rule.triggers)
     ]
+
+
+def _has_long_quote(data: bytes) -> bool:
+    return b'"""' in data or b"'''" in data
+
+
+def _is_doubtful(data: bytes, mark: bytes) -> bool:
+    """Whether some formatted string that begins so is long, or has what may begin a comment."""
+    if mark + mark[-1:] * 2 in data:
+        return True
+    line_end = 0
+    while (start := data.find(mark, line_end)) >= 0:
+        line_end = data.find(b"\n", start) % (len(data) + 1)  # the last line may have none
+        if data.find(b"#", start, line_end) >= 0:
+            return True
+    return False
 
 
 def _plain(data: bytes) -> bytes:

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import ast
-import warnings
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tfmemlint.facts import TensorFlow
 from tfmemlint.lines import Lines
+from tfmemlint.parsing import parse
 from tfmemlint.vocabulary import Span
 
 if TYPE_CHECKING:
     from tfmemlint.concrete import Concrete
-
-
-class TooDeep(Exception):
-    """The code nests deeper than Python's own parser follows."""
 
 
 class File:
@@ -70,15 +66,3 @@ class File:
 
 
 Located = ast.expr | ast.stmt | ast.arg | ast.keyword | ast.alias | ast.excepthandler | ast.pattern
-
-
-def parse(text: str, path: str) -> ast.Module:
-    """The tree of `text`; raises SyntaxError as Python would, TooDeep where Python gives up."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            return ast.parse(text, path)
-        except ValueError as error:  # a NUL byte, before Python 3.12
-            raise SyntaxError(str(error)) from error
-        except (RecursionError, MemoryError) as error:
-            raise TooDeep from error

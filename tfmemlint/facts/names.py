@@ -88,8 +88,14 @@ class Names:
     def uses(self, names: tuple[str, ...]) -> bool:
         """Whether the file imports or mentions anything whose canonical name begins like these."""
         imported = self._tree.all(ast.alias)
-        return any((self._imported(each) or "").startswith(names) for each in imported) or any(
-            (self.qualified(each) or "").startswith(names) for each in self._tree.all(ast.Attribute)
+        if any((self._imported(each) or "").startswith(names) for each in imported):
+            return True
+        last = {name.rpartition(".")[2] for name in names}
+        last |= {old.rpartition(".")[2] for old, new in _CANONICAL.items() if new.endswith(names)}
+        ends = tuple(last)  # a name that begins so has a part of it that ends so
+        return any(
+            each.attr.startswith(ends) and (self.qualified(each) or "").startswith(names)
+            for each in self._tree.all(ast.Attribute)
         )
 
     def _resolve(self, expression: ast.expr, hops: int) -> str | None:

@@ -206,8 +206,24 @@ def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
 
 _LEAVES = (ast.Constant, ast.Global, ast.MatchSingleton, ast.Name, ast.Nonlocal, ast.alias)
 _HOLD_NO_NODE = frozenset(
-    ("arg", "attr", "conversion", "ctx", "is_async", "kwd_attrs", "level", "module", "name", "op")
-    + ("ops", "rest", "simple", "str", "type_comment", "type_ignores")
+    (
+        "arg",
+        "attr",
+        "conversion",
+        "ctx",
+        "is_async",
+        "kwd_attrs",
+        "level",
+        "module",
+        "name",
+        "op",
+        "ops",
+        "rest",
+        "simple",
+        "str",
+        "type_comment",
+        "type_ignores",
+    )
 )
 _FIELDS = {
     kind: _fields(kind)
