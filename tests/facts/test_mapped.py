@@ -212,11 +212,13 @@ def test_what_is_random(function: str) -> None:
         "def f(x):\n    tf.print(x)\n    return x",
         "def f(x):\n    state.count = x\n    return x",
         "def f(x):\n    seen[0] = x\n    return x",
+        "lambda x: x * strength",
     ],
 )
 def test_what_is_stateful(function: str) -> None:
     is_lambda = function.startswith("lambda")
-    found = mapped(function, FLOATS) if is_lambda else mapped("f", FLOATS, function + "\n")
+    before = "strength = tf.Variable(1.0)\n" if is_lambda else function + "\n"
+    found = mapped(function if is_lambda else "f", FLOATS, before)
 
     assert (found.is_stateful, found.is_pure) == (True, False)
 

@@ -43,7 +43,7 @@ class Mapped(NamedTuple):
     is_random: bool
     """Whether it draws random numbers without being given their seeds."""
     is_stateful: bool
-    """Whether it runs Python for each element, prints, or changes what outlives it."""
+    """Whether it runs Python for each element, prints, or reads or changes what may change."""
     is_known: bool
     """Whether everything it does is in sight and understood."""
     is_exact: bool
@@ -222,6 +222,8 @@ class _Run:
 
     def _outside(self, node: ast.expr) -> Tensor:
         value = self._values.number(node)
+        if value is None and self._values.of(node).kind is Kind.VARIABLE:
+            self.effects.stateful = True  # what it holds may be another number by then
         return OUTSIDE if value is None else number(value)
 
     def _attribute(self, node: ast.Attribute) -> Held:

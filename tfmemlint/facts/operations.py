@@ -38,7 +38,7 @@ class Effects:
         self.random = False
         """It draws random numbers without being given their seeds."""
         self.stateful = False
-        """It runs Python for each element, prints, or changes what outlives it."""
+        """It runs Python for each element, prints, or reads or changes what may change."""
         self.known = True
         """All of it is in sight and understood."""
         self.exact = True
