@@ -128,9 +128,12 @@ class Consumers:
                         yield Into.LIST, dataset, call, None
             elif builtin == "iter":
                 yield from ((Into.ITERATOR, given, call, None) for given in call.args)
-            elif any(map(self._datasets.of, _given_to(call))):
-                if self._functions.definition(callee) is None:
-                    yield from self._given(call)
+            elif self._takes_a_pipeline(call) and self._functions.definition(callee) is None:
+                yield from self._given(call)
+
+    def _takes_a_pipeline(self, call: ast.Call) -> bool:
+        given = (*call.args, *(each.value for each in call.keywords))
+        return any(map(self._datasets.of, given))
 
     def _given(self, call: ast.Call) -> Iterator[_Place]:
         """What a function out of sight is given."""
@@ -192,12 +195,6 @@ _GIVES_ITERATOR = frozenset({"as_numpy_iterator", "make_initializable_iterator"}
 _LOOKS = frozenset(
     {"getattr", "hasattr", "id", "isinstance", "len", "print", "repr", "str", "type"}
 ) | (_PASSES_ON - _LISTS - {"iter"})
-
-
-def _given_to(call: ast.Call) -> Iterator[ast.expr]:
-    """Everything a call is given, by place or by keyword."""
-    yield from call.args
-    yield from (each.value for each in call.keywords)
 
 
 def _builtin(call: ast.Call) -> str | None:
