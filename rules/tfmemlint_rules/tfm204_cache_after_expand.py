@@ -121,13 +121,17 @@ def _how(passage: Passage) -> str:
 
 def _fix(file: File, site: Site) -> Fix | None:
     """The maps put behind the cache, and behind what may hold its elements after it."""
-    chain, methods = site.chain, site.chain.methods
-    passages = file.tf.elements.passages(chain, site.cache, MOVABLE)
+    chain, methods, elements = site.chain, site.chain.methods, file.tf.elements
+    passages = elements.passages(chain, site.cache, MOVABLE)
     data = [(place, passage.growth) for place, passage in passages if 2 <= passage.growth < inf]
     last = chain.sharing(site.cache, KEEPS)
     if not data or last is None:  # only names of files, or a shuffle that would hold what is mapped
         return None
     first, _ = max(data, key=lambda found: found[1])
+    if (
+        elements.passage(chain, site.map, first).growth >= 2
+    ):  # much of it would be kept all the same
+        return None
     batched = not BATCHING.isdisjoint(methods[first : site.cache])
     moved = chain.steps[first : last + 1]
     adjoin = all(file.tf.datasets.adjoining(one, other) for one, other in pairwise(moved))
