@@ -60,6 +60,11 @@ def test_arguments_tensors_and_python_code_hold_no_copies(source: str) -> None:
         ("np.random.shuffle(table)", False),
         ("normalise(table)", False),
         ("other = table", False),
+        ("view = table[:2]", False),
+        ("view = table.T", False),
+        ("view = np.reshape(table, -1)", False),
+        ("np.add(table, 1, out=table)", False),
+        ("total = table[:2] + table.sum()", True),
         ("table = table / 2", False),
     ],
 )

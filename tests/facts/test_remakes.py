@@ -96,3 +96,50 @@ for rate in rates:
 
     assert found.loop is not None
     assert file.tf.remakes.same_before(found.made, found.loop) == same
+
+
+@pytest.mark.parametrize(
+    ("body", "known"),
+    [
+        ("return tf.square(x) + np.sqrt(2)", True),
+        ("return model(x)", True),
+        ("optimizer.apply_gradients(zip(x, model.weights))", True),
+        ("with tf.GradientTape() as tape: return tape.gradient(x, x)", True),
+        ("return sum(list(x))", True),
+        ("return self.model(x)", False),
+        ("return reader.next()", False),
+        ("return [each(x) for each in layers]", False),
+    ],
+)
+def test_what_is_out_of_sight_may_do_more_than_compute(body: str, known: bool) -> None:
+    file = read(f"""
+import keras
+model = keras.Sequential([])
+optimizer = keras.optimizers.SGD()
+
+for x in xs:
+    @tf.function
+    def step(x):
+        {body}
+    step(x)
+""")
+
+    (found,) = file.tf.remakes.all
+
+    assert file.tf.remakes.is_known(found.made) == known
+
+
+def test_what_a_loop_hands_to_others_they_may_change() -> None:
+    file = read("""
+for x in xs:
+    grow(layers)
+    @tf.function
+    def step(x):
+        return [layer(x) for layer in layers]
+    step(x)
+""")
+
+    (found,) = file.tf.remakes.all
+
+    assert found.loop is not None
+    assert not file.tf.remakes.same_before(found.made, found.loop)

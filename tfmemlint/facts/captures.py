@@ -18,9 +18,20 @@ from tfmemlint.facts.values import Kind, Value, Values
 _CONVERTS = ("keras.ops.", "tensorflow.")
 _LEAVES_PYTHON = ("tensorflow.data.", "tensorflow.debugging.", "tensorflow.print")
 _READS = frozenset({"abs", "float", "int", "len", "max", "min", "print", "sum", "type"})
-_CHANGES = frozenset({"fill", "partition", "put", "resize", "setflags", "sort"})
+_COPIES = frozenset(
+    {"all", "any", "argmax", "argmin", "astype", "copy", "dtype", "item", "max", "mean", "min"}
+    | {"nbytes", "ndim", "shape", "size", "std", "sum", "tolist", "var"}
+)
+"""What an array can be asked for without giving a view of itself away."""
 _CHANGES_GIVEN = frozenset(
     {"numpy.copyto", "numpy.place", "numpy.put", "numpy.putmask", "numpy.random.shuffle"}
+)
+_GIVES_VIEW = frozenset(
+    f"numpy.{each}"
+    for each in ("array_split", "asarray", "ascontiguousarray", "atleast_2d", "broadcast_to")
+) | frozenset(
+    f"numpy.{each}"
+    for each in ("expand_dims", "moveaxis", "ravel", "reshape", "split", "squeeze", "swapaxes")
 )
 
 
@@ -127,10 +138,12 @@ class Captures:
     def _only_reads(self, use: ast.Name) -> bool:
         above = self._tree.parent(use)
         if isinstance(above, ast.Attribute):
-            return above.attr not in _CHANGES and isinstance(above.ctx, ast.Load)
-        if isinstance(above, ast.Subscript):
-            return isinstance(above.ctx, ast.Load)
+            return above.attr in _COPIES and isinstance(above.ctx, ast.Load)
+        if isinstance(above, ast.Subscript) and isinstance(above.ctx, ast.Load):
+            above = self._tree.parent(above)  # a view, fine where it is not kept
         if isinstance(above, ast.keyword):
+            if above.arg == "out":
+                return False
             above = self._tree.parent(above)
         if isinstance(above, (ast.Tuple, ast.List, ast.Dict)):
             above = self._tree.parent(above)
@@ -138,5 +151,6 @@ class Captures:
             name = self._names.qualified(above.func)
             if name is None:
                 return isinstance(above.func, ast.Name) and above.func.id in _READS
-            return name.startswith((*_CONVERTS, "numpy.")) and name not in _CHANGES_GIVEN
+            keeps = name in _CHANGES_GIVEN or name in _GIVES_VIEW
+            return name.startswith((*_CONVERTS, "numpy.")) and not keeps
         return isinstance(above, (ast.BinOp, ast.Compare, ast.UnaryOp))

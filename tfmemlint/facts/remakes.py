@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
@@ -108,14 +109,7 @@ class Remakes:
         It and what it calls in this module only compute, and read nothing that the loop binds or
         changes. What libraries and models do when they are called is taken to be that, too.
         """
-        inside: list[ast.AST] = [made]
-        wrapped = self.wrapped(made)
-        if wrapped is not None and wrapped is not made:
-            inside.append(wrapped)
-        for each in inside:
-            calls = (node for node in ast.walk(each) if isinstance(node, ast.Call))
-            called = (self._functions.function(call.func) for call in calls)
-            inside += [found for found in called if found is not None and found not in inside]
+        inside = self._run_with(made)
         outside: set[str] = set()
         for each in inside:
             for node in ast.walk(each):
@@ -130,6 +124,60 @@ class Remakes:
             for node in ast.walk(self._extent(loop))
             if not any(self._tree.inside(node, each) for each in inside)
         )
+
+    def is_known(self, made: Made) -> bool:
+        """Whether all that the function runs is in sight, or TensorFlow's, Keras's and NumPy's."""
+        inside = self._run_with(made)
+        given = _given(made) if isinstance(made, ast.Call) else None
+        if given is not None and self.wrapped(made) is None and not self._is_ready_made(given):
+            return False
+        calls = (node for each in inside for node in ast.walk(each) if isinstance(node, ast.Call))
+        return all(
+            self._functions.function(call.func) is not None
+            or self._is_ready_made(call.func)
+            or self._is_arguments(call.func, inside)
+            for call in calls
+        )
+
+    def _is_arguments(self, callee: ast.expr, inside: list[ast.AST]) -> bool:
+        """Whether a method is one of what the function is given, or of what it enters: a tape."""
+        *_, root = _chain(callee)
+        return (
+            root is not callee
+            and isinstance(root, ast.Name)
+            and self._is_own(root, inside)
+            and all(
+                each.how in (How.PARAMETER, How.ENTERED) for each in self._bindings.reaching(root)
+            )
+        )
+
+    def _is_ready_made(self, callee: ast.expr) -> bool:
+        """Whether an expression, or what it is an attribute of, comes from a library."""
+        for each in _chain(callee):
+            if self._names.qualified(each) is not None:
+                return True
+            if isinstance(each, ast.Call):
+                return self._is_ready_made(each.func)
+            if self._values.of(each).kind in _LIBRARY:
+                return True
+            made = getattr(self._value(each), "func", None)
+            if (self._names.qualified(made) or "").startswith(("keras.", "tensorflow.")):
+                return True
+            if isinstance(each, ast.Name) and self._bindings.home(each.id, each) is None:
+                return hasattr(builtins, each.id)
+        return False
+
+    def _run_with(self, made: Made) -> list[ast.AST]:
+        """What is traced of this module: the function and those it calls."""
+        inside: list[ast.AST] = [made]
+        wrapped = self.wrapped(made)
+        if wrapped is not None and wrapped is not made:
+            inside.append(wrapped)
+        for each in inside:
+            calls = (node for node in ast.walk(each) if isinstance(node, ast.Call))
+            called = (self._functions.function(call.func) for call in calls)
+            inside += [found for found in called if found is not None and found not in inside]
+        return inside
 
     def _is_own(self, name: ast.Name, inside: list[ast.AST]) -> bool:
         home = self._bindings.home(name.id, name)
@@ -168,8 +216,18 @@ class Remakes:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             held = node.func.value
             is_ours = isinstance(held, ast.Name) and self._functions.instance_of(held) is not None
-            return (node.func.attr in _MUTATES or is_ours) and _root(node.func) in names
+            if (node.func.attr in _MUTATES or is_ours) and _root(node.func) in names:
+                return True
+        if isinstance(node, ast.Call) and not self._is_ready_made(node.func):
+            given = (each for each in node.args if isinstance(each, ast.Name) and each.id in names)
+            return any(self._is_plain_object(each) for each in given)
         return False
+
+    def _is_plain_object(self, name: ast.Name) -> bool:
+        """Whether a call that is given a name could change what it holds: a list, an object."""
+        found = self._bindings.reaching(name)
+        named = all(each.how in (How.DEFINED, How.IMPORTED) for each in found)
+        return not (found and named) and not self._is_ready_made(name)
 
     def _made(self) -> Iterator[Made]:
         wraps = self._functions.makes_tf_function
@@ -377,6 +435,7 @@ class Remakes:
         )
 
 
+_LIBRARY = _DATA | {Kind.LAYER, Kind.MODEL, Kind.VARIABLE}
 _RUNS = frozenset({"experimental_run_v2", "run"})
 _MUTATES = frozenset(
     {"add", "append", "clear", "discard", "extend", "insert", "pop", "popleft", "remove"}
@@ -391,6 +450,14 @@ def _given(call: ast.Call) -> ast.expr | None:
     if call.args:
         return None if isinstance(call.args[0], ast.Starred) else call.args[0]
     return next((each.value for each in call.keywords if each.arg == "func"), None)
+
+
+def _chain(callee: ast.expr) -> Iterator[ast.expr]:
+    """An expression and all that it is an attribute or element of, the innermost last."""
+    yield callee
+    while isinstance(callee, (ast.Attribute, ast.Subscript)):
+        callee = callee.value
+        yield callee
 
 
 def _root(node: ast.AST) -> str:
