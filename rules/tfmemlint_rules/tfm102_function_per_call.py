@@ -18,7 +18,8 @@ an argument: tensors for numbers, so that they do not have it traced again.
 ## Fix safety
 Safe where it is offered as such: the function, which reads nothing that the loop gives a value, is
 moved in front of it. Unsafe where the function draws random numbers, since those of a new
-`tf.function` begin anew. Not offered where it reads what the loop makes or changes, or prints.
+`tf.function` begin anew, and where it calls what is out of sight, which may do more than compute.
+Not offered where it reads what the loop makes or changes, or prints.
 
 ## When to ignore it
 When the process is to end soon anyway. The rule is silent by itself for loops of few rounds, in
@@ -92,7 +93,8 @@ def _fix(file: File, remake: Remake, name: str) -> Fix | None:
     anchor = file.tf.tree.statement(loop.node)
     at_once = isinstance(made, ast.Call) and remake.used.func is made
     edited = _named(file, made, anchor, name) if at_once else _lifted(file, made, anchor)
-    safety = Applicability.UNSAFE if _is_random(file, made) else Applicability.SAFE
+    certain = file.tf.remakes.is_known(made) and not _is_random(file, made)
+    safety = Applicability.SAFE if certain else Applicability.UNSAFE
     return None if edited is None else Fix("Make the function before the loop", edited, safety)
 
 
