@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Callable
-from typing import Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 from tfmemlint.config import (
     Config,
@@ -22,26 +22,80 @@ from tfmemlint.config import (
 from tfmemlint.patterns import PatternError
 from tfmemlint.report import FORMATS
 
+if TYPE_CHECKING:
+    import argparse
+
 FORMAT_VARIABLE = "TFMEMLINT_OUTPUT_FORMAT"
 
 
-def parse(argv: list[str]) -> argparse.Namespace:
+def parse(argv: list[str]) -> SimpleNamespace:
     """The options in these arguments; ends the program where they make no sense."""
-    options = _parser().parse_intermixed_args(argv)
+    options = plain(argv) or SimpleNamespace(**vars(_parser().parse_intermixed_args(argv)))
     options.fix_only |= options.diff
     options.fix |= options.fix_only
     options.stdin = options.stdin_filename is not None or options.paths == ["-"]
     return options
 
 
-def only_config(options: argparse.Namespace) -> Config | None:
+def plain(argv: list[str]) -> SimpleNamespace | None:
+    """As the parser has them, arguments of the usual kind: making the parser takes a while."""
+    options: dict[str, Any] = {
+        "paths": [],
+        "fix": False,
+        "unsafe_fixes": None,
+        "show_fixes": False,
+        "fix_only": False,
+        "diff": False,
+        "ignore_noqa": False,
+        "output_format": None,
+        "output_file": None,
+        "statistics": False,
+        "show_files": False,
+        "show_settings": False,
+        "jobs": None,
+        "select": None,
+        "ignore": [],
+        "extend_select": [],
+        "per_file_ignores": None,
+        "fixable": None,
+        "unfixable": [],
+        "exclude": None,
+        "extend_exclude": [],
+        "respect_gitignore": True,
+        "force_exclude": False,
+        "config": None,
+        "isolated": False,
+        "stdin_filename": None,
+        "exit_zero": False,
+        "exit_non_zero_on_fix": False,
+        "color": "auto",
+        "quiet": False,
+        "silent": False,
+        "verbose": False,
+    }
+    for argument in argv:
+        if not argument.startswith("-") or argument == "-":
+            options["paths"].append(argument)
+        elif argument in _PLAIN and not (argument == "--silent" and "--quiet" in argv):
+            options[argument[2:].replace("-", "_")] = True
+        else:
+            return None
+    return SimpleNamespace(**options)
+
+
+_PLAIN = frozenset(
+    ("--fix", "--unsafe-fixes", "--isolated", "--exit-zero", "--diff", "--quiet", "--silent")
+)
+
+
+def only_config(options: SimpleNamespace) -> Config | None:
     """The settings that hold for all files; None if each file's own do. Raises ConfigError."""
     if options.config is None:
         return Config() if options.isolated else None
     return load(options.config, os.getcwd()) or Config()
 
 
-def override(options: argparse.Namespace) -> Callable[[Config], Config]:
+def override(options: SimpleNamespace) -> Callable[[Config], Config]:
     """What the command line changes in any settings. Raises ConfigError."""
     changes: dict[str, Any] = {}
     here = os.getcwd()
@@ -86,6 +140,8 @@ def _list(text: str) -> list[str]:
 
 
 def _pairs(text: str) -> list[tuple[str, str]]:
+    import argparse  # noqa: PLC0415
+
     pairs: list[tuple[str, str]] = []
     for part in _list(text):
         pattern, colon, code = part.rpartition(":")
@@ -96,12 +152,16 @@ def _pairs(text: str) -> list[tuple[str, str]]:
 
 
 def _positive(text: str) -> int:
+    import argparse  # noqa: PLC0415
+
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"`{text}` is not a number of processes")
     return int(text)
 
 
 def _parser() -> argparse.ArgumentParser:
+    import argparse  # noqa: PLC0415
+
     parser = argparse.ArgumentParser(
         "tfmemlint check",
         usage="tfmemlint check [OPTION ...] [PATH ...]",
@@ -176,6 +236,8 @@ def _switch(
     default: bool | None = False,
 ) -> None:
     """An option with its opposite: `--fix` and `--no-fix`."""
+    import argparse  # noqa: PLC0415
+
     destination = name.removeprefix("--").replace("-", "_")
     group.add_argument(name, action="store_true", default=default, help=about)
     group.add_argument(

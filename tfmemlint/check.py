@@ -5,10 +5,8 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
-from argparse import Namespace
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -24,6 +22,7 @@ from tfmemlint.vocabulary import Checked
 
 if TYPE_CHECKING:
     from io import TextIOWrapper
+    from types import SimpleNamespace as Namespace
 
 CLEAN, FOUND, FAILED = 0, 1, 2
 """The exit codes: nothing was found, something was found, something could not be done."""
@@ -35,8 +34,6 @@ _WITH_MEASUREMENTS = ("full", "github")
 def main(argv: Sequence[str]) -> int:
     """Check what these arguments say; the exit code."""
     options = arguments.parse(list(argv))
-    collecting = gc.isenabled()
-    gc.disable()  # few things made here are in cycles, and looking for them takes a tenth longer
     try:
         return _check(options)
     except ConfigError as error:
@@ -45,9 +42,6 @@ def main(argv: Sequence[str]) -> int:
         if error.filename is None:
             raise
         return fail(f"{error.filename}: {error.strerror}")
-    finally:
-        if collecting:
-            gc.enable()
 
 
 def fail(message: str) -> int:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
-from functools import cache
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False  # what is mentioned is known before `typing` or `re` would be imported
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tfmemlint.vocabulary import Rule
 
 _WORD = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"
@@ -16,11 +14,11 @@ _SPACED = bytes(byte if byte in _WORD else 0x20 for byte in range(256))
 _LONG = rb"QQQ[^Q\\]*(?:(?:\\[\s\S]|Q(?!QQ))[^Q\\]*)*QQQ"
 _SHORT = rb"Q[^Q\\\n]*(?:\\[\s\S][^Q\\\n]*)*Q"
 # Splitting by it leaves code at even places, and at odd ones the strings that are kept.
-_COMMENT_OR_STRING = re.compile(
-    rb"#[^\n]*|%b|%b|(%b|%b)"
-    % tuple(form.replace(b"Q", quote) for form in (_LONG, _SHORT) for quote in (b'"', b"'"))
+_COMMENT_OR_STRING = rb"#[^\n]*|%b|%b|(%b|%b)" % tuple(
+    form.replace(b"Q", quote) for form in (_LONG, _SHORT) for quote in (b'"', b"'")
 )
-_COMMENT = re.compile(rb"#[^\n]*")
+_ALTERNATIVES: dict[str, frozenset[bytes]] = {}
+"""The words that triggers list, once they have been taken apart."""
 _FORMATTED = tuple(
     prefix + quote for prefix in (b"f", b"F", b"fr", b"fR", b"Fr", b"FR") for quote in (b'"', b"'")
 )
@@ -41,13 +39,15 @@ def code(data: bytes) -> bytes:
 
     What looks like code in a formatted string is code, and may hold quotes of its own.
     """
+    import re  # noqa: PLC0415
+
     if b"\r" in data:
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    if _has_long_quote(b"\n".join(_COMMENT.findall(data))):
+    if _has_long_quote(b"\n".join(re.findall(rb"#[^\n]*", data))):
         return data
     if any(_is_doubtful(data, mark) for mark in _FORMATTED if mark in data):
         return data
-    parts = _COMMENT_OR_STRING.split(data)
+    parts = re.split(_COMMENT_OR_STRING, data)
     plain = b" ".join(parts[::2])
     if b'"' in plain or b"'" in plain:
         return data
@@ -92,6 +92,7 @@ def _plain(data: bytes) -> bytes:
     return normalize("NFKC", data.decode("utf-8", "replace")).encode("utf-8")
 
 
-@cache
 def _alternatives(entry: str) -> frozenset[bytes]:
-    return frozenset(entry.encode().split())
+    if entry not in _ALTERNATIVES:
+        _ALTERNATIVES[entry] = frozenset(entry.encode().split())
+    return _ALTERNATIVES[entry]

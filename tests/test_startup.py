@@ -1,0 +1,125 @@
+"""What a run does without: modules that a clean file needs not, and a parser of options."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+from tfmemlint.arguments import parse, plain
+from tfmemlint.quick import nothing_to_find
+
+HEAVY = {"ast", "concurrent", "dataclasses", "inspect", "json", "libcst", "pathlib", "tempfile"}
+CLEAN = "import tensorflow as tf\n\nprint(tf.constant(1))\n"
+FIXABLE = "import tensorflow as tf\n\nds = tf.data.TFRecordDataset('a').batch(32).shuffle(1000)\n"
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("TFMEMLINT_OUTPUT_FORMAT", raising=False)
+    return tmp_path
+
+
+def imported(*arguments: str) -> set[str]:
+    """The modules that a run has imported in the end, beside those that Python starts with."""
+    program = (
+        "import sys; before = set(sys.modules); from tfmemlint.cli import main;"
+        f"main({list(arguments)}); print(*set(sys.modules) - before, file=sys.stderr)"
+    )
+    command = [sys.executable, "-I", "-c", program]
+    return set(subprocess.run(command, capture_output=True, text=True, check=True).stderr.split())
+
+
+def test_a_version_needs_no_modules_but_ours(here: Path) -> None:
+    assert {"__future__", "tfmemlint", "tfmemlint.cli"} == imported("--version")
+
+
+def test_a_file_without_tensorflow_needs_few_modules(here: Path) -> None:
+    (here / "a.py").write_text("import torch\n")
+    modules = imported("check", "a.py")
+
+    assert modules.isdisjoint({"argparse", "collections", "enum", "functools", "re", "typing"})
+    assert modules.isdisjoint({*HEAVY, "tfmemlint.check", "tfmemlint.config"})
+
+
+def test_a_file_that_no_rule_awaits_needs_no_facts(here: Path) -> None:
+    (here / "a.py").write_text(CLEAN)
+    modules = imported("check", "a.py")
+
+    assert modules.isdisjoint({*HEAVY - {"ast"}, "argparse", "shutil"})
+
+
+def test_libcst_waits_for_a_finding(here: Path) -> None:
+    (here / "a.py").write_text(FIXABLE.replace(".batch(32)", ""))
+    assert "libcst" not in imported("check", "a.py")
+
+    (here / "a.py").write_text(FIXABLE)
+    assert "libcst" in imported("check", "--exit-zero", "a.py")
+
+
+FLAGS = ("--fix", "--unsafe-fixes", "--isolated", "--exit-zero", "--diff", "--quiet", "a.py", "-")
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_usual_arguments_mean_what_the_parser_has_them_mean(number: int) -> None:
+    for arguments in combinations(FLAGS, number):
+        others = parse([*arguments, "--color=auto"])  # no usual one, and without effect
+
+        assert plain([*arguments, "--color=auto"]) is None
+        assert vars(others) == vars(parse([*arguments]))
+
+
+def test_arguments_that_exclude_each_other_are_left_to_the_parser(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit):
+        parse(["--quiet", "--silent"])
+
+    assert "not allowed with argument" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "name", ["pyproject.toml", "tfmemlint.toml", ".tfmemlint.toml", "requirements.txt"]
+)
+def test_settings_anywhere_above_are_heeded(here: Path, name: str) -> None:
+    (here / "b" / "c").mkdir(parents=True)
+    (here / "b" / "c" / "a.py").write_text("import torch\n")
+    assert nothing_to_find(["b/c/a.py"])
+
+    (here / "b" / name).write_text("[tool.tfmemlint]\n")
+    assert nothing_to_find(["b/c/a.py"]) is (name == "requirements.txt")
+
+
+def test_a_file_that_needs_a_look_is_given_one(here: Path) -> None:
+    (here / "a.py").write_text("import torch\n")
+    (here / "b.py").write_text("import keras\n")
+    (here / "c.ipynb").write_text("{}")
+    (here / "d.py").write_bytes(b"#" * 2_000_001)
+    os.mkfifo(here / "e.py")
+
+    assert nothing_to_find(["a.py"])
+    for other in (".", "b.py", "c.ipynb", "d.py", "e.py", "gone.py", "-", "--fix"):
+        assert not nothing_to_find(["a.py", other])
+    assert not nothing_to_find([])
+
+
+def test_an_output_format_is_heeded(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (here / "a.py").write_text("import torch\n")
+    monkeypatch.setenv("TFMEMLINT_OUTPUT_FORMAT", "json")
+
+    assert not nothing_to_find(["a.py"])
+
+
+def test_a_process_ends_with_its_code_and_all_of_its_words(here: Path) -> None:
+    (here / "a.py").write_text(FIXABLE * 200)
+    command = [sys.executable, "-m", "tfmemlint", "check", "--isolated", "a.py"]
+    done = subprocess.run(command, capture_output=True, text=True)
+
+    assert done.returncode == 1
+    assert done.stdout.endswith("option).\n")
+    assert done.stderr == ""

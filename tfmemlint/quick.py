@@ -1,0 +1,58 @@
+"""Files that do not mention TensorFlow, where nothing is set: found clean before much is imported.
+
+An editor or a hook checks one file at a time, and most files are of this kind.
+"""
+
+# ruff: noqa: PTH100, PTH109, PTH113, PTH118, PTH120, PTH123
+
+from __future__ import annotations
+
+import os
+
+from tfmemlint.screen import mentions_tensorflow
+
+TYPE_CHECKING = False  # `typing` alone takes as long to import as all of this to run
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_LARGEST = 2_000_000
+_SETTINGS = (".tfmemlint.toml", "tfmemlint.toml")
+
+
+def nothing_to_find(arguments: Sequence[str]) -> bool:
+    """Whether these arguments of `check` are files alone, none of which needs a closer look."""
+    if not arguments or "TFMEMLINT_OUTPUT_FORMAT" in os.environ:
+        return False
+    folders = {os.getcwd()}
+    try:
+        for path in arguments:
+            if path.startswith("-") or path.endswith(".ipynb") or not os.path.isfile(path):
+                return False
+            with open(path, "rb") as file:
+                data = file.read(_LARGEST + 1)
+            if len(data) > _LARGEST or mentions_tensorflow(data):
+                return False
+            folders.add(os.path.dirname(os.path.abspath(path)))
+        return not _any_settings(folders)
+    except OSError:  # to be reported as such
+        return False
+
+
+def _any_settings(folders: set[str]) -> bool:
+    """Whether any of these folders, or one above them, may have settings of ours."""
+    pending, seen = list(folders), set[str]()
+    for folder in pending:
+        if folder in seen:
+            continue
+        seen.add(folder)
+        pending.append(os.path.dirname(folder))
+        if any(os.path.lexists(os.path.join(folder, name)) for name in _SETTINGS):
+            return True
+        project = os.path.join(folder, "pyproject.toml")
+        if os.path.lexists(project):
+            if not os.path.isfile(project):
+                return True
+            with open(project, "rb") as file:
+                if b"tfmemlint" in file.read():
+                    return True
+    return False
