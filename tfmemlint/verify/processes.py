@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Thread
@@ -142,7 +142,10 @@ def run(job: Job) -> Run:
             "curve": job.curve,
             "own": _own(job.own) if job.own else None,
         }
-        status, output, stderr = _run_to_its_end(request, job, work)
+        command = [sys.executable, "-I", runner.__file__, json.dumps(request)]
+        status, output, stderr = run_to_its_end(
+            command, job.seconds, _environment(job, work), None if job.own else work
+        )
         stderr = stderr.replace(f"{home}{os.sep}", "")
         if status is None:
             raise ProgramError(f"{job.called} was still running after {job.seconds:g} s", stderr)
@@ -164,39 +167,52 @@ def packages_with_tensorflow() -> str:
     return str(Path(next(iter(spec.submodule_search_locations))).parent)
 
 
-def _run_to_its_end(
-    request: Mapping[str, object], job: Job, work: Path
-) -> tuple[int | None, Output, str]:
-    """The status the program ended with, None if it had to be stopped; and what it printed."""
+class Ended(NamedTuple):
+    """How a process ended, and what it had to say."""
+
+    status: int | None
+    """None if it had to be stopped."""
+    output: Output
+    stderr: str
+
+
+def run_to_its_end(
+    command: Sequence[str], seconds: float, environment: Mapping[str, str], folder: Path | None
+) -> Ended:
+    """Run a command with nothing on its stdin; when it is over nothing of it is left running."""
     mark = uuid.uuid4().hex
     process = None
     try:
         process = subprocess.Popen(
-            [sys.executable, "-I", runner.__file__, json.dumps(request)],
+            command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            cwd=None if job.own else work,
-            env=_environment(job, work, mark),
+            cwd=folder,
+            env={**environment, _MARK: mark},
             start_new_session=True,
         )
         stdout, stderr = _Drain(process.stdout), _Drain(process.stderr)
-        status = _wait(process, job.seconds)
+        status = _wait(process, seconds)
     finally:
         _stop(process, mark)
     stdout.join(5)
     stderr.join(5)
-    return status, stdout.output(), stderr.last()
+    return Ended(status, stdout.output(), stderr.last())
 
 
-def _environment(job: Job, work: Path, mark: str) -> dict[str, str]:
+def _environment(job: Job, work: Path) -> dict[str, str]:
     known = os.environ if job.own else _PASSED_ON
     passed_on = {name: os.environ[name] for name in known if name in os.environ}
-    of_device = {"CUDA_VISIBLE_DEVICES": "-1"} if job.device == "cpu" else {}
-    weighs_device = job.metric in (Metric.DEVICE_PEAK, Metric.DEVICE_GROWTH)
-    of_metric = {"TF_CPU_ALLOCATOR_USE_BFC": "1"} if weighs_device else {}
     home = {} if job.own else {"HOME": str(work.parent), "TMPDIR": str(work.parent)}
-    return passed_on | _STEADY | of_device | of_metric | home | {_MARK: mark}
+    return passed_on | steady(job.device, [job.metric]) | home
+
+
+def steady(device: str, metrics: Collection[Metric]) -> dict[str, str]:
+    """The environment in which a process weighs the same every time."""
+    weighs_device = not {Metric.DEVICE_PEAK, Metric.DEVICE_GROWTH}.isdisjoint(metrics)
+    of_device = {"CUDA_VISIBLE_DEVICES": "-1"} if device == "cpu" else {}
+    return _STEADY | of_device | ({"TF_CPU_ALLOCATOR_USE_BFC": "1"} if weighs_device else {})
 
 
 def _own(own: Surroundings) -> dict[str, object]:

@@ -131,15 +131,15 @@ def _weigh(request: dict[str, Any]) -> dict[str, Any]:
     code = compile(tree, path, "exec")
 
     tf = _tensorflow(request["packages"])
-    device = _device(tf, request["device"])
+    device = choose_device(tf, request["device"])
     if device.kind == "cpu" and not own:  # a GPU's driver reserves far more addresses than memory
         _limit("RLIMIT_AS", request["memory"])
-    filler = _prewarm(tf, device) if request["metric"].startswith("device") else None
-    _warm_up(tf, _imported(tree, own["path"] if own else []))
+    filler = prewarm(tf, device) if request["metric"].startswith("device") else None
+    warm_up(tf, _imported(tree, own["path"] if own else []))
     _seed(tf)
 
     program = _program(path, own)
-    meter = _METERS[request["metric"]](tf, device)
+    meter = METERS[request["metric"]](tf, device)
     vars(program)[_STEP_DONE] = meter.step or (lambda: None)
     curve = _sampled(meter.now) if request["curve"] and meter.now else list
     _execute(code, program)
@@ -221,7 +221,8 @@ def _tensorflow(packages: str) -> Any:
         raise SetupError(f"TensorFlow is installed but cannot be imported: {error}") from error
 
 
-def _device(tf: Any, wanted: str) -> Device:
+def choose_device(tf: Any, wanted: str) -> Device:
+    """Where TensorFlow is to put what it computes: `auto`, `gpu` or `cpu` is wanted."""
     gpus = tf.config.list_physical_devices("GPU")
     if wanted == "gpu" and not gpus:
         raise SetupError("TensorFlow sees no GPU")
@@ -242,7 +243,7 @@ def _processor() -> str:
     return platform.processor() or platform.machine()
 
 
-def _prewarm(tf: Any, device: Device) -> Any:
+def prewarm(tf: Any, device: Device) -> Any:
     """Give the allocator one large free region, so that it need not round what is asked for.
 
     What is returned has to be kept: it fills the region of 2 MB that the very first operation
@@ -261,7 +262,7 @@ def _prewarm(tf: Any, device: Device) -> Any:
     return filler
 
 
-def _warm_up(tf: Any, modules: set[str]) -> None:
+def warm_up(tf: Any, modules: set[str]) -> None:
     """Load and start what is set up once in a process, whatever the program goes on to do."""
     for name in sorted(modules):
         with contextlib.suppress(ImportError):  # the program will say it better
@@ -487,7 +488,7 @@ def _greatest_ever() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
-_METERS: dict[str, Callable[[Any, Device], Meter]] = {
+METERS: dict[str, Callable[[Any, Device], Meter]] = {
     "device peak": _device_peak,
     "host peak": _host_peak,
     "device growth": _device_growth,

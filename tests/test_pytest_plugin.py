@@ -1,0 +1,236 @@
+"""The pytest plugin: marked tests are weighed apart, all others are left alone."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import pytest
+
+from tfmemlint.verify.limits import Limits, excess, limits, size
+from tfmemlint.vocabulary import Metric
+
+pytest_plugins = ["pytester"]
+
+MB = 1 << 20
+
+LEAKING = """
+import pytest
+import tensorflow as tf
+
+kept = []
+
+@pytest.mark.tf_memory(growth_per_step="0 B")
+def test_step():
+    kept.append(tf.ones([1024]))
+"""
+MENDED = LEAKING.replace("kept.append(tf.ones([1024]))", "kept[:] = [tf.ones([1024])]")
+
+SHAPES = """
+import pytest
+import tensorflow as tf
+
+@pytest.fixture
+def eight():
+    print("set up")
+    return tf.ones([8, 1024, 256])
+
+def double(x):
+    return x * 2
+
+@pytest.mark.tf_memory(device_peak="30 MB", host_peak="1 GB")
+def test_within(eight):
+    double(eight)
+
+@pytest.mark.tf_memory(device_peak="30 MB")
+def test_beyond(eight):
+    doubled = double(eight)
+    more = tf.ones([24, 1024, 256])
+    del more
+    double(doubled)
+
+class TestMethod(tf.test.TestCase):
+    @pytest.mark.tf_memory(device_peak="30 MB")
+    def test_method(self):
+        double(tf.ones([20, 1024, 256]))
+
+@pytest.mark.tf_memory(growth_per_step="1 KB")
+def test_calls(tf_memory_step):
+    kept = []
+    for _ in range(40):
+        kept.append(tf.ones([512]))
+        tf_memory_step()
+"""
+
+ENDINGS = """
+import os
+import time
+import pytest
+
+marked = pytest.mark.tf_memory(host_peak="1 GB", seconds=40)
+
+@pytest.fixture(scope="module", autouse=True)
+def module():
+    yield
+    print("module torn down")
+
+def test_before():
+    pass
+
+@marked
+def test_fails():
+    assert "this" == "that"
+
+@marked
+@pytest.mark.skip(reason="not today")
+def test_skipped():
+    pass
+
+@marked
+@pytest.mark.parametrize("name", ["a/b c"])
+@pytest.mark.xfail(strict=True)
+def test_expected(name):
+    assert name == "a/b d"
+
+@marked
+def test_dies():
+    os._exit(7)
+
+@pytest.mark.tf_memory(host_peak="1 GB", seconds=10)
+def test_hangs():
+    time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("100 MB", 100 * MB),
+        ("100MiB", 100 * MB),
+        ("1.5 kb", 1536),
+        (" 2 GB ", 2 << 30),
+        ("0 B", 0),
+        (4096, 4096),
+    ],
+)
+def test_limits_are_bytes_with_a_unit(text: object, expected: float) -> None:
+    assert size(text) == expected
+
+
+@pytest.mark.parametrize("text", ["", "MB", "100", "-1 MB", "1 XB", "1 M", -1, None, float("nan")])
+def test_what_is_no_amount_is_refused(text: object) -> None:
+    with pytest.raises(ValueError, match="a limit is bytes"):
+        size(text)
+
+
+def test_a_mark_says_what_is_limited() -> None:
+    assert limits((), {"device_peak": "1 MB", "growth_per_step": 0, "steps": 50}) == Limits(
+        {Metric.DEVICE_PEAK: MB, Metric.DEVICE_GROWTH: 0}, 50, 300
+    )
+    assert limits((), {"growth_per_step": 0}).stepwise
+    assert not limits((), {"host_peak": "1 MB"}).stepwise
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs", "why"),
+    [
+        ((), {}, "no limit is set"),
+        (("100 MB",), {}, "give each by its name"),
+        ((), {"device_peek": "1 MB"}, "`device_peek` is none"),
+        ((), {"growth_per_step": 0, "steps": 29}, "30 steps or more"),
+        ((), {"host_peak": "1 MB", "seconds": 0}, "above zero"),
+    ],
+)
+def test_a_mark_that_makes_no_sense_is_refused(
+    args: tuple[object, ...], kwargs: dict[str, Any], why: str
+) -> None:
+    with pytest.raises(ValueError, match=why):
+        limits(args, kwargs)
+
+
+def test_peaks_are_held_to_the_byte_and_growth_to_what_can_be_told() -> None:
+    assert excess(Metric.DEVICE_PEAK, MB, MB) is None
+    assert excess(Metric.DEVICE_PEAK, MB, 2 * MB) == "device peak: 2.0 MB, the limit is 1.0 MB"
+    assert excess(Metric.DEVICE_PEAK, MB, MB + 1) is not None
+    assert excess(Metric.DEVICE_GROWTH, 0, 100) is None
+    assert excess(Metric.DEVICE_GROWTH, 0, 1024) == (
+        "device growth: 1.0 KB/step, the limit is 0 B/step"
+    )
+
+
+def test_whoever_does_not_use_the_mark_pays_nothing(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest(
+        "import sys\n"
+        "def pytest_sessionfinish():\n"
+        "    loaded = [name for name in sys.modules if name.startswith('tfmemlint')]\n"
+        "    print('loaded:', *loaded, 'tensorflow' in sys.modules, 'libcst' in sys.modules)\n"
+    )
+    pytester.makepyfile("def test_one(): pass\n")
+    result = pytester.runpytest_subprocess("-s", "--strict-markers")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["*loaded: tfmemlint tfmemlint.pytest_plugin False False*"])
+
+
+def test_the_mark_is_explained(pytester: pytest.Pytester) -> None:
+    result = pytester.runpytest_subprocess("--markers")
+    result.stdout.fnmatch_lines(["@pytest.mark.tf_memory(device_peak, *"])
+
+
+@pytest.mark.tensorflow
+def test_a_leaking_test_fails_and_the_mended_one_passes(pytester: pytest.Pytester) -> None:
+    leaking = pytester.makepyfile(test_leaking=LEAKING)
+    mended = pytester.makepyfile(test_mended=MENDED)
+    result = pytester.runpytest_subprocess("--strict-markers", leaking, mended)
+    result.assert_outcomes(failed=1, passed=1)
+    result.stdout.fnmatch_lines(
+        ["*test_leaking.py F*", "*test_mended.py .*", "*device growth: 4.0 KB/step, the limit is*"]
+    )
+
+
+@pytest.mark.tensorflow
+def test_a_peak_beyond_its_limit_is_told_with_its_line(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(test_shapes=SHAPES)
+    result = pytester.runpytest_subprocess("-rA")
+    result.assert_outcomes(failed=3, passed=1, skipped=1)  # `test_session` of tf.test.TestCase
+    beyond, double = (
+        SHAPES[: SHAPES.index(code)].count("\n") for code in ("more = ", "return x * 2")
+    )
+    result.stdout.fnmatch_lines_random(
+        [
+            "set up",
+            "tf_memory: device peak: 32.0 MB, the limit is 30.0 MB",
+            f"the device peak stood at test_shapes.py:{beyond}: more = tf.ones(*",
+            "tf_memory: device peak: 40.0 MB, the limit is 30.0 MB",
+            f"the device peak stood at test_shapes.py:{double}: return x * 2",
+            "tf_memory: device growth: 2.0 KB/step, the limit is 1.0 KB/step",
+        ]
+    )
+
+
+@pytest.mark.tensorflow
+def test_however_a_test_ends_it_is_reported_as_if_it_had_run_here(
+    pytester: pytest.Pytester,
+) -> None:
+    pytester.makepyfile(test_endings=ENDINGS)
+    result = pytester.runpytest_subprocess("-s", "-rs", "-W", "error")
+    result.assert_outcomes(passed=1, failed=3, skipped=1, xfailed=1)
+    result.stdout.fnmatch_lines(["*module torn down"])
+    result.stdout.fnmatch_lines_random(
+        [
+            "E*assert 'this' == 'that'",
+            "*not today",
+            "tf_memory: the process of the test ended with status 7",
+            "tf_memory: the process of the test was still running after 10 s",
+        ]
+    )
+
+
+@pytest.mark.tensorflow
+@pytest.mark.skipif(sys.platform != "linux", reason="host growth is told on Linux only")
+def test_a_leak_of_the_hosts_is_told_too(pytester: pytest.Pytester) -> None:
+    body = LEAKING.replace("growth_per_step", "host_growth_per_step").replace("0 B", "50 KB")
+    leaking = body.replace("tf.ones([1024])", "bytearray(b'x') * (1 << 20)")
+    pytester.makepyfile(test_leaking=leaking)
+    result = pytester.runpytest_subprocess()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*host growth: 1.0 MB/step, the limit is 50.0 KB/step"])

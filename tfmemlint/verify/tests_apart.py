@@ -1,0 +1,115 @@
+"""Runs a marked test in a process of its own, and reports what came of it as if it had run here."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from tfmemlint.pytest_plugin import FOLDER, MARK
+from tfmemlint.verify.limits import Limits, limits
+from tfmemlint.verify.processes import Ended, run_to_its_end, steady
+from tfmemlint.verify.tests_inside import TRACED
+from tfmemlint.vocabulary import Metric
+
+
+def run_apart(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Do for this test what pytest does for every test."""
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    for report in _reports(item):
+        item.ihook.pytest_runtest_logreport(report=report)
+    # What earlier tests left open for this one, as the last of its module, is no longer needed.
+    item.session._setupstate.teardown_exact(nextitem)  # pyright: ignore[reportPrivateUsage]
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+
+
+def _reports(item: pytest.Item) -> Sequence[pytest.TestReport]:
+    mark = item.get_closest_marker(MARK)
+    try:
+        wanted = limits(mark.args, mark.kwargs) if mark else limits((), {})
+    except ValueError as error:
+        return [_failed(item, f"{MARK}: {error}")]
+    reports, exceeded = _run(item, wanted, traced=False)
+    if not exceeded or Metric.DEVICE_PEAK not in wanted.bytes:
+        return reports
+    located, exceeded = _run(item, wanted, traced=True)
+    return located if exceeded else reports
+
+
+def _run(
+    item: pytest.Item, wanted: Limits, *, traced: bool
+) -> tuple[Sequence[pytest.TestReport], bool]:
+    """The reports of a run of the test, and whether a limit was exceeded in it."""
+    config = item.config
+    with tempfile.TemporaryDirectory(prefix="tfmemlint-", ignore_cleanup_errors=True) as folder:
+        environment = {**os.environ, **steady("auto", wanted.bytes), FOLDER: folder}
+        environment.pop("PYTEST_ADDOPTS", None)
+        if traced:
+            environment[TRACED] = "1"
+        ended = run_to_its_end(
+            [sys.executable, "-m", "pytest", *_options(config), _place(item)],
+            wanted.seconds,
+            environment,
+            config.invocation_params.dir,
+        )
+        reports = list(_read(config, Path(folder, "reports")))
+        exceeded = Path(folder, "exceeded").exists()
+    if any(report.when == "teardown" for report in reports):
+        return reports, exceeded
+    return [*reports, _failed(item, _death(ended, wanted.seconds))], False
+
+
+def _options(config: pytest.Config) -> Iterator[str]:
+    """What makes another pytest find and import the same test in the same way, and no more."""
+    if config.inipath is not None:
+        yield from ("-c", str(config.inipath))
+    yield f"--import-mode={config.getoption('importmode')}"
+    for option, name in (("-p", "plugins"), ("-o", "override_ini"), ("-W", "pythonwarnings")):
+        for value in config.getoption(name) or ():
+            yield from (option, value)
+    yield from ("-p", "no:cacheprovider", "--rootdir", str(config.rootpath), "-o", "addopts=")
+
+
+def _place(item: pytest.Item) -> str:
+    _, colons, within = item.nodeid.partition("::")
+    return f"{item.path}{colons}{within}"
+
+
+def _read(config: pytest.Config, path: Path) -> Iterator[pytest.TestReport]:
+    if not path.exists():
+        return
+    for line in path.read_text(encoding="utf-8").splitlines():
+        data = json.loads(line)
+        if isinstance(data["longrepr"], list):  # why and where a test was skipped
+            data["longrepr"] = tuple(data["longrepr"])
+        report = config.hook.pytest_report_from_serializable(config=config, data=data)
+        if isinstance(report, pytest.TestReport):
+            yield report
+
+
+def _death(ended: Ended, seconds: float) -> str:
+    if ended.status is None:
+        how = f"was still running after {seconds:g} s"
+    elif ended.status < 0:
+        how = f"was killed by {signal.Signals(-ended.status).name}"
+    else:
+        how = f"ended with status {ended.status}"
+    said = f"{ended.output.text}\n{ended.stderr}".strip()
+    return f"{MARK}: the process of the test {how}\n{said}"
+
+
+def _failed(item: pytest.Item, why: str) -> pytest.TestReport:
+    return pytest.TestReport(
+        nodeid=item.nodeid,
+        location=item.location,
+        keywords=dict.fromkeys(item.keywords, 1),
+        outcome="failed",
+        longrepr=why,
+        when="call",
+    )
