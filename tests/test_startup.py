@@ -62,7 +62,17 @@ def test_libcst_waits_for_a_finding(here: Path) -> None:
     assert "libcst" in imported("check", "--exit-zero", "a.py")
 
 
-FLAGS = ("--fix", "--unsafe-fixes", "--isolated", "--exit-zero", "--diff", "--quiet", "a.py", "-")
+FLAGS = (
+    "--fix",
+    "--unsafe-fixes",
+    "--isolated",
+    "--exit-zero",
+    "--diff",
+    "--quiet",
+    "--no-cache",
+    "a.py",
+    "-",
+)
 
 
 @pytest.mark.parametrize("number", range(4))

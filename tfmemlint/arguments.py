@@ -53,6 +53,7 @@ def plain(argv: list[str]) -> SimpleNamespace | None:
         "show_files": False,
         "show_settings": False,
         "jobs": None,
+        "no_cache": False,
         "select": None,
         "ignore": [],
         "extend_select": [],
@@ -84,7 +85,16 @@ def plain(argv: list[str]) -> SimpleNamespace | None:
 
 
 _PLAIN = frozenset(
-    ("--fix", "--unsafe-fixes", "--isolated", "--exit-zero", "--diff", "--quiet", "--silent")
+    (
+        "--diff",
+        "--exit-zero",
+        "--fix",
+        "--isolated",
+        "--no-cache",
+        "--quiet",
+        "--silent",
+        "--unsafe-fixes",
+    )
 )
 
 
@@ -190,6 +200,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--show-files", action="store_true", help="list the files that would be checked")
     add("--show-settings", action="store_true", help="print the settings of the first file")
     add("-j", "--jobs", type=_positive, metavar="N", help="processes [default: one per core]")
+    add("--no-cache", action="store_true", help="check files that are known to be clean, too")
 
     add = parser.add_argument_group("rule selection").add_argument
     rules: dict[str, Any] = {"type": _list, "action": "extend", "metavar": "RULE,..."}

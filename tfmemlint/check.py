@@ -24,8 +24,13 @@ if TYPE_CHECKING:
     from io import TextIOWrapper
     from types import SimpleNamespace as Namespace
 
+    from tfmemlint.cache import Cache
+
 CLEAN, FOUND, FAILED = 0, 1, 2
 """The exit codes: nothing was found, something was found, something could not be done."""
+
+WORTH_A_CACHE = 16
+"""Files; fewer are checked before anything is read from a cache."""
 
 _FOR_PEOPLE = ("full", "concise", "grouped")
 _WITH_MEASUREMENTS = ("full", "github")
@@ -84,7 +89,7 @@ def _check(options: Namespace) -> int:
     if options.stdin:
         outcomes = [_check_stdin(options, configs, checker, path) for path in found.files]
     else:
-        outcomes = run(found.files, checker, options.jobs)
+        outcomes = run(found.files, checker, options.jobs, _cache(options, settings, found))
     if options.diff:
         _print_diffs(outcomes)
     if not options.silent:
@@ -93,6 +98,16 @@ def _check(options: Namespace) -> int:
         _print_account(configs, outcomes)
     problems = [*found.problems, *(each.problem for each in outcomes if each.problem)]
     return _tell_problems(problems) or _exit_code(options, outcomes)
+
+
+def _cache(options: Namespace, settings: Config, found: Found) -> Cache | None:
+    """What is known of earlier runs, where there are enough files for that to matter."""
+    if options.no_cache or len(found.files) < WORTH_A_CACHE:
+        return None
+    from tfmemlint.cache import opened  # noqa: PLC0415
+
+    here = os.getcwd()
+    return opened(os.path.dirname(settings.path) if settings.path else here, here)
 
 
 def _find(options: Namespace, configs: Configs) -> Found:
@@ -134,6 +149,8 @@ def _print_report(
     fixed = Counter[str]()
     for outcome in outcomes:
         fixed.update(dict(outcome.fixed))
+    if form == "sarif":  # it lists the rules, be they needed or not
+        checker.prepare()
     with _opened(options, form) as out:
         if options.fix_only:
             results = [_faults(checked) for checked in results]

@@ -27,6 +27,7 @@ from tfmemlint.linting import (
 from tfmemlint.vocabulary import Applicability, Checked, Edit, Finding, Rule
 
 if TYPE_CHECKING:
+    from tfmemlint.cache import Cache, Seen
     from tfmemlint.notebooks import Notebook
 
 LARGEST = 2_000_000
@@ -60,6 +61,8 @@ class Outcome(NamedTuple):
     """What was not written, but would have been."""
     problem: str | None = None
     """Why the file could not be written."""
+    seen: Seen | None = None
+    """What the file was like, where that is to be remembered: it was found clean."""
 
 
 class Plan(NamedTuple):
@@ -108,7 +111,10 @@ class Checker:
         self._write = write
         self._noqa = noqa
         self._plans: dict[Config, Plan] = {}
+        self._described: dict[str, str | None] = {}
         self.rules: dict[str, Rule] = {}
+        self.looks = False
+        """Whether outcomes are to say what clean files were like."""
 
     @property
     def ready(self) -> bool:
@@ -135,6 +141,20 @@ class Checker:
         """The settings of a file. Raises ConfigError."""
         return self._configs.of(_folder(path))
 
+    def described(self, path: str) -> str | None:
+        """All that findings in a file depend on beside the file; None if that cannot be told."""
+        shown = os.path.dirname(path)
+        if shown not in self._described:
+            config, folder = self.config(path), _folder(path)
+            ignores = [
+                (sorted(each.files.names), *each.files[1:], each.inverted, each.ignore)
+                for each in config.file_ignores
+            ]
+            oldest = self._configs.oldest_tensorflow(folder)
+            settings = repr((config._replace(file_ignores=()), ignores, oldest, self._noqa))
+            self._described[shown] = None if config.plugins else settings
+        return self._described[shown]
+
     def plan(self, path: str) -> Plan:
         """What is to be done with a file. Raises ConfigError."""
         config = self.config(path)
@@ -145,12 +165,18 @@ class Checker:
     def check_file(self, path: str) -> Outcome:
         """Check a file, and write it if fixes change it."""
         try:
-            data = _read(path)
+            status = os.stat(path)
+            data = _read(path, status)
         except OSError as error:
             return self._answer(path, unreadable(f"cannot be read: {error.strerror}"))
         if data is None:
             return self._answer(path, skipped(f"larger than {LARGEST_READ} bytes"))
-        return self.check(path, data)
+        outcome = self.check(path, data)
+        if self.looks and outcome == Outcome(Checked(path, "", cells=outcome.checked.cells)):
+            from tfmemlint.cache import look  # noqa: PLC0415
+
+            outcome = outcome._replace(seen=look(status, data))
+        return outcome
 
     def check(self, path: str, data: bytes) -> Outcome:
         """Check what a file holds; raises nothing that is the file's or a rule's doing."""
@@ -242,11 +268,32 @@ class Checker:
         return Outcome(Checked(path, "", findings))
 
 
-def run(paths: Sequence[str], checker: Checker, jobs: int | None = None) -> list[Outcome]:
+def run(
+    paths: Sequence[str], checker: Checker, jobs: int | None = None, cache: Cache | None = None
+) -> list[Outcome]:
     """Check files, in order; by several processes once it is clear that there is work.
 
-    `jobs` is how many; None for as many as can run at once.
+    `jobs` is how many; None for as many as can run at once. What a cache knows is not checked.
     """
+    if cache is None:
+        return _run(paths, checker, jobs)
+    checker.looks = True
+    settings = {path: checker.described(path) for path in paths}
+    known = {path for path, each in settings.items() if each and cache.knows(path, each)}
+    checked = iter(_run([path for path in paths if path not in known], checker, jobs))
+    outcomes = [Outcome(Checked(path, "")) if path in known else next(checked) for path in paths]
+    for outcome in outcomes:
+        path = outcome.checked.path
+        described = settings[path]
+        if outcome.seen and described:
+            cache.remember(path, outcome.seen, described)
+        elif path not in known:
+            cache.forget(path)
+    cache.save()
+    return outcomes
+
+
+def _run(paths: Sequence[str], checker: Checker, jobs: int | None) -> list[Outcome]:
     outcomes: list[Outcome] = []
     for path in paths:
         outcomes.append(checker.check_file(path))
@@ -366,9 +413,8 @@ def _outcome(path: str, done: Outcome | None) -> Outcome:
     return done or Outcome(Checked(path, "", (died,)))
 
 
-def _read(path: str) -> bytes | None:
+def _read(path: str, status: os.stat_result) -> bytes | None:
     """What a regular file holds; None if that is too much. Anything else is not even opened."""
-    status = os.stat(path)
     if not S_ISREG(status.st_mode):
         raise OSError(0, "not a regular file")
     if status.st_size > LARGEST_READ:

@@ -1,0 +1,190 @@
+"""What is known from earlier runs: which files were found clean, by content and settings.
+
+A run remembers clean files only; those with findings are checked again. Nothing is taken from a
+cache that somebody else has made: another user, or another machine through a checkout.
+"""
+
+# pathlib takes longer to import than a small file takes to check.
+# ruff: noqa: PTH102, PTH105, PTH108, PTH116, PTH118, PTH120, PTH123
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from stat import S_ISDIR, S_ISREG
+from typing import NamedTuple
+from zlib import crc32
+
+from tfmemlint import __version__
+
+FOLDER = ".tfmemlint_cache"
+
+_MOST = 200_000
+"""Files that are remembered."""
+_YOUNG = 2_000_000_000
+"""Nanoseconds in which a file may change again without looking any younger."""
+
+
+class Seen(NamedTuple):
+    """A file as it was when it was read."""
+
+    modified: int
+    """In nanoseconds; 0 where its content alone may tell whether it is the same."""
+    size: int
+    digest: str
+
+
+class Cache:
+    """The files that earlier runs in one folder found clean, with the same settings each."""
+
+    def __init__(self, path: str, entries: Mapping[str, tuple[Seen, str]], start: str) -> None:
+        self._path = path
+        self._entries = dict(entries)
+        self._start = start
+        self._changed = False
+
+    def knows(self, path: str, settings: str) -> bool:
+        """Whether a file was found clean with these settings and has not changed since."""
+        entry = self._entries.get(path)
+        if entry is None or entry[1] != settings:
+            return False
+        seen = entry[0]
+        try:
+            status = os.stat(path)
+            if not S_ISREG(status.st_mode) or status.st_size != seen.size:
+                return False
+            if status.st_mtime_ns == seen.modified:
+                return True
+            with open(path, "rb") as file:
+                now = look(status, file.read())
+        except OSError:
+            return False
+        if now.digest != seen.digest:
+            return False
+        if now.modified:
+            self.remember(path, now, settings)
+        return True
+
+    def remember(self, path: str, seen: Seen, settings: str) -> None:
+        """A file was found clean."""
+        if "\n" not in path + settings and self._entries.get(path) != (seen, settings):
+            self._entries[path] = seen, settings
+            self._changed = True
+
+    def forget(self, path: str) -> None:
+        """A file was not found clean."""
+        self._changed |= self._entries.pop(path, None) is not None
+
+    def save(self) -> None:
+        """Write what is remembered, whole or not at all; another run's file may be replaced."""
+        if not self._changed or not _ours(os.path.dirname(self._path)):
+            return
+        kept = list(self._entries.items())[-_MOST:]
+        settings = {each: number for number, each in enumerate({each: 0 for _, (_, each) in kept})}
+        lines = [f"{each}\n" for each in settings]
+        lines += (
+            f"{seen.modified} {seen.size} {seen.digest} {settings[each]} {path}\n"
+            for path, (seen, each) in kept
+        )
+        body = "".join(lines).encode("utf-8", "surrogateescape")
+        head = f"{self._start}\n{crc32(body)} {len(settings)}\n".encode("utf-8", "surrogateescape")
+        copy = f"{self._path}.{os.getpid()}"
+        with suppress(OSError):
+            try:
+                with open(copy, "xb") as file:
+                    file.write(head + body)
+                os.replace(copy, self._path)
+            except OSError:
+                os.unlink(copy)
+                raise
+
+
+def opened(root: str, options: str) -> Cache | None:
+    """The cache in a folder; None where there can be none. `options` hold for all files."""
+    folder = os.path.join(root, FOLDER)
+    if not _ours(folder) and not _made(folder):
+        return None
+    status = os.lstat(folder)
+    version = ".".join(map(str, sys.version_info[:3]))
+    # A cache that was copied is in another folder, as the file system has it.
+    where = f"{status.st_dev}-{status.st_ino}"
+    start = f"{__version__} {version} {where} {_build()} {options}".replace("\n", " ")
+    path = os.path.join(folder, f"{crc32(os.fsencode(version + options)):08x}")
+    return Cache(path, _read(path, start), start)
+
+
+def look(status: os.stat_result, data: bytes) -> Seen:
+    """What a file was like as it was read; the status is from before."""
+    from hashlib import blake2b  # noqa: PLC0415
+
+    old = 0 < status.st_mtime_ns < time.time_ns() - _YOUNG
+    digest = blake2b(data, digest_size=16).hexdigest()
+    return Seen(status.st_mtime_ns if old else 0, len(data), digest)
+
+
+def _read(path: str, start: str) -> dict[str, tuple[Seen, str]]:
+    """The entries of a cache file; none if it is not exactly as it was written."""
+    try:
+        status = os.lstat(path)
+        if not S_ISREG(status.st_mode):
+            return {}
+        with open(path, "rb") as file:
+            head, counts, body = file.read().split(b"\n", 2)
+        check, number = map(int, counts.split())
+        if head != start.encode("utf-8", "surrogateescape") or check != crc32(body):
+            return {}
+        lines = body.decode("utf-8", "surrogateescape").split("\n")
+        settings = lines[:number]
+        entries: dict[str, tuple[Seen, str]] = {}
+        for line in lines[number:-1]:
+            modified, size, digest, each, name = line.split(" ", 4)
+            entries[name] = Seen(int(modified), int(size), digest), settings[int(each)]
+    except (OSError, ValueError, IndexError):
+        return {}
+    return entries
+
+
+def _made(folder: str) -> bool:
+    try:
+        os.mkdir(folder, 0o700)
+        for name, text in (
+            (".gitignore", "*\n"),
+            ("CACHEDIR.TAG", "Signature: 8a477f597d28d172789f06886806bc55\n"),
+        ):
+            with open(os.path.join(folder, name), "x", encoding="utf-8") as file:
+                file.write(text)
+    except OSError:
+        return False
+    return True
+
+
+def _ours(folder: str) -> bool:
+    """Whether this is a folder, no link to one, and of this user's own."""
+    try:
+        status = os.lstat(folder)
+    except OSError:
+        return False
+    owned = not hasattr(os, "getuid") or status.st_uid == os.getuid()
+    return S_ISDIR(status.st_mode) and owned and not status.st_mode & 0o022
+
+
+def _build() -> str:
+    """Says which engine and rules these are: a checkout changes without its version changing."""
+    import importlib.util  # noqa: PLC0415
+
+    found: list[str] = []
+    rules = importlib.util.find_spec("tfmemlint_rules")
+    folders = [os.path.dirname(__file__), *((rules and rules.submodule_search_locations) or ())]
+    for folder in folders:
+        found.append(folder)
+        with os.scandir(folder) as scan:
+            for entry in sorted(scan, key=lambda each: each.name):
+                if entry.is_dir() and entry.name != "__pycache__":
+                    folders.append(entry.path)
+                elif entry.name.endswith(".py"):
+                    status = entry.stat()
+                    found.append(f"{entry.name} {status.st_size} {status.st_mtime_ns}")
+    return f"{crc32(repr(found).encode('utf-8', 'surrogateescape')):08x}"
