@@ -89,8 +89,10 @@ class _Session:
         except (SyntaxError, ValueError) as error:
             self._write({"unusable": f"{type(error).__name__}: {error}"})
             return 1
-        self._announce()
-        stmts.install(folder, self._statements)
+        watch = self._watch
+        stmts.listen(folder, self._statements, watch.at, watch.enter, watch.leave)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=watch.forget)
         sys.modules["__main__"] = program
         self._host_before = _reset_host_peak()
         self._started = time.time_ns()
@@ -109,18 +111,6 @@ class _Session:
         if os.getpid() == self._process:  # and no child that the program has forked
             self._finish(ended, status)
         return status
-
-    def _announce(self) -> None:
-        """Make what the instrumented code calls known to it, wherever it runs."""
-        builtins: Any = import_module("builtins")
-        for name, function in (
-            (stmts.AT, self._watch.at),
-            (stmts.ENTER, self._watch.enter),
-            (stmts.LEAVE, self._watch.leave),
-        ):
-            setattr(builtins, name, function)
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._watch.forget)
 
     def _look_for_tensorflow(self) -> None:
         """Until the program has imported TensorFlow there is nothing to measure.
@@ -303,7 +293,7 @@ class _Session:
             written = self._origins.of_operation(allocation.operation)
         holder = written
         if allocation.during == DATA:
-            holder = self._origins.of_any_element() or written
+            holder = self._origins.of_any_element(batch=not allocation.operation) or written
         elif allocation.during and allocation.during != EAGER:
             holder = self._origins.of_element(allocation.during) or written
         holder = holder or running

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from importlib import import_module
+from math import inf
 from typing import Any, NamedTuple
 
 Locate = Callable[[str, int], "int | None"]
@@ -12,7 +14,7 @@ Locate = Callable[[str, int], "int | None"]
 
 _VERSION = re.compile(r"V\d+$")
 _FUSED = re.compile(r"And(?=[A-Z])")
-_BUFFERS = ("Cache", "Prefetch", "Shuffle")
+_RUN_FUNCTIONS = ("FlatMap", "Interleave", "Map")
 _DEEPEST = 16
 
 
@@ -21,6 +23,12 @@ class Step(NamedTuple):
 
     kind: str
     statement: int
+    room: float = 0
+    """How many elements it may keep."""
+
+
+Pipeline = tuple[Step, ...]
+"""The last step comes first, as in the runtime's names."""
 
 
 class Origins:
@@ -30,7 +38,7 @@ class Origins:
         self._locate = locate
         self._running = running
         self._operations: dict[str, set[int]] = {}
-        self._pipelines: dict[tuple[Step, ...], None] = {}
+        self._pipelines: dict[Pipeline, None] = {}
 
     def listen(self) -> list[str]:
         """Start; what this TensorFlow does not let us hear."""
@@ -51,8 +59,8 @@ class Origins:
         """A graph got an operation of this name."""
         self._operations.setdefault(name, set()).add(statement)
 
-    def add_pipeline(self, steps: tuple[Step, ...]) -> None:
-        """A pipeline was made, or one made longer; the last step comes first."""
+    def add_pipeline(self, steps: Pipeline) -> None:
+        """A pipeline was made, or one made longer."""
         self._pipelines.pop(steps[1:], None)
         self._pipelines[steps] = None
 
@@ -70,10 +78,7 @@ class Origins:
         return None
 
     def of_element(self, iterator: str) -> int | None:
-        """The statement that keeps what was made in `Iterator::Root::Prefetch::Shuffle::Map`.
-
-        That is the next buffer on the way out, or else the step at work.
-        """
+        """The statement that keeps what is made in `Iterator::Root::Prefetch::Shuffle::Map`."""
         kinds = [kind for part in iterator.split("::")[1:] for kind in _kinds(part)]
         likeness = {
             pipeline: len({step.kind for step in pipeline}.intersection(kinds))
@@ -81,18 +86,25 @@ class Origins:
         }
         most = max(likeness.values(), default=0)
         alike = [pipeline for pipeline, shared in likeness.items() if shared == most > 0]
-        return _same(_keeper(pipeline, kinds) for pipeline in alike)
+        return _same(_keeper(pipeline, _place(pipeline, kinds)) for pipeline in alike)
 
-    def of_any_element(self) -> int | None:
-        """The statement that keeps the elements of any pipeline, if it is one for all."""
-        return _same(_keeper(steps, [step.kind for step in steps]) for steps in self._pipelines)
+    def of_any_element(self, *, batch: bool) -> int | None:
+        """The statement that keeps the batches of any pipeline, or the elements that are made for
+        them; None if that is not one for all."""
+        return _same(
+            _keeper(pipeline, index)
+            for pipeline in self._pipelines
+            for index, step in enumerate(pipeline)
+            if (_is_batch(step) if batch else step.kind in _RUN_FUNCTIONS)
+        )
 
     def _listen_to_graphs(self, graph: Any, create: Any) -> None:
         def create_and_note(owner: Any, *args: Any, **kwargs: Any) -> Any:
             operation = create(owner, *args, **kwargs)
-            statement = self._users(operation.traceback)
-            if statement is not None:
-                self.add_operation(operation.name, statement)
+            with suppress(Exception):  # whatever is private and has changed is not the program's
+                statement = self._users(operation.traceback)
+                if statement is not None:
+                    self.add_operation(operation.name, statement)
             return operation
 
         graph._create_op_internal = create_and_note
@@ -100,12 +112,14 @@ class Origins:
     def _listen_to_pipelines(self, dataset: Any, begin: Any) -> None:
         def begin_and_note(owner: Any, *args: Any, **kwargs: Any) -> None:
             begin(owner, *args, **kwargs)
-            before: tuple[Step, ...] = ()
-            for source in owner._inputs():
-                before += getattr(source, "_tfmemlint_steps", ())
-            step = Step(_kind(type(owner).__name__), self._running())
-            owner._tfmemlint_steps = steps = (step, *before)
-            self.add_pipeline(steps)
+            with suppress(Exception):
+                before: Pipeline = ()
+                for source in owner._inputs():
+                    before += getattr(source, "_tfmemlint_steps", ())
+                kind = _kind(type(owner).__name__)
+                step = Step(kind, self._running(), _room(owner, kind))
+                owner._tfmemlint_steps = steps = (step, *before)
+                self.add_pipeline(steps)
 
         dataset.__init__ = begin_and_note
 
@@ -118,12 +132,42 @@ class Origins:
         return None
 
 
-def _keeper(pipeline: tuple[Step, ...], kinds: list[str]) -> int | None:
-    """The statement of the innermost of these kinds that keeps elements; else of the innermost."""
-    made = {step.kind: step.statement for step in reversed(pipeline)}
-    there = [kind for kind in reversed(kinds) if kind in made]
-    buffers = [kind for kind in there if kind in _BUFFERS]
-    return made[(buffers or there)[0]] if there else None
+def _place(pipeline: Pipeline, kinds: list[str]) -> int:
+    """Which step of the pipeline the last of these kinds is; TensorFlow adds steps of its own."""
+    for depth in range(len(kinds), 0, -1):
+        kind = kinds[depth - 1]
+        alike = [index for index, step in enumerate(pipeline) if step.kind == kind]
+        if alike:
+            return alike[min(kinds[:depth].count(kind), len(alike)) - 1]
+    return 0
+
+
+def _keeper(pipeline: Pipeline, index: int) -> int:
+    """The statement that keeps what the step makes: on its way out, the one with the most room.
+
+    From the next batch on it is something else that is kept.
+    """
+    keeper = pipeline[index]
+    for step in reversed(pipeline[:index]):
+        if _is_batch(step):
+            break
+        if step.room > keeper.room:
+            keeper = step
+    return keeper.statement
+
+
+def _is_batch(step: Step) -> bool:
+    return step.kind.endswith("Batch")
+
+
+def _room(dataset: Any, kind: str) -> float:
+    """How many elements a step may keep; 0 where TensorFlow decides."""
+    if kind == "Cache":
+        return inf
+    amount = getattr(dataset, "_num_parallel_calls", getattr(dataset, "_buffer_size", 0))
+    with suppress(Exception):  # in a graph the amount is not known
+        return max(0, int(amount))
+    return 0
 
 
 def _same(statements: Iterable[int | None]) -> int | None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
@@ -50,6 +51,29 @@ def instrumented(source: bytes | str, path: str, statements: Statements) -> Code
     tree = ast.parse(source, path)
     tree.body = _block(tree.body, _Place(path, "", None), statements)
     return compile(ast.fix_missing_locations(tree), path, "exec", dont_inherit=True)
+
+
+def listen(
+    folder: Path,
+    statements: Statements,
+    at: Callable[[int], None],
+    enter: Callable[[], None],
+    leave: Callable[[], None],
+) -> Callable[[], None]:
+    """Be told by instrumented code, and instrument what is imported from the folder.
+
+    What is returned puts an end to it.
+    """
+    finder = Finder(folder, statements)
+    sys.meta_path.insert(0, finder)
+    builtins.__dict__.update({AT: at, ENTER: enter, LEAVE: leave})
+
+    def stop() -> None:
+        sys.meta_path.remove(finder)
+        for name in (AT, ENTER, LEAVE):
+            del builtins.__dict__[name]
+
+    return stop
 
 
 class Finder(MetaPathFinder):
@@ -189,8 +213,3 @@ def _call(name: str, near: ast.stmt, *arguments: int) -> ast.stmt:
         ast.Name(name, ast.Load()), [ast.Constant(argument) for argument in arguments], []
     )
     return ast.copy_location(ast.Expr(call), near)
-
-
-def install(folder: Path, statements: Statements) -> None:
-    """Have every module of the user's instrumented as it is imported."""
-    sys.meta_path.insert(0, Finder(folder, statements))
