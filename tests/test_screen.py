@@ -126,7 +126,8 @@ def test_a_rule_waits_where_a_trigger_is_not_met(triggers: tuple[str, ...], sour
         ('"""a""" + b\r# c\rd', "b d"),
         ('x = "a\\\nb" # c', "x a b"),
         ('\'"""\' + a + """b""" + "\'\'\'"', "a"),
-        ("f'{a}'\nb # c", "f a b"),
+        ("f'{a}' + b # c", "f a b"),
+        ('# """\na\n# """', "a"),
     ],
 )
 def test_comments_and_long_strings_are_no_code(source: str, kept: str) -> None:
@@ -138,10 +139,10 @@ def test_comments_and_long_strings_are_no_code(source: str, kept: str) -> None:
     [
         "f'''{a(\"\"\"b\"\"\")}'''",
         'f"{a["#"]}" + b',
-        '# """\na\n# """',
+        'f"}}{ {a["#"]} }" + b',
         'f"{\na}" + """b"""',
     ],
-    ids=["long-formatted", "comment-in-formatted", "quotes-in-comments", "over-lines"],
+    ids=["long-formatted", "comment-in-formatted", "braces-in-formatted", "over-lines"],
 )
 def test_in_doubt_all_is_code(source: str) -> None:
     assert source.encode() == code(source.encode())

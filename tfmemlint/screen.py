@@ -19,9 +19,7 @@ _COMMENT_OR_STRING = rb"#[^\n]*|%b|%b|(%b|%b)" % tuple(
 )
 _ALTERNATIVES: dict[str, frozenset[bytes]] = {}
 """The words that triggers list, once they have been taken apart."""
-_FORMATTED = tuple(
-    prefix + quote for prefix in (b"f", b"F", b"fr", b"fR", b"Fr", b"FR") for quote in (b'"', b"'")
-)
+_FORMATTED = (b"f", b"F", b"fr", b"fR", b"Fr", b"FR")
 
 
 def mentions_tensorflow(data: bytes) -> bool:
@@ -43,15 +41,15 @@ def code(data: bytes) -> bytes:
 
     if b"\r" in data:
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    if _has_long_quote(b"\n".join(re.findall(rb"#[^\n]*", data))):
-        return data
-    if any(_is_doubtful(data, mark) for mark in _FORMATTED if mark in data):
-        return data
     parts = re.split(_COMMENT_OR_STRING, data)
-    plain = b" ".join(parts[::2])
+    between, strings = parts[::2], parts[1::2]
+    plain = b" ".join(between)
     if b'"' in plain or b"'" in plain:
         return data
-    return plain + b" ".join(filter(None, parts[1::2]))
+    for before, string in zip(between, strings):  # noqa: B905  what is last has no string behind it
+        if before.endswith(_FORMATTED) and _is_doubtful(string):
+            return data
+    return plain + b" ".join(filter(None, strings))
 
 
 def words(data: bytes) -> frozenset[bytes]:
@@ -69,20 +67,11 @@ def awaited(rules: Iterable[Rule], words: frozenset[bytes]) -> list[Rule]:
     ]
 
 
-def _has_long_quote(data: bytes) -> bool:
-    return b'"""' in data or b"'''" in data
-
-
-def _is_doubtful(data: bytes, mark: bytes) -> bool:
-    """Whether some formatted string that begins so is long, or has what may begin a comment."""
-    if mark + mark[-1:] * 2 in data:
+def _is_doubtful(formatted: bytes | None) -> bool:
+    """Whether a formatted string is long, or may have been cut short by a quote in its code."""
+    if formatted is None:
         return True
-    line_end = 0
-    while (start := data.find(mark, line_end)) >= 0:
-        line_end = data.find(b"\n", start) % (len(data) + 1)  # the last line may have none
-        if data.find(b"#", start, line_end) >= 0:
-            return True
-    return False
+    return formatted.count(b"{") != formatted.count(b"}") or b"}}" in formatted
 
 
 def _plain(data: bytes) -> bytes:
