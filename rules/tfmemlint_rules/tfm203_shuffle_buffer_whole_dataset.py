@@ -1,0 +1,128 @@
+"""A `shuffle` buffer holds a large part of what a generator makes.
+
+## What it finds
+`shuffle` behind `from_generator`, where the signature tells how large an element is and the buffer
+takes 256 MiB or more: in one expression, or through names, branches, helper functions and methods.
+
+## Why it costs memory
+`shuffle(n)` holds `n` elements for as long as it is read from, and fills anew each epoch. What a
+generator makes is in memory only because the buffer holds it; a buffer as large as the data set
+holds all of it.
+
+## What to do instead
+Shuffle what is small: have the generator take file names or numbers of rows in random order, and
+let a buffer of a few hundred elements do the rest.
+
+## Fix safety
+Unsafe: the buffer is made to hold 64 MiB, so that elements come in another order and mix less.
+Offered where the size of the buffer is written down in its place.
+
+## When to ignore it
+When there is room for the buffer, and the generator cannot change its order. The rule is silent by
+itself where sizes are not known, for slices of arrays, which the buffer shares with the array, and
+where a `take` leaves few elements. What a `map` makes larger is another rule's affair.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from math import prod
+
+from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
+from tfmemlint.facts import Chain, From, argument
+
+LARGE = 256 << 20
+"""Bytes, in one buffer."""
+ENOUGH = 64 << 20
+"""Bytes, of the buffer the fix makes."""
+KEEPS_ELEMENTS = frozenset(
+    {"filter", "prefetch", "repeat", "shard", "skip", "take", "with_options"}
+)
+WIDTHS = {
+    **dict.fromkeys(("bool", "int8", "uint8"), 1),
+    **dict.fromkeys(("bfloat16", "float16", "int16", "uint16"), 2),
+    **dict.fromkeys(("float32", "int32", "uint32"), 4),
+    **dict.fromkeys(("float64", "int64", "uint64"), 8),
+}
+
+
+def check(file: File) -> Iterator[Diagnostic]:
+    reported: set[ast.Call] = set()
+    for chain in file.tf.datasets.chains:
+        size = _made(file, chain)
+        place = _shuffle(chain)
+        if size is None or place is None or chain.steps[place].call in reported:
+            continue
+        shuffle = chain.steps[place]
+        buffer = shuffle.argument("buffer_size")
+        held = file.tf.values.number(buffer, shuffle.frame)
+        most = file.tf.lengths.at_most(chain, place)
+        if buffer is None or held is None or size * min(held, most or held) < LARGE:
+            continue
+        reported.add(shuffle.call)
+        nbytes = int(size * min(held, most or held))
+        yield Diagnostic(
+            edits.method_call(file, shuffle.call) or file.span(shuffle.call),
+            f"`shuffle` holds up to `{ast.unparse(buffer)}` elements, {nbytes >> 20:,} MiB in all",
+            _fix(file, buffer, size),
+            Cost(f"{ast.unparse(buffer)} elements of {size:,} bytes", nbytes),
+        )
+
+
+def _shuffle(chain: Chain) -> int | None:
+    """Where the elements are shuffled as the generator made them."""
+    for place, step in enumerate(chain.steps):
+        if step.method == "shuffle":
+            return place
+        if step.method not in KEEPS_ELEMENTS:
+            return None
+    return None
+
+
+def _made(file: File, chain: Chain) -> int | None:
+    """How large an element is that a generator makes, where its signature tells."""
+    source = chain.source.node
+    if chain.source.kind is not From.GENERATOR or not isinstance(source, ast.Call):
+        return None
+    signature = argument(source, None, "output_signature")
+    sizes = [_nbytes(file, each) for each in _parts(signature)]
+    return sum(size for size in sizes if size is not None) or None  # at the least
+
+
+def _parts(signature: ast.expr | None) -> list[ast.expr]:
+    if isinstance(signature, ast.Tuple):
+        return [part for each in signature.elts for part in _parts(each)]
+    if isinstance(signature, ast.Dict):
+        return [part for each in signature.values for part in _parts(each)]
+    return [] if signature is None else [signature]
+
+
+def _nbytes(file: File, spec: ast.expr) -> int | None:
+    if not isinstance(spec, ast.Call):
+        return None
+    if file.tf.names.qualified(spec.func) != "tensorflow.TensorSpec":
+        return None
+    shape = file.tf.values.shape(argument(spec, 0, "shape"))
+    dtype = argument(spec, 1, "dtype")
+    width = WIDTHS.get("float32" if dtype is None else file.tf.values.dtype(dtype) or "")
+    if shape is None or width is None:
+        return None
+    known = [size for size in shape if size is not None]
+    return width * prod(known) if len(known) == len(shape) else None
+
+
+def _fix(file: File, buffer: ast.expr, size: int) -> Fix | None:
+    if not isinstance(buffer, ast.Constant):
+        return None
+    change = edits.replaced(file, buffer, str(max(1, ENOUGH // size)))
+    return Fix("Let the buffer hold 64 MiB", (change,), Applicability.UNSAFE)
+
+
+RULE = Rule(
+    code="TFM203",
+    name="shuffle-buffer-whole-dataset",
+    claim=Claim(Metric.DEVICE_PEAK, at_most=0.3, because="the buffer holds a part of the data"),
+    triggers=("shuffle", "from_generator"),
+    check=check,
+)
