@@ -1,8 +1,9 @@
 """Overlapping windows of an array are copied into a list, and from there into an array.
 
 ## What it finds
-A list of slices `a[i : i + width]` for each `i` of a range, filled in a loop or a comprehension,
-of which `np.array`, `np.stack`, `tf.constant` or one of their relatives makes an array.
+A list of slices `a[i : i + width]` or `a[i - width : i]` for each `i` of a range, filled in a loop
+or a comprehension, of which `np.array`, `np.stack`, `tf.constant` or one of their relatives makes
+an array.
 
 ## Why it costs memory
 Windows that begin a step apart have all but a step in common. The array holds each of them in full:
@@ -14,8 +15,8 @@ copying. `keras.utils.timeseries_dataset_from_array` makes batches of windows as
 
 ## Fix safety
 Unsafe: a view cannot be written to, and shows what is written to the series later. What makes a
-tensor of all windows copies them nevertheless. Offered for NumPy arrays, where the list is used
-for nothing else.
+tensor of all windows copies them nevertheless. Offered for NumPy arrays and `a[i : i + width]`,
+where the list is used for nothing else.
 
 ## When to ignore it
 When the series is short. The rule is silent by itself for windows of up to 16 steps, for
@@ -97,7 +98,7 @@ def _windows(file: File, stacked: ast.expr, hops: int = 2) -> Windows | None:
 def _sliced(
     file: File, element: ast.expr, loop: Loop, growth: Growth | None, hops: int = 2
 ) -> Windows | None:
-    """The windows, if what is taken of a series begins where the variable of the loop says."""
+    """The windows, if what is taken of a series begins or ends at the variable of the loop."""
     if isinstance(element, ast.Name):
         binding = file.tf.bindings.only(element)
         given = binding.value if binding is not None and not binding.path else None
@@ -112,22 +113,34 @@ def _sliced(
             return None
     match part, loop.node, loop.iterable:
         case (
-            ast.Slice(
-                lower=ast.Name(id=start),
-                upper=ast.BinOp(left=left, op=ast.Add(), right=right),
-                step=None,
-            ),
+            ast.Slice(lower=first, upper=last, step=None),
             ast.For(target=ast.Name(id=variable)) | ast.comprehension(target=ast.Name(id=variable)),
             ast.Call(func=ast.Name(id="range"), args=bounds, keywords=[]),
-        ) if start == variable:
-            width = right if ast.unparse(left) == start else left
+        ):
+            width = _width(first, last, variable)
         case _:
             return None
     around = [each.id for each in ast.walk(part) if isinstance(each, ast.Name)]
-    steady = around.count(start) == 2 and all(
-        file.tf.loops.invariant(each, loop) for each in (series, width)
-    )
-    return Windows(element, series, width, tuple(bounds), growth) if steady else None
+    if width is None or around.count(variable) != 2:
+        return None
+    if not all(file.tf.loops.invariant(each, loop) for each in (series, width)):
+        return None
+    return Windows(element, series, width, tuple(bounds), growth)
+
+
+def _width(first: ast.expr | None, last: ast.expr | None, variable: str) -> ast.expr | None:
+    """How long `i : i + width` or `i - width : i` is."""
+    match first, last:
+        case ast.Name(id=start), ast.BinOp(left=left, op=ast.Add(), right=right) if (
+            start == variable
+        ):
+            return right if ast.unparse(left) == variable else left
+        case ast.BinOp(left=ast.Name(id=start), op=ast.Sub(), right=right), ast.Name(id=stop) if (
+            start == stop == variable
+        ):
+            return right
+        case _:
+            return None
 
 
 def _is_large(file: File, windows: Windows) -> bool:
@@ -161,6 +174,10 @@ def _fix(file: File, stack: ast.Call, windows: Windows) -> Fix | None:
     is_array = file.tf.values.of(windows.series).kind is Kind.ARRAY
     if numpy is None or not is_array or len(stack.args) != 1 or stack.keywords:
         return None
+    index = windows.part.slice
+    sliced = index.elts[0] if isinstance(index, ast.Tuple) else index
+    if not isinstance(sliced, ast.Slice) or not isinstance(sliced.lower, ast.Name):
+        return None  # `i - width : i` begins elsewhere than its range does
     unfilled: tuple[Edit, ...] | None = ()
     if windows.growth is not None:
         unfilled = _unfilled(file, stack, windows, windows.growth)
@@ -169,8 +186,8 @@ def _fix(file: File, stack: ast.Call, windows: Windows) -> Fix | None:
     if unfilled is None or "#" in file.source(stack) or file.concrete(stack) is None:
         return None
     series, width = file.source(windows.series), file.source(windows.width)
-    if isinstance(windows.part.slice, ast.Tuple):
-        rest = ", ".join(file.source(each) for each in windows.part.slice.elts[1:])
+    if isinstance(index, ast.Tuple):
+        rest = ", ".join(file.source(each) for each in index.elts[1:])
         series = f"{series}[:, {rest}]"
     view = f"{numpy}.lib.stride_tricks.sliding_window_view({series}, {width}, axis=0)"
     bounds = [file.source(each) for each in windows.bounds]
