@@ -13,8 +13,8 @@ Draw from the sources as they are, and shuffle once afterwards: one buffer holds
 
 ## Fix safety
 Unsafe: the elements come in another order. With the same buffer an element moves less far within
-its own source than it did. Not offered where the `shuffle` stands in a function, or where its
-buffer differs from source to source.
+its own source than it did. Not offered where the `shuffle` stands in a function, where its
+buffer differs from source to source, or where the sources are read by themselves, too.
 
 ## When to ignore it
 When the elements of a source have to be mixed among themselves thoroughly, as where a source is
@@ -107,7 +107,11 @@ def _fix(file: File, mix: ast.Call, sources: Sources, shuffle: Step) -> Fix | No
     tree, loops = file.tf.tree, file.tf.loops
     arguments = [*shuffle.call.args, *(each.value for each in shuffle.call.keywords)]
     fixed = all(loops.invariant(each, sources.loop) for each in arguments)
-    if not tree.inside(shuffle.call, sources.each) or not fixed:
+    given = argument(mix, 0, "datasets")
+    binding = file.tf.bindings.only(given) if isinstance(given, ast.Name) else None
+    readers = file.tf.bindings.readers(binding) if binding is not None else []
+    shared = [each for each in readers if each is not given and not _grows(tree.parent(each))]
+    if not tree.inside(shuffle.call, sources.each) or not fixed or shared:
         return None
     span = edits.method_call(file, shuffle.call)
     taken = edits.unchained(file, shuffle.call)
@@ -116,6 +120,10 @@ def _fix(file: File, mix: ast.Call, sources: Sources, shuffle: Step) -> Fix | No
     if taken is None or added is None or not text or "\n" in text:
         return None
     return Fix("Shuffle once, behind the mixing", (taken, added), Applicability.UNSAFE)
+
+
+def _grows(node: ast.AST | None) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == "append"
 
 
 RULE = Rule(
