@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
+from tfmemlint.verify.exhaustion import Exhaustion
 from tfmemlint.verify.pairs import RESOLUTION, Measurement, Verdict, amount, figure
 from tfmemlint.verify.processes import Machine
 from tfmemlint.verify.record import record, text
@@ -198,6 +199,18 @@ def test_the_record_says_how_the_programs_grow(rule: Callable[..., Rule]) -> Non
         "fixed": {"exponent": 0.0, "figures": list(scaling.fixed), "grows": "constant"},
         "metric": "device peak",
     }
+
+
+def test_the_record_says_on_which_device_only_the_fixed_program_finishes(
+    rule: Callable[..., Rule],
+) -> None:
+    small = verdict(rule())._replace(exhaustion=Exhaustion(64 * MB, "SIGSEGV"))
+    assert record(small)["out_of_memory"] == {
+        "death": "SIGSEGV",
+        "limit": 64 * MB,
+        "unit": "bytes",
+    }
+    assert "out_of_memory" not in record(verdict(rule()))
 
 
 def test_the_record_is_valid_json_even_where_nothing_was_weighed(

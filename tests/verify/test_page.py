@@ -177,6 +177,11 @@ def test_what_is_recorded_is_shown_without_a_run(rule: Callable[..., Rule], tmp_
     shown = recorded(toy, tmp_path)
     assert (shown.record, shown.good) == (content, False)
     assert shown.words == "does not hold: so so (claimed: at most 50% is left)"
+    content["out_of_memory"] = {"limit": 64 * MB, "death": "SIGSEGV", "unit": "bytes"}
+    (tmp_path / "measured.json").write_text(json.dumps(content))
+    assert recorded(toy, tmp_path).words.endswith(
+        "; on a device of 64 MB only the fixed program finishes, the other dies of SIGSEGV"
+    )
 
 
 def test_the_plot_of_all_rules_is_made_of_what_is_recorded(

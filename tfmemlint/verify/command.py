@@ -24,7 +24,7 @@ from tfmemlint.verify.terminal import (
     refuse,
 )
 from tfmemlint.verify.weighing import BOTH_PEAKS, Settings, verify
-from tfmemlint.vocabulary import Rule
+from tfmemlint.vocabulary import Metric, Rule
 
 TITLE = "What the fixes save"
 
@@ -50,9 +50,10 @@ def main(argv: list[str]) -> int:
         runs=asked.runs,
         device=asked.device,
         seconds=asked.timeout,
-        also=BOTH_PEAKS if asked.write or asked.html else (),
+        also=BOTH_PEAKS if asked.write or asked.html or asked.oom else (),
         scaling=asked.scaling,
         curves=asked.html is not None,
+        exhaust=asked.oom,
     )
     pictures = Pictures(asked.html, asked.svg)
     if asked.file is not None:
@@ -156,6 +157,9 @@ def _print_rows(pairs: Sequence[Pair], settings: Settings, trials: Iterator[Tria
         print(_row(name_width, *_cells(trial)), flush=True)
         for line in _details(trial):
             print(f"    {line}", flush=True)
+        outcome = trial.outcome
+        if settings.exhaust and isinstance(outcome, Verdict) and outcome.exhaustion is None:
+            print("    no device was found on which bad dies and fixed finishes", flush=True)
         done.append(trial)
     print(_summary(done, settings))
     return done
@@ -198,6 +202,10 @@ def _details(trial: Trial) -> Iterator[str]:
             power = exponent(weights, RESOLUTION[metric])
             figures = ", ".join(amount(metric, weight) for weight in weights)
             yield f"{name} grows as data to the {power:.2f} ({order(power)}): {figures}"
+    if outcome.exhaustion is not None:
+        limit, death = outcome.exhaustion
+        size = amount(Metric.DEVICE_PEAK, limit)
+        yield f"on a device of {size} bad dies of {death}, fixed finishes"
     if outcome.same_output is False:
         yield f"outputs differ: {printable(outcome.difference or 'far down')}"
     if outcome.measurements[0].meter == "ru_maxrss":

@@ -23,8 +23,8 @@ def parse(argv: list[str]) -> argparse.Namespace:
     asked.arguments = tuple(arguments)
     if files and len(asked.codes) > 1:
         parser.error("one program at a time, and no rules beside it; --select chooses them")
-    if files and asked.scaling:
-        parser.error("--scaling is for the programs of rules")
+    if files and (asked.scaling or asked.oom):
+        parser.error("--scaling and --oom are for the programs of rules")
     if not files and (asked.select is not None or asked.unsafe_fixes is not None or dashes):
         parser.error("--select, --unsafe-fixes and -- are for a program: name its file")
     if asked.recorded and (files or not (asked.html or asked.svg)):
@@ -87,6 +87,12 @@ def _parser() -> argparse.ArgumentParser:
         "--scaling",
         action="store_true",
         help="measure with half and twice the data, too, where a line is marked `# scales`",
+    )
+    add(
+        "--oom",
+        action="store_true",
+        help="look for a device so small that the program runs out of memory, and the fixed one "
+        "does not",
     )
     add("--html", metavar="FILE", help="write a page to look at, with the memory over time")
     add("--svg", metavar="FILE", help="write the plot of what is saved, and nothing else")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tfmemlint.vocabulary import Claim, Metric, Rule
 
 if TYPE_CHECKING:
+    from tfmemlint.verify.exhaustion import Exhaustion
     from tfmemlint.verify.processes import Curve, Machine
     from tfmemlint.verify.scaling import Scaling
 
@@ -80,6 +81,7 @@ class Verdict(NamedTuple):
     difference: str | None = None
     """Where the outputs differ."""
     scaling: Scaling | None = None
+    exhaustion: Exhaustion | None = None
 
     @property
     def doubt(self) -> str | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tfmemlint.report.figures import size
 from tfmemlint.verify.page import Entry, page, savings
 from tfmemlint.verify.pairs import Measurement, Verdict
 from tfmemlint.verify.processes import Curve, ProgramError
@@ -65,6 +66,9 @@ def _of_record(
     claim = content["claim"]
     words = "holds" if claim["holds"] else f"does not hold: {claim['doubt']}"
     words += f" (claimed: at most {claim['at_most']:.0%} is left)"
+    if short := content.get("out_of_memory"):
+        words += f"; on a device of {size(short['limit'])} only the fixed program finishes"
+        words += f", the other dies of {short['death']}"
     return Entry(rule.code, rule.name, content, claim["holds"], words, over_time)
 
 

@@ -50,9 +50,11 @@ _STEADY = {
 class ProgramError(Exception):
     """The program gave no figure: it crashed, hung, was killed, or cannot be measured."""
 
-    def __init__(self, reason: str, stderr: str = "") -> None:
+    def __init__(self, reason: str, stderr: str = "", status: int | None = None) -> None:
         super().__init__(reason)
         self.stderr = stderr
+        self.status = status
+        """What the program ended with; a signal's number negated; None if it was stopped."""
 
 
 class SetupError(Exception):
@@ -88,6 +90,8 @@ class Job(NamedTuple):
     encoding: str = "utf-8"
     curve: bool = False
     """Whether to follow a peak's memory over time as well."""
+    limit: int | None = None
+    """Megabytes that the device is to have, if not all there is."""
 
     @property
     def called(self) -> str:
@@ -140,6 +144,7 @@ def run(job: Job) -> Run:
             "seconds": job.seconds,
             "memory": job.memory,
             "curve": job.curve,
+            "limit": job.limit,
             "own": _own(job.own) if job.own else None,
         }
         command = [sys.executable, "-I", runner.__file__, json.dumps(request)]
@@ -205,7 +210,8 @@ def _environment(job: Job, work: Path) -> dict[str, str]:
     known = os.environ if job.own else _PASSED_ON
     passed_on = {name: os.environ[name] for name in known if name in os.environ}
     home = {} if job.own else {"HOME": str(work.parent), "TMPDIR": str(work.parent)}
-    return passed_on | steady(job.device, [job.metric]) | home
+    limit = {} if job.limit is None else {"TF_CPU_BFC_MEM_LIMIT_IN_MB": str(job.limit)}
+    return passed_on | steady(job.device, [job.metric]) | limit | home
 
 
 def steady(device: str, metrics: Collection[Metric]) -> dict[str, str]:
@@ -253,9 +259,10 @@ def _marked(mark: str) -> list[int]:
 
 def _report(job: Job, status: int, figures: Path, stderr: str) -> dict[str, Any]:
     if status < 0:
-        raise ProgramError(f"{job.called} was killed by {signal.Signals(-status).name}", stderr)
+        name = signal.Signals(-status).name
+        raise ProgramError(f"{job.called} was killed by {name}", stderr, status)
     if status > 0:
-        raise ProgramError(f"{job.called} exited with status {status}", stderr)
+        raise ProgramError(f"{job.called} exited with status {status}", stderr, status)
     if not figures.exists():
         raise ProgramError(f"{job.called} ended before it could be weighed", stderr)
     report: dict[str, Any] = json.loads(figures.read_text(encoding="utf-8"))

@@ -37,6 +37,8 @@ def record(verdict: Verdict) -> dict[str, Any]:
     }
     if verdict.scaling is not None:
         content["scaling"] = _scaling(verdict.scaling, claim.metric)
+    if verdict.exhaustion is not None:
+        content["out_of_memory"] = {"unit": "bytes", **verdict.exhaustion._asdict()}
     return content
 
 

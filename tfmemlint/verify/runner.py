@@ -131,10 +131,11 @@ def _weigh(request: dict[str, Any]) -> dict[str, Any]:
     code = compile(tree, path, "exec")
 
     tf = _tensorflow(request["packages"])
-    device = choose_device(tf, request["device"])
+    device = choose_device(tf, request["device"], request["limit"])
     if device.kind == "cpu" and not own:  # a GPU's driver reserves far more addresses than memory
         _limit("RLIMIT_AS", request["memory"])
-    filler = prewarm(tf, device) if request["metric"].startswith("device") else None
+    roomy = request["metric"].startswith("device") and request["limit"] is None
+    filler = prewarm(tf, device) if roomy else None
     warm_up(tf, _imported(tree, own["path"] if own else []))
     _seed(tf)
 
@@ -221,8 +222,11 @@ def _tensorflow(packages: str) -> Any:
         raise SetupError(f"TensorFlow is installed but cannot be imported: {error}") from error
 
 
-def choose_device(tf: Any, wanted: str) -> Device:
-    """Where TensorFlow is to put what it computes: `auto`, `gpu` or `cpu` is wanted."""
+def choose_device(tf: Any, wanted: str, limit: int | None = None) -> Device:
+    """Where TensorFlow is to put what it computes: `auto`, `gpu` or `cpu` is wanted.
+
+    A limit is in megabytes, and for a GPU: the CPU's is set by its environment.
+    """
     gpus = tf.config.list_physical_devices("GPU")
     if wanted == "gpu" and not gpus:
         raise SetupError("TensorFlow sees no GPU")
@@ -230,7 +234,11 @@ def choose_device(tf: Any, wanted: str) -> Device:
         tf.config.set_visible_devices([], "GPU")
         return Device("CPU:0", "cpu", _processor())
     for gpu in gpus:
-        tf.config.experimental.set_memory_growth(gpu, True)
+        if limit is None:
+            tf.config.experimental.set_memory_growth(gpu, True)
+        else:
+            small = tf.config.LogicalDeviceConfiguration(memory_limit=limit)
+            tf.config.set_logical_device_configuration(gpu, [small])
     details = tf.config.experimental.get_device_details(gpus[0])
     return Device("GPU:0", "gpu", details.get("device_name", "unnamed"))
 

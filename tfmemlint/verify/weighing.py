@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from tfmemlint.verify.exhaustion import Exhaustion, find_exhaustion
 from tfmemlint.verify.outputs import Outputs, difference, same
 from tfmemlint.verify.pairs import Measurement, Verdict
 from tfmemlint.verify.processes import Job, Machine, ProgramError, Run, run
@@ -26,6 +27,8 @@ class Settings(NamedTuple):
     scaling: bool = False
     curves: bool = False
     """Whether to follow the memory over time."""
+    exhaust: bool = False
+    """Whether to look for a device on which only the fixed program finishes."""
 
 
 class Programs(NamedTuple):
@@ -63,7 +66,8 @@ def verify(
     resized = _resized(programs) if settings.scaling else {}
     claimed = rule.claim.metric
     metrics = (claimed, *(metric for metric in settings.also if metric is not claimed))
-    found = compare(_pair(programs, settings), metrics, settings.runs, say)
+    pair = _pair(programs, settings)
+    found = compare(pair, metrics, settings.runs, say)
     return Verdict(
         rule=rule,
         measurements=found.measurements,
@@ -73,6 +77,7 @@ def verify(
         scaling=(
             _scale(resized, found.measurements[0], settings, say) if settings.scaling else None
         ),
+        exhaustion=_exhaust(pair, found.measurements, say) if settings.exhaust else None,
     )
 
 
@@ -159,6 +164,15 @@ def _scale(
     return Scaling(
         tuple(one.bad_figure for one in weighed), tuple(one.fixed_figure for one in weighed)
     )
+
+
+def _exhaust(
+    pair: Pair, measurements: Sequence[Measurement], tell: Callable[[str], None]
+) -> Exhaustion | None:
+    for one in measurements:
+        if one.metric is Metric.DEVICE_PEAK:
+            return find_exhaustion(pair, one.bad_figure, one.fixed_figure, tell)
+    return None
 
 
 _NAMES = ("bad.py", "fixed.py")

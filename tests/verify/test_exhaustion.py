@@ -1,0 +1,70 @@
+"""Devices too small for one program and large enough for another, tried for real."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tfmemlint.verify.command import measure
+from tfmemlint.verify.exhaustion import Exhaustion, find_exhaustion
+from tfmemlint.verify.processes import Job
+from tfmemlint.verify.weighing import Pair, Settings
+from tfmemlint.vocabulary import Metric, Rule
+
+pytestmark = pytest.mark.tensorflow
+
+MB = 1 << 20
+HOLDS = "import tensorflow as tf\nx = tf.ones([{}, 1024, 256])\n"
+CATCHES = (
+    "import sys\n"
+    "import tensorflow as tf\n"
+    "try:\n"
+    "    x = tf.ones([100, 1024, 256])\n"
+    "except tf.errors.ResourceExhaustedError:\n"
+    "    sys.exit({})\n"
+)
+
+
+def found(bad: str, fixed: str, peaks: tuple[int, int] = (100, 10)) -> Exhaustion | None:
+    jobs = (
+        Job(name, text, Metric.DEVICE_PEAK, "cpu")
+        for name, text in (("bad.py", bad), ("fixed.py", fixed))
+    )
+    return find_exhaustion(Pair(*jobs), peaks[0] * MB, peaks[1] * MB, lambda _: None)
+
+
+def test_a_limit_is_found_on_which_only_the_fixed_program_finishes() -> None:
+    exhaustion = found(HOLDS.format(100), HOLDS.format(10))
+    assert exhaustion is not None
+    assert exhaustion.death == "ResourceExhaustedError"
+    assert 10 * MB < exhaustion.limit < 100 * MB
+
+
+def test_a_death_by_a_signal_is_called_so() -> None:
+    dies = CATCHES.format("__import__('os').kill(__import__('os').getpid(), 11)")
+    exhaustion = found(dies, HOLDS.format(10))
+    assert exhaustion is not None
+    assert exhaustion.death == "SIGSEGV"
+
+
+@pytest.mark.parametrize("ending", ["0", "3"])
+def test_a_program_that_gets_by_or_fails_otherwise_does_not_run_out_of_memory(ending: str) -> None:
+    assert found(CATCHES.format(ending), HOLDS.format(10), peaks=(40, 10)) is None
+
+
+def test_there_is_no_limit_between_equals() -> None:
+    assert found(HOLDS.format(10), HOLDS.format(10), peaks=(10, 10)) is None
+
+
+def test_what_was_found_is_told(
+    rule: Callable[..., Rule],
+    folder: Callable[[str, str], Path],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    pair = (rule(), folder(HOLDS.format(100), HOLDS.format(10)))
+    assert measure([pair], Settings(runs=1, device="cpu", exhaust=True)) == 0
+    assert capsys.readouterr().out.splitlines()[2] == (
+        "    on a device of 32.0 MB bad dies of ResourceExhaustedError, fixed finishes"
+    )
