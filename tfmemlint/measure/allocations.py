@@ -14,7 +14,8 @@ from tfmemlint.measure.watching import Moment, advance
 
 _TRACED = (b"MemoryAllocation", b"MemoryDeallocation")
 _EXECUTES = "EagerLocalExecute: "
-_AROUND = (b"Iterator::", _EXECUTES.encode())
+_CONVERTS = ("convert_to_tensor", "tf.constant")
+_AROUND = (b"Iterator::", *(name.encode() for name in (_EXECUTES, *_CONVERTS)))
 _FACTS = frozenset(
     ("addr", "allocation_bytes", "allocator_name", "data_type", "requested_bytes", "shape", "tf_op")
 )
@@ -176,11 +177,10 @@ class Trace:
         """Begin a stretch."""
         self._start(str(self._folder))
 
-    def stop(self) -> bytes | None:
+    def stop(self) -> bytes:
         """End the stretch; what the profiler wrote of it."""
         self._stop()
-        files = list(self._folder.rglob("*.xplane.pb"))
-        data = files[0].read_bytes() if files else None
+        data = b"".join(file.read_bytes() for file in self._folder.rglob("*.xplane.pb"))
         shutil.rmtree(self._folder, ignore_errors=True)
         return data
 
@@ -232,6 +232,8 @@ def _allocation(facts: dict[str, Any], when: int, during: str) -> Allocation:
     operation: str = facts.get("tf_op", "")
     if during.startswith(_EXECUTES):
         during = EAGER if operation == during.removeprefix(_EXECUTES) else ""
+    elif during in _CONVERTS:
+        operation, during = operation or during, EAGER
     return Allocation(
         bytes=facts["requested_bytes"],
         rounded=facts["allocation_bytes"],

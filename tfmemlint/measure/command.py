@@ -12,10 +12,13 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO, cast
 
 from tfmemlint.measure.account import Account, UnusableError, read
 from tfmemlint.verify.processes import SetupError, packages_with_tensorflow
+
+if TYPE_CHECKING:
+    from io import TextIOWrapper
 
 FAILED = 2
 
@@ -47,6 +50,8 @@ def main(argv: Sequence[str]) -> int:
         return FAILED
     from tfmemlint.measure import advice, showing  # noqa: PLC0415
 
+    out = cast("TextIOWrapper", sys.stdout)
+    out.reconfigure(encoding="utf-8" if asked.json else None, errors="backslashreplace")
     if not asked.json:
         print()
     tell = showing.write_json if asked.json else showing.write
@@ -63,9 +68,9 @@ def measure(
     out: TextIO | None = None,
 ) -> Account:
     """Run the program, with its output going to `out`; raises SetupError and UnusableError."""
-    packages_with_tensorflow()
     if not program.is_file():
         raise UnusableError(f"{program} is not a file")
+    packages_with_tensorflow()
     with tempfile.TemporaryDirectory(prefix="tfmemlint-", ignore_cleanup_errors=True) as home:
         record, shared = Path(home, "record.json"), Path(home, "account")
         request = {
@@ -135,7 +140,11 @@ def _parser() -> argparse.ArgumentParser:
         usage="tfmemlint measure [OPTION ...] SCRIPT.py [-- ARGUMENT ...]",
         description="Run a program and say at which line the device's memory stood highest, what "
         "was held there, and what `tfmemlint check` finds on those lines.",
-        epilog="Exit status: the program's own; 2 if it could not be run at all.",
+        epilog="Measuring takes half a second, 2.5 microseconds for every statement run of the "
+        "program's own files, and, where a great many tiny operations are run, up to one and a "
+        "half times as long again as the program; the report says how long it took. The program "
+        "runs as it would without: in this folder, with its own environment, threads and files. "
+        "Exit status: the program's own; 2 if it could not be run at all.",
         allow_abbrev=False,
     )
     parser.add_argument(

@@ -8,7 +8,6 @@ import json
 import mmap
 import os
 import platform
-import re
 import sys
 import time
 from collections import defaultdict
@@ -19,8 +18,10 @@ from threading import Event, Lock, Thread
 from types import ModuleType, TracebackType
 from typing import Any
 
+from tfmemlint.measure import failures
 from tfmemlint.measure import statements as stmts
 from tfmemlint.measure.allocations import DATA, EAGER, Allocation, Ledger, Origin, Trace, thinned
+from tfmemlint.measure.host import Host
 from tfmemlint.measure.origins import Origins
 from tfmemlint.measure.statements import Statements
 from tfmemlint.measure.watching import RISES, Reading, Watch
@@ -28,18 +29,10 @@ from tfmemlint.measure.watching import RISES, Reading, Watch
 MOST_STATEMENTS = 1 << 16
 """Statements that have a place in the account."""
 
-_STRETCH = 10.0  # seconds of trace that are kept before they are read
+_STRETCH = 5.0  # seconds of trace that are kept before they are read
 _LONGEST_TIMELINE = 200_000
 _ARENA = 2 << 30
 _REGION = 4 << 20  # what the allocator takes before the arena is asked for
-_DEEPEST_CAUSE = 10
-_REQUESTED = re.compile(r"shape\s?(\[[\d,]*\]) and type (\w+)")
-_NODE = re.compile(r"\{\{node ([^}]+)\}\}")
-_UNMADE = "Cannot parse tensor from proto"
-"""What TensorFlow says of a constant for which there is no memory."""
-_UNMADE_TYPE = re.compile(r"dtype: DT_(\w+)")
-_UNMADE_LENGTH = re.compile(r"size: (\d+)")
-_OPERATION = re.compile(r"\[Op:(\w+)\]")
 
 
 def main(request_text: str) -> None:
@@ -61,7 +54,7 @@ class _Session:
         self._statements = Statements()
         self._statements.add(stmts.Statement("", 0, 0, ""))  # before the first one
         self._watch = Watch(_account(request["account"]), self._look_for_tensorflow)
-        self._origins = Origins(self._locate, lambda: self._watch.running)
+        self._origins = Origins(self._statements.at, lambda: self._watch.running)
         self._ledger = Ledger(self._attribute)
         self._trace: Trace | None = None
         self._tracing = False
@@ -72,7 +65,7 @@ class _Session:
         self._device = ""
         self._started = 0
         self._own_seconds = 0.0
-        self._host_before = 0
+        self._host = Host()
         self._error: dict[str, Any] | None = None
 
     def run(self) -> int:
@@ -94,7 +87,7 @@ class _Session:
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=watch.forget)
         sys.modules["__main__"] = program
-        self._host_before = _reset_host_peak()
+        self._host = Host()
         self._started = time.time_ns()
         ended, status = "finished", 0
         try:
@@ -247,26 +240,27 @@ class _Session:
                 began = time.monotonic()
 
     def _fold(self, *, go_on: bool, died_at: int | None = None) -> None:
+        """Take in what has been traced since the last time."""
         with self._lock:
             if not self._tracing or self._trace is None:
                 return
             started = time.perf_counter()
             self._tracing = False
+            self._host.pause()
             try:
                 data = self._trace.stop()
                 timeline, self._watch.timeline = self._watch.timeline, []
                 if go_on:
                     self._trace.start()
                     self._tracing = True
-            except Exception as error:  # noqa: BLE001  the program may profile itself
-                self._notes.append(f"the trace ends early: {type(error).__name__}: {error}")
-                return
-            if data is not None:
                 since = None
                 if died_at is not None:
                     began = (each.nanoseconds for each in timeline if each.statement == died_at)
                     since = max(began, default=0)
                 self._ledger.add(self._trace.events(data), timeline, since)
+            except Exception as error:  # noqa: BLE001  what is measured must not die of it
+                self._notes.append(f"the trace has a gap: {type(error).__name__}: {error}")
+            self._host.go_on()
             self._own_seconds += time.perf_counter() - started
 
     def _finish(self, ended: str, status: int) -> None:
@@ -278,9 +272,6 @@ class _Session:
         )
         self._own_seconds += self._watch.calls * self._watch.seconds_for_a_call()
         self._write(self._record(ended, status))
-
-    def _locate(self, path: str, line: int) -> int | None:
-        return self._statements.at(path, line)
 
     def _attribute(self, allocation: Allocation, running: int) -> Origin:
         """The statements to see an allocation with.
@@ -301,48 +292,25 @@ class _Session:
 
     def _failure(self, error: BaseException, traceback: TracebackType | None) -> dict[str, Any]:
         """What the program died of, and where."""
-        exhausted = self._exhausted(error)
+        exhausted = None
+        if self._tf is not None:
+            exhausted = failures.exhausted(error, self._tf.errors.ResourceExhaustedError)
         message = str(exhausted or error)
-        requested = _REQUESTED.search(message)
-        tensor = requested.groups() if requested else _unmade(message)
-        node = _NODE.search(message)
-        operation = node or _OPERATION.search(message)
+        node, requested = failures.node(message), failures.requested(message)
         return {
             "type": type(error).__name__,
             "message": message,
             "exhausted": exhausted is not None,
-            "statement": self._raised_at(traceback),
-            "operation": operation[1] if operation else None,
-            "written_at": self._origins.of_operation(node[1]) if node else None,
-            "requested": self._tensor(*tensor) if tensor else None,
+            "statement": failures.raised_at(traceback, self._statements.at),
+            "operation": failures.operation(message),
+            "written_at": self._origins.of_operation(node) if node else None,
+            "requested": self._tensor(requested) if exhausted and requested else None,
         }
 
-    def _exhausted(self, error: BaseException) -> BaseException | None:
-        """The error itself, or that behind it, that says the device has no memory left."""
-        if self._tf is None:
-            return None
-        exhausted: type[BaseException] = self._tf.errors.ResourceExhaustedError
-        behind: BaseException | None = error
-        for _ in range(_DEEPEST_CAUSE):
-            if behind is None or isinstance(behind, exhausted) or _UNMADE in str(behind):
-                return behind
-            behind = behind.__cause__ or behind.__context__
-        return None
-
-    def _raised_at(self, traceback: TracebackType | None) -> int | None:
-        found = None
-        while traceback is not None:
-            path, line = traceback.tb_frame.f_code.co_filename, traceback.tb_lineno
-            statement = self._statements.at(path, line)
-            found = found if statement is None else statement
-            traceback = traceback.tb_next
-        return found
-
-    def _tensor(self, shape: str, name: str) -> dict[str, Any]:
-        size = self._tf.as_dtype(name).size
-        for length in filter(None, shape.strip("[]").split(",")):
-            size *= int(length)
-        return {"shape": shape, "dtype": self._tf.as_dtype(name).name, "bytes": size}
+    def _tensor(self, tensor: failures.Tensor) -> dict[str, Any]:
+        data_type = self._tf.as_dtype(tensor.data_type)
+        size = tensor.elements * data_type.size
+        return {"shape": tensor.shape, "dtype": data_type.name, "bytes": size}
 
     def _record(self, ended: str | None, status: int | None) -> dict[str, Any]:
         """Everything known so far."""
@@ -356,7 +324,7 @@ class _Session:
             "seconds": (time.time_ns() - self._started) / 1e9,
             "own_seconds": self._own_seconds,
             "calls": self._watch.calls,
-            "host": {"before": self._host_before, "peak": _host_peak()},
+            "host": {"before": self._host.before, "peak": self._host.peak},
             "peak": {
                 "requested": peak.bytes if traced else None,
                 "rounded": peak.rounded if traced else None,
@@ -399,14 +367,6 @@ class _Session:
         unfinished.replace(target)
 
 
-def _unmade(message: str) -> tuple[str, str] | None:
-    """Shape and type of a constant that could not be made."""
-    data_type = _UNMADE_TYPE.search(message)
-    if _UNMADE not in message or data_type is None:
-        return None
-    return f"[{','.join(_UNMADE_LENGTH.findall(message))}]", data_type[1].lower()
-
-
 def _account(path: str) -> memoryview[int]:
     size = 8 * (RISES + MOST_STATEMENTS)
     with Path(path).open("w+b") as file:
@@ -431,23 +391,3 @@ def _versions(tf: Any) -> dict[str, str]:
             with contextlib.suppress(metadata.PackageNotFoundError):
                 versions[name] = metadata.version(name)
     return versions
-
-
-def _reset_host_peak() -> int:
-    """Begin to look for the host's peak; what is resident now."""
-    with contextlib.suppress(OSError):
-        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
-    return _host_peak() or 0
-
-
-def _host_peak() -> int | None:
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) * 1024
-    with contextlib.suppress(ImportError):
-        import resource  # noqa: PLC0415  there is none on Windows
-
-        unit = 1 if sys.platform == "darwin" else 1024
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-    return None

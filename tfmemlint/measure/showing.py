@@ -105,7 +105,7 @@ def _report(account: Account, advice: Advice, bars: str, limit: int | None) -> I
     else:
         yield from _peak(account, limit)
     if account.host_peak is not None:
-        before = f" ({size(account.host_before)} of it before the program began)"
+        before = f" ({size(account.host_before)} before the program began; the trace counts, too)"
         yield f"host peak    {size(account.host_peak)}{before}"
     if account.curve:
         line = sparkline(account.curve, bars)

@@ -1,0 +1,145 @@
+"""What is printed of an account made up for the occasion."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from tfmemlint.measure.account import Account, Failure, Holding, Line
+from tfmemlint.measure.advice import Advice, advise
+from tfmemlint.measure.showing import sparkline, write, write_json
+from tfmemlint.measure.statements import Statement
+
+MB = 1 << 20
+
+
+def account(program: Path, failure: Failure | None = None) -> Account:
+    program.write_text(PROGRAM, encoding="utf-8")
+    stack = Statement(str(program), 3, 3, ""), Statement(str(program), 6, 6, "f\x1b[2J")
+    held = Line(stack[1], 3 * MB, (Holding(3 * MB, 3, "Evil\x1b[2J", "[4]", "float32", stack[0]),))
+    small = Line(Statement(str(program), 1, 1, ""), 100, ())
+    return Account(
+        ended="raised" if failure else "finished",
+        status=0,
+        failure=failure,
+        device="CPU:0",
+        requested=3 * MB + 100,
+        in_use=4 * MB,
+        peak_seconds=1.5,
+        stack=stack,
+        held=(held, small),
+        held_bytes=3 * MB + 100,
+        host_before=MB,
+        host_peak=5 * MB,
+        curve=((0.0, 1), (1.0, 3 * MB), (2.0, MB)),
+        seconds=2.0,
+        own_seconds=0.25,
+        versions={"tensorflow": "2.0"},
+        notes=("a note\x1b[2J",),
+    )
+
+
+PROGRAM = """\
+import tensorflow as tf
+files = tf.data.TextLineDataset("files")
+print('files')
+
+
+batches = files.batch(32).shuffle(256)  # \x1b[2J
+for batch in batches:
+    print(batch)
+"""
+
+
+def said(made: Account, advice: Advice | None = None, encoding: str = "utf-8") -> str:
+    printed = io.BytesIO()
+    out = io.TextIOWrapper(printed, encoding=encoding, errors="backslashreplace")
+    write(made, advice or Advice(), out, None)
+    out.flush()
+    return printed.getvalue().decode(encoding)
+
+
+def test_the_report_names_the_line_what_it_held_and_who_called(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = said(account(tmp_path / "toy.py")).splitlines()
+    assert lines[:6] == [
+        "device peak  3.0 MB asked for, 4.0 MB in use on CPU:0, at 1.5 s",
+        "  at         toy.py:6  batches = files.batch(32).shuffle(256)  # ␛[2J",
+        "  called at  toy.py:3  print('files')",
+        "held then    3.0 MB",
+        "     3.0 MB  100%  toy.py:6  batches = files.batch(32).shuffle(256)  # ␛[2J",
+        "                        3.0 MB  3 x Evil␛[2J [4] float32, written at toy.py:3",
+    ]
+    assert "host peak    5.0 MB (1.0 MB before the program began; the trace counts, too)" in lines
+    assert "measuring    about 0.2 s of the 2.0 s that the program ran" in lines
+
+
+def test_nothing_that_is_printed_moves_a_cursor(tmp_path: Path) -> None:
+    assert "\x1b" not in said(account(tmp_path / "toy\x1b[2J.py"))
+
+
+def test_where_there_are_no_blocks_the_curve_is_drawn_with_plain_signs(tmp_path: Path) -> None:
+    assert "█" in said(account(tmp_path / "toy.py"))
+    assert "#" in said(account(tmp_path / "toy.py"), encoding="ascii").split("over time")[1]
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_a_terminal_without_unicode_gets_the_report_all_the_same(
+    tmp_path: Path, encoding: str
+) -> None:
+    assert "device peak" in said(account(tmp_path / "toy.py"), encoding=encoding)
+
+
+def test_a_program_out_of_memory_is_told_what_it_asked_for_before_anything_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    wanted = Holding(9 * MB, 1, "Pack", "[9,262144]", "float32")
+    at = Statement(str(tmp_path / "toy.py"), 6, 6, "")
+    failure = Failure("ResourceExhaustedError", "OOM", True, at, "Pack", None, wanted)
+    lines = said(account(tmp_path / "toy.py", failure)).splitlines()
+    assert lines[0].startswith("The device ran out of memory at toy.py:6  batches = files.batch")
+    assert lines[1] == "  asked for  Pack [9,262144] float32: 9.0 MB"
+    assert lines[2] == "held then    3.0 MB"
+    assert sum("held then" in line for line in lines) == 1
+
+
+def test_what_check_finds_on_those_lines_is_shown_and_the_rest_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = account(tmp_path / "toy.py")
+    advice = advise(made)
+    codes = [each.code for file in advice.here for each in file.findings]
+    assert "TFM202" in codes
+    assert "TFM202 `shuffle` holds up to `256` batches" in said(made, advice)
+    elsewhere = made._replace(stack=made.stack[:1], held=())
+    assert advise(elsewhere).here == ()
+    assert advise(elsewhere).elsewhere == advice.elsewhere + len(codes)
+    assert "on other lines; `tfmemlint check` tells" in said(elsewhere, advise(elsewhere))
+
+
+def test_json_has_everything_and_is_json_whatever_the_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = account(tmp_path / "toy.py")
+    out = io.StringIO()
+    write_json(made, advise(made), out, 2 * MB)
+    content = json.loads(out.getvalue())
+    assert (content["peak"]["requested"], content["limit"]) == (3 * MB + 100, 2 * MB)
+    assert [place["line"] for place in content["peak"]["stack"]] == [3, 6]
+    assert content["held"][0]["holdings"][0]["written_at"]["line"] == 3
+    assert content["curve"] == [[0.0, 1], [1.0, 3 * MB], [2.0, MB]]
+    assert "TFM202" in [each["code"] for each in content["findings"]]
+
+
+def test_the_curve_shows_the_highest_of_every_stretch_and_carries_on_where_nothing_moved() -> None:
+    assert sparkline([(0, 0), (1, 8), (1.1, 1), (3, 4)], "01234567", 4) == "0774"
+    assert sparkline([], "01") == ""
+    assert sparkline([(1, 0)], "01", 3) == "000"
