@@ -140,9 +140,24 @@ def test_comments_and_long_strings_are_no_code(source: str, kept: str) -> None:
         "f'''{a(\"\"\"b\"\"\")}'''",
         'f"{a["#"]}" + b',
         'f"}}{ {a["#"]} }" + b',
+        'f"{\'}"#\'}" + b',
+        'f"{\'}\'"#":}" + b',
+        'f"{\'d\'#}"\n}" + b',
+        "f\"{'''}'\"#'''}\" + b",
+        "f\"{'\\'}\"#'}\" + b",
         'f"{\na}" + """b"""',
     ],
-    ids=["long-formatted", "comment-in-formatted", "braces-in-formatted", "over-lines"],
+    ids=[
+        "long-formatted",
+        "comment-in-formatted",
+        "braces",
+        "one-quote",
+        "brace-in-quotes",
+        "comment",
+        "three-quotes",
+        "backslash",
+        "lines",
+    ],
 )
 def test_in_doubt_all_is_code(source: str) -> None:
     assert source.encode() == code(source.encode())

@@ -71,7 +71,19 @@ def _is_doubtful(formatted: bytes | None) -> bool:
     """Whether a formatted string is long, or may have been cut short by a quote in its code."""
     if formatted is None:
         return True
-    return formatted.count(b"{") != formatted.count(b"}") or b"}}" in formatted
+    if b"{" not in formatted:
+        return False
+    other = b"'" if formatted.startswith(b'"') else b'"'
+    parts = formatted.split(other)  # what stands in other quotes is at odd places
+    outside = b"".join(parts[::2])
+    return (
+        len(parts) % 2 == 0
+        or outside.count(b"{") != outside.count(b"}")
+        or formatted.count(b"{") != formatted.count(b"}")
+        or b"}}" in formatted
+        or b"#" in formatted
+        or (len(parts) > 1 and (b"\\" in formatted or other * 3 in formatted))
+    )
 
 
 def _plain(data: bytes) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from bisect import bisect_left
 from collections.abc import Iterator
 from enum import Enum
 from itertools import chain
@@ -46,6 +47,8 @@ class Bindings:
         self._homes: dict[tuple[ScopeNode, str], ScopeNode | None] = {}
         self._reaching: dict[ast.AST, tuple[Binding, ...]] = {}
         self._holders: dict[tuple[ScopeNode, str], dict[ast.AST, list[Binding]]] = {}
+        self._indices: dict[int, dict[int, list[int]]] = {}
+        self._readers: dict[tuple[ScopeNode, str], dict[Binding, list[ast.Name]]] = {}
         self._loads: dict[tuple[ScopeNode, str], list[ast.Name]] | None = None
         elsewhere: dict[tuple[ScopeNode, str], ScopeNode] = {}
         for declaration in tree.all(ast.Global, ast.Nonlocal):
@@ -133,7 +136,13 @@ class Bindings:
         """The uses this binding may give their value."""
         scope = self._scope_bound_in(binding.node)
         scope = self._elsewhere.get((scope, binding.name), scope)
-        return [use for use in self.loads(scope, binding.name) if binding in self.reaching(use)]
+        key = (scope, binding.name)
+        if key not in self._readers:
+            self._readers[key] = {}
+            for use in self.loads(scope, binding.name):
+                for each in dict.fromkeys(self.reaching(use)):
+                    self._readers[key].setdefault(each, []).append(use)
+        return self._readers[key].get(binding, [])
 
     def _scope_bound_in(self, node: ast.AST) -> ScopeNode:
         tree = self._tree
@@ -236,16 +245,29 @@ class Bindings:
     ) -> tuple[list[Binding], bool]:
         """What `block[:end]` binds that reaches its end, and whether it surely binds."""
         found: list[Binding] = []
-        places = [self._tree.place(each) for each in holders if isinstance(each, ast.stmt)]
-        here = [index for stands_in, index in places if stands_in is block]
-        for index in sorted(here, reverse=True):
-            if index >= end:
-                continue
+        here = self._indices_in(block, holders)
+        for place in range(bisect_left(here, end) - 1, -1, -1):
+            index = here[place]
             made, sure = self._made_in(block[index], holders)
             found += [each for each in made if each not in found]
             if sure:
                 return found, True
         return found, False
+
+    def _indices_in(
+        self, block: list[ast.stmt], holders: dict[ast.AST, list[Binding]]
+    ) -> list[int]:
+        """Which statements of a block are among those that hold bindings, in order."""
+        blocks = self._indices.get(id(holders))
+        if blocks is None:
+            blocks = self._indices[id(holders)] = {}
+            for statement in holders:
+                if isinstance(statement, ast.stmt):
+                    stands_in, index = self._tree.place(statement)
+                    blocks.setdefault(id(stands_in), []).append(index)
+            for indices in blocks.values():
+                indices.sort()
+        return blocks.get(id(block), [])
 
     def _made_in(
         self, statement: ast.stmt, holders: dict[ast.AST, list[Binding]]

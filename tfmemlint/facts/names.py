@@ -54,6 +54,7 @@ class Names:
         self._bindings = bindings
         self._known: dict[ast.expr, str | None] = {}
         self._aliases: dict[ast.alias, str | None] = {}
+        self._used: dict[tuple[str, ...], bool] = {}
 
     def qualified(self, expression: ast.expr | None) -> str | None:
         """The canonical dotted name of an imported thing: `tf.keras.Model` is "keras.Model".
@@ -87,6 +88,11 @@ class Names:
 
     def uses(self, names: tuple[str, ...]) -> bool:
         """Whether the file imports or mentions anything whose canonical name begins like these."""
+        if names not in self._used:
+            self._used[names] = self._uses(names)
+        return self._used[names]
+
+    def _uses(self, names: tuple[str, ...]) -> bool:
         imported = self._tree.all(ast.alias)
         if any((self._imported(each) or "").startswith(names) for each in imported):
             return True

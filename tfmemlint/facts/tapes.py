@@ -52,8 +52,17 @@ class Tapes:
 
     def recording(self, node: ast.AST) -> tuple[Tape, ...]:
         """The tapes in whose blocks a node stands, innermost first."""
-        inside = [tape for tape in self.all if self._tree.inside(node, tape.block)]
-        return tuple(reversed(inside))
+        if not self.all:
+            return ()
+        around = (self._by_block.get(each, ()) for each in (node, *self._tree.ancestors(node)))
+        return tuple(tape for tapes in around for tape in reversed(tapes))
+
+    @cached_property
+    def _by_block(self) -> dict[ast.AST, list[Tape]]:
+        found: dict[ast.AST, list[Tape]] = {}
+        for tape in self.all:
+            found.setdefault(tape.block, []).append(tape)
+        return found
 
     def _tape(
         self, block: ast.With | ast.AsyncWith, call: ast.Call, target: ast.expr | None
