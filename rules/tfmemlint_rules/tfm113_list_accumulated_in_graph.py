@@ -69,10 +69,10 @@ def check(file: File) -> Iterator[Diagnostic]:
 
 def _growths(file: File) -> Iterator[Diagnostic]:
     for growth in file.tf.loops.growths:
-        reads = _reads(file, growth)
         judged = [(each, _in_graph(file, each)) for each in growth.loops]
         costly = [(loop, kind) for loop, kind in judged if kind is not None]
-        if not (reads and costly and growth.elements) or not _are_tensors(file, growth.elements):
+        reads = _reads(file, growth) if costly and growth.elements else []
+        if not reads or not _are_tensors(file, growth.elements):
             continue
         loop, kind = costly[0]
         added = _short(growth.node, f"{growth.name}.append(...)")

@@ -1,0 +1,105 @@
+"""How much work a run makes, counted: a clock would tell how busy the machine is."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+from tfmemlint import registry
+from tfmemlint.facts.tree import Tree
+from tfmemlint.linting import lint
+from tfmemlint.screen import awaited, code, mentions_tensorflow, words
+
+RULES = registry.load()
+FIXTURES = registry.folder(next(iter(RULES.values()))).parent
+
+START = "import numpy as np\nimport tensorflow as tf\nfrom tensorflow import keras\nlosses = []\n"
+DEFINITIONS = """
+def step{number}(model, inputs, examples):
+    outputs = []
+    for _ in range(3):
+        with tf.GradientTape() as tape:
+            loss = model(inputs)
+        outputs.append(tf.stack([loss]))
+    return tf.concat(outputs, 0), examples.map(lambda each: each + {number}).batch(8)
+
+class Net{number}(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.weight = np.zeros((3, 4))
+
+    def call(self, inputs):
+        return tf.matmul(inputs, self.weight) + step{number}(self, inputs, inputs)[0]
+"""
+STATEMENTS = """
+values = np.load(path)
+examples = tf.data.Dataset.from_tensor_slices(values).shuffle(9).batch(4).prefetch(1)
+for batch in examples:
+    loss = tf.stack([model(batch)])
+    losses.append(loss.numpy())
+model.fit(examples)
+"""
+
+
+def program(block: str, lines: int) -> str:
+    number = lines // block.count("\n")
+    return START + "".join(block.replace("{number}", str(each)) for each in range(number))
+
+
+def calls(source: str) -> int:
+    """How many functions are called and left to lint a file, those in C among them."""
+    count = 0
+
+    def counted(frame: object, event: str, argument: object) -> None:
+        nonlocal count
+        count += 1
+
+    sys.setprofile(counted)
+    try:
+        lint("a.py", source, RULES.values())
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+@pytest.mark.parametrize(
+    ("block", "lines"), [(DEFINITIONS, 50_000), (STATEMENTS, 10_000)], ids=["defs", "statements"]
+)
+def test_work_grows_as_files_do(block: str, lines: int) -> None:
+    lint("a.py", program(block, 100), RULES.values())  # what is done once is done
+    small, large = calls(program(block, 1_000)) / 1_000, calls(program(block, lines)) / lines
+
+    assert large < 1.25 * small
+
+
+def test_each_node_is_walked_once() -> None:
+    source = program(DEFINITIONS, 2_000)
+    tree = Tree(ast.parse(source))
+    kinds = {type(each) for each in ast.walk(tree.module)}
+    nodes = sum(1 for kind in kinds for _ in tree.all(kind))
+
+    assert nodes < 12 * source.count("\n")
+    assert nodes == len({each for kind in kinds for each in tree.all(kind)})
+
+
+def test_a_word_in_a_comment_or_docstring_has_nothing_parsed() -> None:
+    spoken = {word for rule in RULES.values() for entry in rule.triggers for word in entry.split()}
+    talk = " ".join(sorted(spoken))
+    source = f'"""{talk}"""\nimport tensorflow as tf  # {talk}\n'.encode()
+
+    assert mentions_tensorflow(source)
+    assert awaited(RULES.values(), words(source)) == list(RULES.values())
+    assert awaited(RULES.values(), words(code(source))) == []
+
+
+def test_few_rules_look_at_the_program_of_another() -> None:
+    programs = sorted(Path(FIXTURES).glob("*/bad.py"))
+    looks = [
+        len(awaited(RULES.values(), words(code(path.read_bytes())))) / len(RULES)
+        for path in programs
+    ]
+
+    assert sum(looks) / len(looks) < 0.45
