@@ -34,7 +34,9 @@ def test_the_line_that_holds_the_memory_is_named_with_the_rule_that_finds_it(cod
     program = RULES[code]
     account = measure(program, out=sys.stderr)
     text = program.read_text(encoding="utf-8")
-    named = (account.stack[-1], account.held[0].statement)
+    most = account.held[0].bytes
+    named = [line.statement for line in account.held if line.bytes > 0.9 * most]
+    named.append(account.stack[-1])
     if code in ELSEWHERE:
         assert ELSEWHERE[code] in (_text(text, statement) for statement in named)
         return

@@ -142,7 +142,8 @@ def _parser() -> argparse.ArgumentParser:
         "was held there, and what `tfmemlint check` finds on those lines.",
         epilog="Measuring takes half a second, 2.5 microseconds for every statement run of the "
         "program's own files, and, where a great many tiny operations are run, up to one and a "
-        "half times as long again as the program; the report says how long it took. The program "
+        "half times as long again as the program; the report says how long it took. What threads "
+        "of its own do is held against the line that the main thread was at. The program "
         "runs as it would without: in this folder, with its own environment, threads and files. "
         "Exit status: the program's own; 2 if it could not be run at all.",
         allow_abbrev=False,

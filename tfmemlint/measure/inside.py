@@ -14,7 +14,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from importlib import import_module, metadata
 from pathlib import Path
-from threading import Event, Lock, Thread
+from threading import Event, Lock, Thread, current_thread
+from threading import enumerate as enumerate_threads
 from types import ModuleType, TracebackType
 from typing import Any
 
@@ -92,6 +93,7 @@ class _Session:
         ended, status = "finished", 0
         try:
             exec(code, vars(program))
+            _wait_for_threads()
         except SystemExit as end:
             status = _status(end)
         except KeyboardInterrupt:
@@ -122,8 +124,8 @@ class _Session:
             context: Any = import_module("tensorflow.python.eager.context").Context
             self._wait_for_devices(context, context.ensure_initialized)
         except (ImportError, AttributeError):
-            self._notes.append("this TensorFlow tells its peak only at the end, not by statement")
-            self._begin("")
+            self._notes.append("this TensorFlow tells only what is traced, not what is in use")
+            self._begin(self._choose(), read=False)
 
     def _wait_for_devices(self, context: Any, initialise: Any) -> None:
         """Choose and warm a device when the program first needs one, and not before.
@@ -165,15 +167,15 @@ class _Session:
                 os._exit(2)
         return "GPU:0" if gpus else "CPU:0"
 
-    def _begin(self, device: str) -> None:
+    def _begin(self, device: str, *, read: bool = True) -> None:
         """Read from the device and trace its allocator from here on."""
-        self._device = device or "CPU:0"
+        self._device = device
         started = time.perf_counter()
-        if device:
+        if read:
             self._warm(device)
             self._read_from(device)
         try:
-            allocator = "gpu_0" if self._device.startswith("GPU") else "cpu"
+            allocator = "gpu_0" if device.startswith("GPU") else "cpu"
             folder = Path(self._request["trace"])
             self._trace = Trace(self._tf, folder, allocator, self._give_way)
             self._trace.start()
@@ -365,6 +367,13 @@ class _Session:
         unfinished = target.with_suffix(".new")
         unfinished.write_text(json.dumps(record), encoding="utf-8")
         unfinished.replace(target)
+
+
+def _wait_for_threads() -> None:
+    """As Python does when a program has come to its end."""
+    for thread in enumerate_threads():
+        if thread is not current_thread() and not thread.daemon:
+            thread.join()
 
 
 def _account(path: str) -> memoryview[int]:
