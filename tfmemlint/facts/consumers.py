@@ -62,6 +62,8 @@ class Consumers:
     @cached_property
     def ends(self) -> tuple[End, ...]:
         """Every place where a pipeline surely of tf.data ends up, in source order."""
+        if not self._datasets.any_certain:
+            return ()
         found: list[End] = []
         for into, dataset, at, argument in (*self._loops(), *self._calls(), *self._statements()):
             chains = self._datasets.of(dataset)

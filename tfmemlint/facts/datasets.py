@@ -230,6 +230,21 @@ class Datasets:
         self._depth = 0
 
     @cached_property
+    def any_certain(self) -> bool:
+        """Whether any pipeline of the file can be certain: where none is, none need be followed."""
+        for call in self._tree.all(ast.Call):
+            method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+            if method in _ONLY_TF_DATA or method == "as_dataset":
+                return True
+            if method in METHODS and any(
+                each.arg in _ONLY_TF_DATA_KEYWORDS for each in call.keywords
+            ):
+                return True
+            if self._names.is_any(call.func, _SOURCE_NAMES):
+                return True
+        return any(map(self._declares, self._tree.all(ast.arg)))
+
+    @cached_property
     def chains(self) -> tuple[Chain, ...]:
         """Every pipeline, as far forwards as its steps are in sight, one for each way through it.
 
@@ -261,6 +276,8 @@ class Datasets:
 
     def is_dataset(self, expression: ast.expr, frame: Frame | None = None) -> bool:
         """Whether an expression is surely a tf.data dataset."""
+        if not self.any_certain:
+            return False
         chains = self.of(expression, frame)
         return bool(chains) and all(chain.is_certain for chain in chains)
 
@@ -454,8 +471,9 @@ class Datasets:
         """Whether a name is a parameter annotated as a dataset."""
         binding = self._bindings.only(node)
         parameter = binding.node if binding is not None else None
-        if not isinstance(parameter, ast.arg):
-            return False
+        return isinstance(parameter, ast.arg) and self._declares(parameter)
+
+    def _declares(self, parameter: ast.arg) -> bool:
         return self._names.qualified(parameter.annotation) == "tensorflow.data.Dataset"
 
     def _unpacked(self, call: ast.Call, origin: Origin) -> Iterator[Chain]:
@@ -475,6 +493,7 @@ class Datasets:
                 yield from self.of(each, frame)
 
 
+_SOURCE_NAMES = frozenset(SOURCES)
 _OUT_OF_SIGHT = frozenset({How.PARAMETER, How.IMPORTED, How.LOOPED})
 _LIBRARIES = ("tensorflow.", "keras.", "numpy.", "pandas.", "jax.", "torch.")
 
