@@ -19,6 +19,7 @@ from tfmemlint.facts.flow import Flow, Frame, Origin
 from tfmemlint.facts.functions import Functions, default
 from tfmemlint.facts.graph_loops import GraphLoops, InGraph
 from tfmemlint.facts.iterables import Iterables
+from tfmemlint.facts.kinds import Extent, Kind, Value
 from tfmemlint.facts.lengths import Lengths
 from tfmemlint.facts.loading import Gathered, Loading
 from tfmemlint.facts.loop_bodies import LoopBodies
@@ -40,7 +41,7 @@ from tfmemlint.facts.time_steps import TimeSteps
 from tfmemlint.facts.tracing import Traced, TracedBy, Tracing
 from tfmemlint.facts.tree import FunctionNode, LoopNode, Tree
 from tfmemlint.facts.uses import Trail, Uses
-from tfmemlint.facts.values import Extent, Kind, Value, Values
+from tfmemlint.facts.values import Values
 from tfmemlint.facts.wholes import Whole, Wholes
 
 __all__ = [

@@ -9,11 +9,12 @@ from typing import NamedTuple
 
 from tfmemlint.facts.bindings import Binding, Bindings, How
 from tfmemlint.facts.functions import Functions
+from tfmemlint.facts.kinds import Kind, Value
 from tfmemlint.facts.names import Names
 from tfmemlint.facts.tensors import Tensors
 from tfmemlint.facts.tracing import RUNS_PYTHON, Tracing
 from tfmemlint.facts.tree import FunctionNode, Tree
-from tfmemlint.facts.values import Kind, Value, Values
+from tfmemlint.facts.values import Values
 
 _CONVERTS = ("keras.ops.", "tensorflow.")
 _LEAVES_PYTHON = ("tensorflow.data.", "tensorflow.debugging.", "tensorflow.print")

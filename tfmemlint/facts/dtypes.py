@@ -7,9 +7,10 @@ from collections.abc import Callable
 
 from tfmemlint.facts import makers
 from tfmemlint.facts.bindings import Bindings, How
+from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.names import Names
 from tfmemlint.facts.tensors import Tensors
-from tfmemlint.facts.values import Kind, Values
+from tfmemlint.facts.values import Values
 
 _MAX_DEPTH = 20
 

@@ -21,10 +21,11 @@ from tfmemlint.facts.held import (
     row,
     tensors,
 )
+from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.makers import CATALOGUE, argument
 from tfmemlint.facts.mapped import Mappings
 from tfmemlint.facts.names import Names
-from tfmemlint.facts.values import Kind, Values
+from tfmemlint.facts.values import Values
 
 _KEEPS = frozenset(
     {

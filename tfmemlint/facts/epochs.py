@@ -7,10 +7,11 @@ from enum import Enum
 
 from tfmemlint.facts.datasets import BATCHING, Chain, From, Source
 from tfmemlint.facts.elements import Elements
+from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.makers import argument
 from tfmemlint.facts.mapped import Mapped, Mappings
 from tfmemlint.facts.names import Names
-from tfmemlint.facts.values import Kind, Values
+from tfmemlint.facts.values import Values
 
 _SAME_OF_SAME = BATCHING | {
     "assert_cardinality",

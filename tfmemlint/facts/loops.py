@@ -8,10 +8,11 @@ from functools import cached_property
 from typing import NamedTuple
 
 from tfmemlint.facts.bindings import Binding, Bindings, How, targets
+from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.makers import WRAPS_ITERABLE
 from tfmemlint.facts.names import Names
 from tfmemlint.facts.tree import LoopNode, Tree
-from tfmemlint.facts.values import Kind, Values
+from tfmemlint.facts.values import Values
 
 
 class Over(Enum):

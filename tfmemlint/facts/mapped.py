@@ -23,10 +23,12 @@ from tfmemlint.facts.held import (
     together,
     vague,
 )
+from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.names import Names
 from tfmemlint.facts.operations import Effects, Given, Operations
+from tfmemlint.facts.sizes import ARITHMETIC
 from tfmemlint.facts.tree import FunctionNode
-from tfmemlint.facts.values import ARITHMETIC, Kind, Values
+from tfmemlint.facts.values import Values
 
 _MAX_DEPTH = 8
 """Calls of functions of the module within each other."""

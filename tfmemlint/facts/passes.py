@@ -10,10 +10,11 @@ from tfmemlint.facts import makers
 from tfmemlint.facts.bindings import Bindings, How
 from tfmemlint.facts.flow import Flow, Frame
 from tfmemlint.facts.functions import Functions
+from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.names import Names
 from tfmemlint.facts.tapes import Tapes
 from tfmemlint.facts.tree import FunctionNode
-from tfmemlint.facts.values import Kind, Values
+from tfmemlint.facts.values import Values
 
 _MAX_HOPS = 10
 

@@ -11,12 +11,13 @@ from typing import NamedTuple
 from tfmemlint.facts import makers
 from tfmemlint.facts.bindings import Bindings, How
 from tfmemlint.facts.functions import Functions
+from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.loops import Loop, Loops
 from tfmemlint.facts.names import Names
 from tfmemlint.facts.tracing import Tracing
 from tfmemlint.facts.tree import FUNCTIONS, FunctionNode, Tree
 from tfmemlint.facts.uses import Trail, Uses
-from tfmemlint.facts.values import Kind, Values
+from tfmemlint.facts.values import Values
 
 A_FEW = 8
 """As many as are worth no word: a handful of folds, of learning rates, of compared variants."""

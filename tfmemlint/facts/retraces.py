@@ -14,13 +14,14 @@ from typing import NamedTuple
 
 from tfmemlint.facts.bindings import Binding, Bindings, How
 from tfmemlint.facts.functions import Functions
+from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.loops import Loop, Loops
 from tfmemlint.facts.names import Names
 from tfmemlint.facts.remakes import A_FEW
 from tfmemlint.facts.tensors import Tensors
 from tfmemlint.facts.tracing import TracedBy, Tracing
 from tfmemlint.facts.tree import FUNCTIONS, FunctionNode, Tree
-from tfmemlint.facts.values import Kind, Values
+from tfmemlint.facts.values import Values
 
 _MAX_HOPS = 5
 

@@ -6,10 +6,11 @@ import ast
 
 from tfmemlint.facts import makers
 from tfmemlint.facts.bindings import Binding, Bindings, How
+from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.names import Names
 from tfmemlint.facts.tracing import TracedBy, Tracing
 from tfmemlint.facts.tree import FUNCTIONS, Tree
-from tfmemlint.facts.values import Kind, Values
+from tfmemlint.facts.values import Values
 
 _DESCRIBES_TENSOR = frozenset({"dtype", "get_shape", "shape"})
 _TAKES_TENSOR = frozenset(

@@ -9,9 +9,10 @@ from typing import NamedTuple
 from tfmemlint.facts import makers
 from tfmemlint.facts.flow import Frame
 from tfmemlint.facts.functions import Functions
+from tfmemlint.facts.kinds import Extent
 from tfmemlint.facts.names import Names
 from tfmemlint.facts.tree import Tree
-from tfmemlint.facts.values import Extent, Values
+from tfmemlint.facts.values import Values
 
 _MAX_HOPS = 5
 _READ = makers.LOADS_WHOLE | (makers.FRAMES - {"pandas.DataFrame"})
