@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import gc
 import sys
+import weakref
 from pathlib import Path
 
 import pytest
 
-from tfmemlint import registry
+from tfmemlint import File, registry
 from tfmemlint.facts.tree import Tree
 from tfmemlint.linting import lint
 from tfmemlint.screen import awaited, code, mentions_tensorflow, words
@@ -73,6 +75,23 @@ def test_work_grows_as_files_do(block: str, lines: int) -> None:
     small, large = calls(program(block, 1_000)) / 1_000, calls(program(block, lines)) / lines
 
     assert large < 1.25 * small
+
+
+def test_the_facts_of_a_file_go_with_it() -> None:
+    """While files are linted nobody looks for objects that hold each other."""
+    gc.collect()
+    gc.disable()
+    try:
+        file = File("a.py", program(DEFINITIONS + STATEMENTS, 200))
+        for rule in RULES.values():
+            list(rule.check(file))
+        facts = [weakref.ref(each) for each in vars(file.tf).values() if hasattr(each, "__dict__")]
+        del file
+
+        assert len(facts) > 15
+        assert [each() for each in facts if each() is not None] == []
+    finally:
+        gc.enable()
 
 
 def test_each_node_is_walked_once() -> None:
