@@ -51,6 +51,12 @@ def called_there(text: str) -> str | None:
         ("import tensorflow\nmark()\n", "tensorflow"),
         ("import tensorflow.compat.v2 as T\ndef f():\n    mark()\n", "T"),
         ("def f():\n    import tensorflow as tf\n    mark()\n", "tf"),
+        ("import tensorflow as tf\nimport tensorflow as tf\nmark()\n", "tf"),
+        (
+            "try:\n    import tensorflow.compat.v2 as tf\nexcept ImportError:\n"
+            "    import tensorflow as tf\nmark()\n",
+            "tf",
+        ),
     ],
 )
 def test_the_name_of_a_module_is_the_one_the_import_gave_it(text: str, name: str) -> None:
@@ -64,6 +70,8 @@ def test_the_name_of_a_module_is_the_one_the_import_gave_it(text: str, name: str
         "import tensorflow.keras\nmark()\n",
         "import tensorflow as tf\ndef f(tf):\n    mark()\n",
         "import tensorflow as tf\ntf = None\nmark()\n",
+        "import tensorflow as tf\nimport torch as tf\nmark()\n",
+        "import tensorflow\nimport tensorflow.keras as tensorflow\nmark()\n",
         "def f():\n    import tensorflow as tf\ndef g():\n    mark()\n",
     ],
 )

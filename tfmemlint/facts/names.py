@@ -81,7 +81,10 @@ class Names:
                 and canonical(alias.name) == name
                 and "." not in called
                 and self._bindings.home(called, at) is scope
-                and len(self._bindings.of(scope, called)) == 1
+                and all(
+                    isinstance(each.node, ast.alias) and self._imported(each.node) == name
+                    for each in self._bindings.of(scope, called)
+                )
             ):
                 return called
         return None
