@@ -771,6 +771,13 @@ class TestCommandLine:
 
             assert codes(path) == []
 
+    def test_a_comment_at_the_end_of_a_cell_does_not_reach_the_next(self, path: Path) -> None:
+        comment = "# tfmemlint: ignore[TFM202]"
+        above, _, below = PIPELINE.partition("\n")
+        path.write_bytes(notebook("import tensorflow as tf", f"{above}\n{comment}", below))
+
+        assert codes(path) == ["TFM005", "TFM202"]
+
     def test_a_comment_elsewhere_does_not(self, path: Path) -> None:
         for pipeline in (f"{PIPELINE}  # noqa: E501", f"# noqa: E501\n{PIPELINE}"):
             path.write_bytes(training(pipeline))

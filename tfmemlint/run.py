@@ -24,7 +24,7 @@ from tfmemlint.linting import (
     skipped,
     unreadable,
 )
-from tfmemlint.vocabulary import Applicability, Checked, Edit, Finding, Rule
+from tfmemlint.vocabulary import Applicability, Cell, Checked, Edit, Finding, Rule
 
 if TYPE_CHECKING:
     from tfmemlint.cache import Cache, Seen
@@ -255,7 +255,8 @@ class Checker:
             from tfmemlint.suppress import suppress  # noqa: PLC0415
 
             ran = None if here.issuperset(plan.codes.values()) else here
-            findings = suppress(text, findings, plan.codes.get, ran)
+            cells = [cell.start for cell in _cells(opened)]
+            findings = suppress(text, findings, plan.codes.get, ran, cells)
         reported = [
             finding if finding.code in plan.fixable else _unapplied(finding)
             for finding in _in_cells(findings, opened)
@@ -391,11 +392,14 @@ def _in_cells(findings: Iterable[Finding], opened: _Opened) -> Iterable[Finding]
     return kept
 
 
+def _cells(opened: _Opened) -> tuple[Cell, ...]:
+    """The cells of a notebook, none of any other file."""
+    return () if isinstance(opened.content, Decoded) else opened.content.cells
+
+
 def _checked(path: str, opened: _Opened, findings: tuple[Finding, ...]) -> Checked:
     """What is known of a file; nobody needs the text of one without findings."""
-    content = opened.content
-    cells = () if isinstance(content, Decoded) else content.cells
-    return Checked(path, content.text if findings else "", findings, cells)
+    return Checked(path, opened.content.text if findings else "", findings, _cells(opened))
 
 
 def _unapplied(finding: Finding) -> Finding:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import NamedTuple
 
@@ -96,11 +96,13 @@ def suppress(
     findings: Sequence[Finding],
     known: Known,
     ran: Container[str] | None = None,
+    cells: Iterable[int] = (),
 ) -> tuple[Finding, ...]:
     """The findings that no comment suppresses, and a TFM005 for each comment that suppresses none.
 
     `ran` holds the codes of the rules that looked at the file; None means all there are. What
-    suppresses a rule that did not run may well be needed. The result is in order of place.
+    suppresses a rule that did not run may well be needed. `cells` are the offsets at which the
+    cells of a notebook begin. The result is in order of place.
     """
     if not _worth_tokenizing(text, findings, known):
         return tuple(findings)
@@ -111,7 +113,7 @@ def suppress(
     marks = [
         (mark, comment) for comment in layout.comments for mark in _marks(text, comment.span, known)
     ]
-    scopes = _scopes(marks, layout)
+    scopes = _scopes(marks, layout, frozenset(lines.position(start)[0] for start in cells))
     if any(finding.code in UNSUPPRESSIBLE for finding in findings):
         ran = ()
     kept: list[Finding] = []
@@ -206,12 +208,14 @@ def _layout(text: str, lines: Lines) -> _Layout | None:
     return _Layout(tuple(comments), tuple(logical))
 
 
-def _scopes(marks: Sequence[tuple[_Mark, _Comment]], layout: _Layout) -> _Scopes:
+def _scopes(
+    marks: Sequence[tuple[_Mark, _Comment]], layout: _Layout, cells: Container[int]
+) -> _Scopes:
     rows: dict[tuple[int, str | None], set[Span]] = {}
     areas: list[_Area] = []
     disabled: dict[str | None, list[_Area]] = {}
     closing: set[Span] = set()
-    below = _rows_below(layout)
+    below = _rows_below(layout, cells)
     for mark, comment in marks:
         for code, cause in _targets(mark):
             if mark.verb in ("noqa", "ignore"):
@@ -236,11 +240,14 @@ def _targets(mark: _Mark) -> list[tuple[str | None, Span]]:
     return [(item.code, item.span) for item in mark.items if item.code]
 
 
-def _rows_below(layout: _Layout) -> dict[int, int]:
-    """For the row of each comment on a line of its own, the first one below that is no such row."""
+def _rows_below(layout: _Layout, cells: Container[int]) -> dict[int, int]:
+    """For the row of each comment on a line of its own, the first one below that is no such row.
+
+    None for a comment that ends its cell: what follows is in one of those that begin at `cells`.
+    """
     below: dict[int, int] = {}
     for comment in reversed(layout.comments):
-        if comment.alone:
+        if comment.alone and comment.row + 1 not in cells:
             below[comment.row] = below.get(comment.row + 1, comment.row + 1)
     return below
 
