@@ -50,7 +50,7 @@ def settle(
     unsafe: bool = False,
     fixable: Callable[[Finding], bool] = lambda finding: True,
 ) -> Repaired:
-    def lint(text: str) -> list[Finding]:
+    def lint(text: str, edits: Sequence[Edit]) -> list[Finding]:
         return [finding for linter in linters for finding in linter(text)]
 
     return repair(text, lint, unsafe=unsafe, fixable=fixable)
@@ -383,6 +383,23 @@ def test_two_findings_with_one_fix_are_both_fixed() -> None:
     repaired = settle("a = 1\n", replacing("a", "b"), replacing("a", "b", code="TFM202"))
 
     assert (repaired.text, repaired.counts) == ("b = 1\n", {"TFM101": 1, "TFM202": 1})
+
+
+def test_each_round_is_told_the_edits_that_led_to_it() -> None:
+    told: list[tuple[str, Sequence[Edit]]] = []
+    find = replacing("a", "bb")
+
+    def lint(text: str, edits: Sequence[Edit]) -> list[Finding]:
+        told.append((text, edits))
+        return [*find(text), *replacing("bb", "c")(text)]
+
+    repair("a = a\n", lint, unsafe=False, fixable=lambda finding: True)
+
+    assert told == [
+        ("a = a\n", []),
+        ("bb = bb\n", [Edit(Span(0, 1), "bb"), Edit(Span(4, 5), "bb")]),
+        ("c = c\n", [Edit(Span(0, 2), "c"), Edit(Span(5, 7), "c")]),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ def cleaned(text: str) -> str:
     """The text once every safe fix is applied."""
     repaired = repair(
         text,
-        lambda text: suppress(text, found(text), known),
+        lambda text, edits: suppress(text, found(text), known),
         unsafe=False,
         fixable=lambda finding: True,
     )

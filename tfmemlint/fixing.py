@@ -21,6 +21,11 @@ class Applied(NamedTuple):
     text: str
     taken: tuple[Fix, ...]
 
+    @property
+    def edits(self) -> list[Edit]:
+        """What was changed, in order; an edit that several fixes share is one."""
+        return sorted({edit for fix in self.taken for edit in fix.edits})
+
 
 class Repaired(NamedTuple):
     """What a file becomes when its fixes are applied until none is left."""
@@ -77,13 +82,16 @@ def apply(text: str, fixes: Iterable[Fix]) -> Applied:
 
 def repair(
     text: str,
-    lint: Callable[[str], Sequence[Finding]],
+    lint: Callable[[str, Sequence[Edit]], Sequence[Finding]],
     *,
     unsafe: bool,
     fixable: Callable[[Finding], bool],
 ) -> Repaired:
-    """Lint and apply in turn until nothing applies; the old text where that does not end well."""
-    findings = tuple(lint(text))
+    """Lint and apply in turn until nothing applies; the old text where that does not end well.
+
+    `lint` is given a text and the edits that made it of the one before.
+    """
+    findings = tuple(lint(text, []))
     untouched = Repaired(text, (), findings)
     fixed: list[Finding] = []
     for _ in range(MAX_ROUNDS):
@@ -100,7 +108,7 @@ def repair(
         if mistake:
             return untouched._replace(problem=f"{_fixes_of(now)} do not leave Python: {mistake}")
         fixed += now
-        findings = tuple(lint(text))
+        findings = tuple(lint(text, applied.edits))
     left = _applicable(findings, unsafe, fixable)
     if not left:
         return Repaired(text, tuple(fixed), findings)

@@ -211,15 +211,12 @@ class Checker:
         found = Outcome(_checked(path, opened, findings))
         if not self._fix or not any(finding.diagnostic.fix for finding in findings):
             return found, None
-        from tfmemlint.fixing import allowed, apply, repair  # noqa: PLC0415
+        from tfmemlint.fixing import repair  # noqa: PLC0415
 
-        def look(text: str) -> tuple[Finding, ...]:
+        def look(text: str, edits: Sequence[Edit]) -> tuple[Finding, ...]:
             nonlocal now, findings
-            if text != now.content.text:  # a notebook has to know which edits made it so
-                fixes = (finding.diagnostic.fix for finding in findings)
-                wanted = (fix for fix in fixes if fix and allowed(fix, plan.unsafe))
-                taken = apply(now.content.text, wanted).taken
-                now = _edited(now, text, {edit for fix in taken for edit in fix.edits})
+            if edits:
+                now = _edited(now, text, edits)
                 findings = self._findings(path, plan, now)
             return findings
 
