@@ -42,7 +42,7 @@ from sklearn.model_selection import train_test_split
         ("shape = (7, 8)\nsee(tf.zeros(shape))", Kind.TENSOR, (7, 8)),
         ("see(tf.constant(np.zeros((4, 2))))", Kind.TENSOR, (4, 2)),
         ("x = np.load(f)\nx = x.astype('float32') / 255.0\nsee(x)", Kind.ARRAY, None),
-        ("x = np.load(f)\nsee(x.reshape(-1, 784))", Kind.ARRAY, None),
+        ("x = np.load(f)\nsee(x.reshape(-1, 784))", Kind.ARRAY, (None, 784)),
         ("x = np.load(f)\nsee(x[..., None])", Kind.ARRAY, None),
         ("x = np.load(f)\nsee(x[:, 0])", Kind.ARRAY, None),
         ("see(pd.read_csv(f).drop(columns='y').to_numpy())", Kind.ARRAY, None),

@@ -27,7 +27,7 @@ def whole(code: str) -> Whole | None:
     [
         ("seen(np.load('a.npy'))", Whole(None, None, True, False)),
         ("seen(np.zeros((9, 2, 3)))", Whole(9, 6, False, False)),
-        ("seen(np.zeros((9, 2)).reshape(3, 6))", Whole(9, 2, False, False)),
+        ("seen(np.zeros((9, 2)).reshape(3, 6))", Whole(3, 6, False, False)),
         ("seen(np.random.rand(rows, 2))", Whole(None, 2, False, False)),
         ("seen(pd.read_csv('a.csv').values)", Whole(None, None, True, False)),
         ("seen(pd.DataFrame(rows).values)", Whole(None, None, False, False)),

@@ -109,7 +109,7 @@ class Dtypes:
         name = self._names.qualified(node.func) or ""
         if name in ("tensorflow.cast", "keras.ops.cast"):
             given = makers.argument(node, 1, "dtype")
-        elif name in makers.FILLED and name.startswith("tensorflow.") and name != "tensorflow.fill":
+        elif name in makers.FILLED and name.startswith("tensorflow."):
             given = makers.argument(node, makers.FILLED[name].dtype_place, "dtype")
             if given is None:
                 return makers.FILLED[name].dtype

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from math import inf, prod
 from typing import NamedTuple
 
-from tfmemlint.facts.kinds import Shape
 from tfmemlint.facts.makers import DTYPE_BYTES
+from tfmemlint.facts.shapes import Shape
 
 _BULK = 1024
 """Bytes; what is known to be smaller does not count beside what is not."""

@@ -9,8 +9,7 @@ from math import prod
 from typing import NamedTuple
 
 from tfmemlint.facts.makers import DTYPE_BYTES
-
-Shape = tuple[int | None, ...]
+from tfmemlint.facts.shapes import Shape
 
 
 class Kind(Enum):
@@ -95,10 +94,7 @@ def arithmetic(node: ast.BinOp, left: Value, right: Value) -> Value:
         return left._replace(shape=None) if left.is_array else UNKNOWN
     for one, other in ((left, right), (right, left)):
         if one.is_array and other.kind in (Kind.NUMBER, Kind.UNKNOWN):
-            dtype = one.dtype
-            if isinstance(node.op, ast.Div) and dtype is not None and not dtype.startswith("float"):
-                dtype = "float64" if one.kind is Kind.ARRAY else None
-            return one._replace(dtype=dtype)
+            return one._replace(dtype=_promoted(node.op, one, other))
     if left.is_array and right.is_array:
         joined = common([left, right])._replace(origin=left.origin)
         for one, other in ((left, right), (right, left)):
@@ -113,3 +109,13 @@ def arithmetic(node: ast.BinOp, left: Value, right: Value) -> Value:
         return Value(Kind.LIST, origin=node)
     number = left.kind is Kind.NUMBER and right.kind is Kind.NUMBER
     return Value(Kind.NUMBER, origin=node) if number else UNKNOWN
+
+
+def _promoted(operation: ast.operator, array: Value, other: Value) -> str | None:
+    """The dtype of what an operator makes of an array and a number, or what may be one."""
+    if array.dtype is None or array.dtype.startswith(("float", "bfloat", "complex")):
+        return array.dtype
+    number = other.origin.value if isinstance(other.origin, ast.Constant) else None
+    if isinstance(operation, ast.Div) or isinstance(number, float):
+        return "float64" if array.kind is Kind.ARRAY else None
+    return array.dtype if isinstance(number, int) and array.dtype != "bool" else None

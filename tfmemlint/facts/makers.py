@@ -11,8 +11,10 @@ class Filled(NamedTuple):
 
     place: int
     keyword: str
-    dtype: str
+    dtype: str | None
+    """That of the result where none is given; None where it is that of what it is filled with."""
     dtype_place: int | None = None
+    filler: tuple[int, str] = (1, "value")
 
 
 def argument(call: ast.Call, place: int | None, keyword: str) -> ast.expr | None:
@@ -51,11 +53,11 @@ DTYPE_BYTES = {
 
 FILLED = {
     "numpy.empty": Filled(0, "shape", "float64", 1),
-    "numpy.full": Filled(0, "shape", "float64", 2),
+    "numpy.full": Filled(0, "shape", None, 2, (1, "fill_value")),
     "numpy.ones": Filled(0, "shape", "float64", 1),
     "numpy.zeros": Filled(0, "shape", "float64", 1),
     "numpy.random.binomial": Filled(2, "size", "int64"),
-    "numpy.random.choice": Filled(1, "size", "int64"),
+    "numpy.random.choice": Filled(1, "size", None, filler=(0, "a")),
     "numpy.random.normal": Filled(2, "size", "float64"),
     "numpy.random.rand": Filled(0, "size", "float64"),
     "numpy.random.randint": Filled(2, "size", "int64", 3),
@@ -64,7 +66,7 @@ FILLED = {
     "numpy.random.random_sample": Filled(0, "size", "float64"),
     "numpy.random.standard_normal": Filled(0, "size", "float64"),
     "numpy.random.uniform": Filled(2, "size", "float64"),
-    "tensorflow.fill": Filled(0, "dims", "float32"),
+    "tensorflow.fill": Filled(0, "dims", None),
     "tensorflow.ones": Filled(0, "shape", "float32", 1),
     "tensorflow.random.normal": Filled(0, "shape", "float32", 3),
     "tensorflow.random.stateless_normal": Filled(0, "shape", "float32", 4),
@@ -77,18 +79,29 @@ FILLED = {
     "keras.ops.ones": Filled(0, "shape", "float32", 1),
     "keras.ops.zeros": Filled(0, "shape", "float32", 1),
 }
-DIMENSIONS_AS_ARGUMENTS = frozenset({"numpy.random.rand", "numpy.random.randn"})
+DIMENSIONS_AS_ARGUMENTS = frozenset({"numpy.random.rand", "numpy.random.randn", "rand", "randn"})
 RANDOM_GENERATORS = frozenset({"numpy.random.RandomState", "numpy.random.default_rng"})
-GENERATOR_SIZE_PLACE = {
-    "choice": 1,
-    "integers": 2,
-    "normal": 2,
-    "randint": 2,
-    "random": 0,
-    "random_sample": 0,
-    "standard_normal": 0,
-    "uniform": 2,
+GENERATED = {
+    "choice": Filled(1, "size", None, filler=(0, "a")),
+    "integers": Filled(2, "size", "int64", 3),
+    "normal": Filled(2, "size", "float64"),
+    "rand": Filled(0, "size", "float64"),
+    "randint": Filled(2, "size", "int64", 3),
+    "randn": Filled(0, "size", "float64"),
+    "random": Filled(0, "size", "float64", 1),
+    "random_sample": Filled(0, "size", "float64"),
+    "standard_normal": Filled(0, "size", "float64", 1),
+    "uniform": Filled(2, "size", "float64"),
 }
+"""What the methods of NumPy's random generators make."""
+COUNTED = {
+    "numpy.arange": ("int64", "float64"),
+    "tensorflow.range": ("int32", "float32"),
+    "keras.ops.arange": ("int32", "float32"),
+}
+"""Functions that count from one number to another, and their dtypes for integers and floats."""
+SPACED = {"numpy.linspace": "float64", "tensorflow.linspace": None, "keras.ops.linspace": None}
+"""Functions that space so many numbers evenly, and their dtypes."""
 
 LOADS_WHOLE = frozenset(
     {
@@ -128,19 +141,24 @@ ARRAY_METHODS = frozenset(
         "transpose",
     }
 )
+GIVES_FLOATS = frozenset(
+    f"numpy.{name}"
+    for name in ("cos", "cosh", "exp", "expm1", "log", "log10", "log1p", "log2", "sin", "sinh")
+) | {"keras.utils.normalize", "numpy.sqrt", "numpy.tan", "numpy.tanh"}
+"""Functions that keep the dtype of floats, and make some float of anything else."""
 SHAPE_OF = frozenset({"numpy.shape", "tensorflow.shape", "keras.ops.shape"})
 SCALERS = "sklearn.preprocessing."
 SCALES = frozenset({"fit_transform", "transform"})
 SPLITS_ARGUMENTS = frozenset({"sklearn.model_selection.train_test_split"})
 
-KEEPS_DATA = {
+KEEPS_DATA = dict.fromkeys(GIVES_FLOATS, "x") | {
+    "numpy.abs": "x",
     "numpy.array": "object",
     "numpy.asarray": "a",
     "numpy.ascontiguousarray": "a",
     "numpy.clip": "a",
     "numpy.expand_dims": "a",
     "numpy.float32": "x",
-    "numpy.log1p": "x",
     "numpy.moveaxis": "a",
     "numpy.ravel": "a",
     "numpy.repeat": "a",
@@ -161,39 +179,52 @@ KEEPS_DATA = {
     "tensorflow.transpose": "a",
     "keras.ops.cast": "x",
     "keras.ops.convert_to_tensor": "x",
-    "keras.utils.normalize": "x",
     "keras.utils.pad_sequences": "sequences",
     "keras.utils.to_categorical": "x",
 }
-KEEPS_SHAPE = frozenset(
-    {
-        "numpy.array",
-        "numpy.asarray",
-        "numpy.ascontiguousarray",
-        "numpy.clip",
-        "numpy.float32",
-        "numpy.log1p",
-        "tensorflow.cast",
-        "tensorflow.constant",
-        "tensorflow.convert_to_tensor",
-        "tensorflow.identity",
-        "keras.ops.cast",
-        "keras.ops.convert_to_tensor",
-        "keras.utils.normalize",
-    }
-)
-SETS_DTYPE = frozenset(
-    {
-        "numpy.array",
-        "numpy.asarray",
-        "numpy.ascontiguousarray",
-        "tensorflow.cast",
-        "tensorflow.constant",
-        "tensorflow.convert_to_tensor",
-        "keras.ops.cast",
-        "keras.ops.convert_to_tensor",
-    }
-)
+KEEPS_SHAPE = GIVES_FLOATS | {
+    "numpy.abs",
+    "numpy.array",
+    "numpy.asarray",
+    "numpy.ascontiguousarray",
+    "numpy.clip",
+    "numpy.float32",
+    "tensorflow.cast",
+    "tensorflow.constant",
+    "tensorflow.convert_to_tensor",
+    "tensorflow.identity",
+    "keras.ops.cast",
+    "keras.ops.convert_to_tensor",
+}
+DTYPE_PLACE = {
+    "numpy.array": 1,
+    "numpy.asarray": 1,
+    "numpy.ascontiguousarray": 1,
+    "tensorflow.cast": 1,
+    "tensorflow.constant": 1,
+    "tensorflow.convert_to_tensor": 1,
+    "tensorflow.one_hot": 5,
+    "keras.ops.cast": 1,
+    "keras.ops.convert_to_tensor": 1,
+    "keras.utils.pad_sequences": 2,
+}
+"""Where those that can be told a dtype are told it."""
+HAS_DTYPE = {
+    "numpy.float32": "float32",
+    "tensorflow.one_hot": "float32",
+    "keras.utils.pad_sequences": "int32",
+    "keras.utils.to_categorical": None,
+}
+"""The dtype of what they give if they are told none, where it is not that of the data."""
+TOLD = {
+    "numpy.expand_dims": "axis",
+    "numpy.reshape": "shape",
+    "tensorflow.expand_dims": "axis",
+    "tensorflow.image.resize": "size",
+    "tensorflow.one_hot": "depth",
+    "tensorflow.reshape": "shape",
+}
+"""What tells the shape of the result: the second argument, by its keyword."""
 JOINS = frozenset(
     {
         "numpy.concatenate",

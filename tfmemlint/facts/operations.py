@@ -26,9 +26,10 @@ from tfmemlint.facts.held import (
     together,
     vague,
 )
-from tfmemlint.facts.kinds import Kind, Shape
+from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.makers import DTYPE_BYTES, FILLED, argument
 from tfmemlint.facts.names import Names
+from tfmemlint.facts.shapes import Shape
 from tfmemlint.facts.values import Values
 
 

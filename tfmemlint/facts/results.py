@@ -9,6 +9,7 @@ from tfmemlint.facts.flow import Flow, Frame
 from tfmemlint.facts.functions import KERAS_BASES
 from tfmemlint.facts.kinds import UNKNOWN, Extent, Kind, Value, common
 from tfmemlint.facts.names import Names
+from tfmemlint.facts.shapes import Shape, counted, expanded, reshaped, resized
 from tfmemlint.facts.sizes import Sizes, ValueOf, constant
 
 
@@ -41,14 +42,10 @@ class Results:
             return Value(Kind.VARIABLE, inner.extent, inner.dtype, inner.shape, node)
         filled = makers.FILLED.get(name)
         if filled is not None:
-            shape = self._sizes.shape(
-                makers.argument(node, filled.place, filled.keyword), frame, value
-            )
-            if name in makers.DIMENSIONS_AS_ARGUMENTS:
-                shape = self._sizes.dimensions(node.args, frame, value)
-            given = makers.argument(node, filled.dtype_place, "dtype")
-            dtype = filled.dtype if given is None else self._sizes.dtype(given)
-            return Value(kind, Extent.WHOLE, dtype, shape, node)
+            by_dimension = name in makers.DIMENSIONS_AS_ARGUMENTS
+            return self._filled(kind, filled, node, frame, value, by_dimension=by_dimension)
+        if name in makers.COUNTED or name in makers.SPACED:
+            return self._counted(name, kind, node, frame, value)
         if name in makers.KEEPS_DATA or name.endswith(".preprocess_input"):
             return self._kept(name, kind, node, frame, value)
         if name in makers.JOINS and node.args and isinstance(node.args[0], (ast.List, ast.Tuple)):
@@ -75,17 +72,11 @@ class Results:
             names = {self._names.qualified(each.func) for each in calls}
             made = names.pop() if len(names) == 1 and len(calls) == len(origins) else None
         if made in makers.RANDOM_GENERATORS:
-            place = makers.GENERATOR_SIZE_PLACE.get(callee.attr)
-            by_dimension = callee.attr in ("rand", "randn")
-            if place is None and not by_dimension:
+            filled = makers.GENERATED.get(callee.attr)
+            if filled is None:
                 return Value(Kind.ARRAY, origin=node)
-            shape = (
-                self._sizes.dimensions(node.args, frame, value)
-                if by_dimension
-                else self._sizes.shape(makers.argument(node, place, "size"), frame, value)
-            )
-            given = self._sizes.dtype(makers.argument(node, None, "dtype"))
-            return Value(Kind.ARRAY, Extent.WHOLE, given or "float64", shape, node)
+            by_dimension = callee.attr in makers.DIMENSIONS_AS_ARGUMENTS
+            return self._filled(Kind.ARRAY, filled, node, frame, value, by_dimension=by_dimension)
         if made in makers.PATH and callee.attr in ("glob", "rglob", "iterdir"):
             return Value(Kind.PATHS, Extent.WHOLE, origin=node)
         if callee.attr in makers.SCALES and node.args and (made or "").startswith(makers.SCALERS):
@@ -103,14 +94,19 @@ class Results:
             return UNKNOWN
         if inner.is_array and callee.attr in makers.ARRAY_METHODS:
             cast = makers.argument(node, 0, "dtype") if callee.attr == "astype" else None
-            dtype = self._sizes.dtype(cast) or inner.dtype
-            keeps = callee.attr in ("astype", "clip", "copy", "numpy")
-            kind = Kind.ARRAY if callee.attr == "numpy" else inner.kind
+            shape = inner.shape if callee.attr in ("astype", "clip", "copy", "numpy") else None
+            if callee.attr == "reshape":
+                wanted = (
+                    self._sizes.shape(node.args[0], frame, value)
+                    if len(node.args) == 1
+                    else self._sizes.dimensions(node.args, frame, value)
+                )
+                shape = reshaped(inner.shape, wanted)
             return Value(
-                kind,
+                Kind.ARRAY if callee.attr == "numpy" else inner.kind,
                 inner.extent,
-                dtype,
-                inner.shape if keeps else None,
+                inner.dtype if cast is None else self._sizes.dtype(cast),
+                shape,
                 inner.origin,
             )
         return UNKNOWN
@@ -128,6 +124,69 @@ class Results:
         shape, dtype = shapes[path[0]][path[1]]
         return Value(Kind.ARRAY, Extent.WHOLE, dtype, shape, node)
 
+    def _filled(
+        self,
+        kind: Kind,
+        filled: makers.Filled,
+        node: ast.Call,
+        frame: Frame | None,
+        value: ValueOf,
+        *,
+        by_dimension: bool,
+    ) -> Value:
+        """An array of a given shape; `by_dimension` if each argument is one of its sizes."""
+        shape = (
+            self._sizes.dimensions(node.args, frame, value)
+            if by_dimension
+            else self._sizes.shape(
+                makers.argument(node, filled.place, filled.keyword), frame, value
+            )
+        )
+        given = makers.argument(node, filled.dtype_place, "dtype")
+        dtype = filled.dtype
+        if given is not None:
+            dtype = self._sizes.dtype(given)
+        elif dtype is None:
+            filler = makers.argument(node, *filled.filler)
+            dtype = None if filler is None else self._dtype_of(filler, kind, frame, value)
+        return Value(kind, Extent.WHOLE, dtype, shape, node)
+
+    def _dtype_of(
+        self, node: ast.expr, kind: Kind, frame: Frame | None, value: ValueOf
+    ) -> str | None:
+        """The dtype of an array, or of an array of a number."""
+        number = self._sizes.number(node, frame, value)
+        if isinstance(node, ast.Constant) and isinstance(node.value, bool):
+            return "bool"
+        if number is None:
+            return value(node, frame).dtype
+        bits = 64 if kind is Kind.ARRAY else 32
+        return f"{type(number).__name__}{bits}"
+
+    def _counted(
+        self, name: str, kind: Kind, node: ast.Call, frame: Frame | None, value: ValueOf
+    ) -> Value:
+        """Numbers at even distances: places or a grid, so not what a program has for its data."""
+        given = makers.argument(node, None, "dtype")
+        dtype = None if given is None else self._sizes.dtype(given)
+        if name in makers.SPACED:
+            ends = [value(each, frame) for each in node.args[:2]]
+            count = makers.argument(node, 2, "num")
+            number = 50 if count is None else self._sizes.number(count, frame, value)
+            length = int(number) if number is not None else None
+            shape = None if any(each.is_array for each in ends) else (length,)
+            return Value(kind, dtype=makers.SPACED[name] if given is None else dtype, shape=shape)
+        numbers = [self._sizes.number(each, frame, value) for each in node.args[:3]]
+        known = [each for each in numbers if each is not None]
+        if not known or len(known) < len(numbers) or len(node.keywords) > (given is not None):
+            return Value(kind, dtype=dtype, shape=(None,))
+        whole, fractional = makers.COUNTED[name]
+        if given is None:
+            dtype = whole if all(isinstance(each, int) for each in known) else fractional
+        start, stop = (0, known[0]) if len(known) == 1 else known[:2]
+        length = counted(start, stop, known[2] if len(known) == 3 else 1)
+        return Value(kind, dtype=dtype, shape=(length,))
+
     def _kept(
         self, name: str, kind: Kind, node: ast.Call, frame: Frame | None, value: ValueOf
     ) -> Value:
@@ -138,17 +197,52 @@ class Results:
             return Value(kind, shape=() if inner.kind is Kind.NUMBER else None, origin=node)
         if name.startswith(("keras.", "sklearn.")):
             kind = Kind.ARRAY if inner.kind is Kind.FRAME else inner.kind
-        dtype = (
-            self._sizes.dtype(makers.argument(node, 1, "dtype"))
-            if name in makers.SETS_DTYPE
-            else None
-        )
-        shape = inner.shape if name in makers.KEEPS_SHAPE else None
+        dtype = self._kept_dtype(name, node, inner)
+        shape = self._kept_shape(name, node, inner, frame, value)
+        axis = makers.argument(node, 1, "axis") if name.endswith(".expand_dims") else None
+        one = axis is not None and constant(axis) == 0  # one example, as a batch of one
+        return Value(kind, Extent.PART if one else inner.extent, dtype, shape, inner.origin)
+
+    def _kept_dtype(self, name: str, node: ast.Call, inner: Value) -> str | None:
+        place = makers.DTYPE_PLACE.get(name)
+        given = None if place is None else makers.argument(node, place, "dtype")
+        if given is not None:
+            return self._sizes.dtype(given)
+        if name == "tensorflow.one_hot" and makers.argument(node, 2, "on_value") is not None:
+            return None
+        if name == "tensorflow.image.resize":
+            method = makers.argument(node, 2, "method")
+            named = (self._names.qualified(method) or "").rpartition(".")[2]
+            if isinstance(method, ast.Constant):
+                named = str(method.value)
+            if named.lower().startswith("nearest"):
+                return inner.dtype
+            return "float32" if named or method is None else None
+        if name in makers.GIVES_FLOATS or name.endswith(".preprocess_input"):
+            return inner.dtype if (inner.dtype or "").startswith("float") else None
+        return makers.HAS_DTYPE.get(name, inner.dtype)
+
+    def _kept_shape(
+        self, name: str, node: ast.Call, inner: Value, frame: Frame | None, value: ValueOf
+    ) -> Shape | None:
+        if name in makers.KEEPS_SHAPE:
+            return inner.shape
+        told = makers.argument(node, 1, makers.TOLD.get(name, ""))
+        if told is None:
+            return None
+        if name.endswith(".reshape"):
+            return reshaped(inner.shape, self._sizes.shape(told, frame, value))
         if name.endswith(".expand_dims"):
-            axis = makers.argument(node, 1, "axis")
-            if axis is not None and constant(axis) == 0:  # one example, as a batch of one
-                return Value(kind, Extent.PART, inner.dtype, None, inner.origin)
-        return Value(kind, inner.extent, dtype or inner.dtype, shape, inner.origin)
+            return expanded(inner.shape, self._sizes.number(told, frame, value))
+        if name == "tensorflow.image.resize":
+            keeps_ratio = makers.argument(node, 3, "preserve_aspect_ratio") is not None
+            size = None if keeps_ratio else self._sizes.shape(told, frame, value)
+            return resized(inner.shape, size)
+        if name == "tensorflow.one_hot" and inner.shape is not None:
+            depth = self._sizes.number(told, frame, value)
+            at_end = makers.argument(node, 4, "axis") is None
+            return (*inner.shape, int(depth) if depth is not None else None) if at_end else None
+        return None
 
 
 def _is_application(name: str) -> bool:

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable
 from tfmemlint.facts import makers
 from tfmemlint.facts.bindings import How
 from tfmemlint.facts.flow import Flow, Frame
-from tfmemlint.facts.kinds import Shape, Value
+from tfmemlint.facts.kinds import Value
 from tfmemlint.facts.names import Names
+from tfmemlint.facts.shapes import Shape
 
 _MAX_DEPTH = 15
 

@@ -9,9 +9,10 @@ from tfmemlint.facts import makers
 from tfmemlint.facts.bindings import Binding, How, element
 from tfmemlint.facts.flow import Flow, Frame, Origin
 from tfmemlint.facts.functions import Functions
-from tfmemlint.facts.kinds import UNKNOWN, Extent, Kind, Shape, Value, arithmetic, common
+from tfmemlint.facts.kinds import UNKNOWN, Extent, Kind, Value, arithmetic, common
 from tfmemlint.facts.names import Names
 from tfmemlint.facts.results import Results
+from tfmemlint.facts.shapes import Shape, indexed, is_all, is_rest
 from tfmemlint.facts.sizes import Sizes, constant
 
 _MAX_DEPTH = 30
@@ -96,6 +97,8 @@ class Values:
             return self.of(node.operand, frame)
         if isinstance(node, ast.IfExp):
             return common([self.of(node.body, frame), self.of(node.orelse, frame)])
+        if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):
+            return common([self.of(each, frame) for each in node.values])
         if isinstance(node, (ast.NamedExpr, ast.Await)):
             return self.of(node.value, frame)
         if isinstance(node, (ast.List, ast.Tuple)):
@@ -230,10 +233,8 @@ class Values:
         first = indices[0] if indices else None
         if isinstance(first, ast.Constant) and isinstance(first.value, str):
             return inner._replace(dtype=None, shape=None)  # an array of an .npz file
-        if _is_everything(first) or (isinstance(first, ast.Constant) and first.value is Ellipsis):
-            rows = inner.shape[:1] if inner.shape else ()
-            shape = inner.shape if len(indices) == 1 else ((*rows, None) if rows else None)
-            return inner._replace(shape=shape)
+        if is_all(first) or is_rest(first):
+            return inner._replace(shape=indexed(inner.shape, indices))
         rest = inner.shape[1:] if inner.shape is not None and len(indices) == 1 else None
         if isinstance(first, ast.Slice):
             return inner._replace(
@@ -271,7 +272,3 @@ class Values:
 
 def _unknown_rows(shape: Shape | None) -> Shape | None:
     return (None, *shape[1:]) if shape else None
-
-
-def _is_everything(index: ast.expr | None) -> bool:
-    return isinstance(index, ast.Slice) and index.lower is index.upper is index.step is None

@@ -1,0 +1,80 @@
+"""What operations make of shapes; sizes that are not known are None."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from math import ceil, prod
+
+Shape = tuple[int | None, ...]
+
+
+def reshaped(shape: Shape | None, wanted: Shape | None) -> Shape | None:
+    """A shape given anew, where one size may be -1: what is left; None where that does not fit."""
+    if wanted is None or -1 not in wanted:
+        return wanted
+    rest = [size for size in wanted if size != -1]
+    left: int | None = None
+    if shape is not None and None not in (*shape, *rest):
+        count, taken = prod(map(int, filter(None, shape))), prod(map(int, filter(None, rest)))
+        if 0 in (*shape, *rest) or count % taken:
+            return None
+        left = count // taken
+    return tuple(left if size == -1 else size for size in wanted)
+
+
+def expanded(shape: Shape | None, axis: float | None) -> Shape | None:
+    """A shape with an axis of size 1 put in."""
+    if shape is None or axis is None:
+        return None
+    place = int(axis) if axis >= 0 else len(shape) + 1 + int(axis)
+    return (*shape[:place], 1, *shape[place:]) if 0 <= place <= len(shape) else None
+
+
+def indexed(shape: Shape | None, indices: Sequence[ast.expr]) -> Shape | None:
+    """The shape of `x[:, None]` and the like, which take all rows; what is not told is unknown."""
+    if shape is None:
+        return None
+    if not all(is_all(each) or is_rest(each) or is_new(each) for each in indices):
+        return (*shape[:1], None)
+    left, made = list(shape), list[int | None]()
+    after = sum(is_all(each) for each in indices)
+    for each in indices:
+        if is_new(each):
+            made.append(1)
+        elif is_rest(each):
+            made += left[: len(shape) - after]
+            del left[: len(shape) - after]
+        else:
+            made += left[:1]
+            del left[:1]
+    return (*made, *left)
+
+
+def resized(shape: Shape | None, size: Shape | None) -> Shape | None:
+    """The shape of images of another size, with their batch if they are in one."""
+    if shape is None or len(shape) not in (3, 4) or size is None or len(size) != 2:
+        return None
+    return (*shape[:-3], *size, shape[-1])
+
+
+def counted(start: float, stop: float, step: float) -> int | None:
+    """How many numbers there are from one to another."""
+    return max(0, ceil((stop - start) / step)) if step else None
+
+
+def is_all(index: ast.expr | None) -> bool:
+    """Whether an index is `:`."""
+    return isinstance(index, ast.Slice) and index.lower is index.upper is index.step is None
+
+
+def is_rest(index: ast.expr | None) -> bool:
+    """Whether an index is `...`."""
+    return isinstance(index, ast.Constant) and index.value is Ellipsis
+
+
+def is_new(index: ast.expr | None) -> bool:
+    """Whether an index adds an axis: `None`, `np.newaxis`, `tf.newaxis`."""
+    if isinstance(index, ast.Attribute):
+        return index.attr == "newaxis"
+    return isinstance(index, ast.Constant) and index.value is None
