@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from tfmemlint.lines import Lines
@@ -23,11 +23,16 @@ _START = Span(0, 0)
 
 
 def lint(
-    path: str, text: str, rules: Iterable[Rule], tensorflow: tuple[int, ...] | None = None
+    path: str,
+    text: str,
+    rules: Iterable[Rule],
+    tensorflow: tuple[int, ...] | None = None,
+    cells: Sequence[int] = (),
 ) -> tuple[Finding, ...]:
     """What these rules find in a file, in order; never raises.
 
-    `tensorflow` is the oldest version that the code is to run with; None if any.
+    `tensorflow` is the oldest version that the code is to run with; None if any. `cells` are where
+    the cells of a notebook begin.
     """
     from tfmemlint.parsing import TooDeep, refuse  # noqa: PLC0415
 
@@ -40,7 +45,7 @@ def lint(
         # The facts take longer to import than most files take to be found clean.
         from tfmemlint.source import File  # noqa: PLC0415
 
-        file = File(path, text, tensorflow)
+        file = File(path, text, tensorflow, cells)
     except SyntaxError as error:
         return (Finding(*SYNTAX_ERROR, _diagnostic(error, text)),)
     except (TooDeep, RecursionError, MemoryError) as error:

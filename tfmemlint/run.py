@@ -247,12 +247,12 @@ class Checker:
         rules = [rule for rule in plan.rules if rule.code in here]
         rules = screen.awaited(rules, words)
         oldest = self._configs.oldest_tensorflow(_folder(path)) if rules else None
-        findings = lint(path, text, rules, oldest)
+        cells = [cell.start for cell in _cells(opened)]
+        findings = lint(path, text, rules, oldest, cells)
         if self._noqa:
             from tfmemlint.suppress import suppress  # noqa: PLC0415
 
             ran = None if here.issuperset(plan.codes.values()) else here
-            cells = [cell.start for cell in _cells(opened)]
             findings = suppress(text, findings, plan.codes.get, ran, cells)
         reported = [
             finding if finding.code in plan.fixable else _unapplied(finding)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -18,9 +19,17 @@ if TYPE_CHECKING:
 class File:
     """One Python file, parsed once; everything a rule may read. Never changes."""
 
-    def __init__(self, path: str, text: str, tensorflow: tuple[int, ...] | None = None) -> None:
+    def __init__(
+        self,
+        path: str,
+        text: str,
+        tensorflow: tuple[int, ...] | None = None,
+        cells: Sequence[int] = (),
+    ) -> None:
         self.path = path
         self.text = text
+        self.cells = cells
+        """Where the cells of a notebook begin."""
         self.tensorflow = tensorflow
         """The oldest version that the code is to run with; None if any."""
         self.tree = parse(text, path)
@@ -31,11 +40,24 @@ class File:
         """Where the lines of the text begin."""
         return Lines(self.text)
 
-    @property
+    @cached_property
     def is_test(self) -> bool:
-        """Whether the file's name says that it holds tests, whose data is small."""
+        """Whether the file tests other code, with little data: its name or its imports say so."""
         name = self.path.replace("\\", "/").rpartition("/")[2]
-        return name.startswith("test_") or name.endswith("_test.py")
+        return name.startswith("test_") or name.endswith("_test.py") or self.tf.is_test
+
+    def shows(self, statement: ast.stmt) -> bool:
+        """Whether a statement ends a cell, be it one of a script: what it gives is displayed."""
+        block, place = self.tf.tree.place(statement)
+        if block is not self.tree.body:
+            return False
+        end = self.span(statement).end
+        following = block[place + 1 : place + 2]
+        until = self.span(following[0]).start if following else len(self.text)
+        between = self.text[end:until].splitlines()
+        begun = any(line.lstrip().startswith(_CELL) for line in between)
+        last = bool(self.cells) and not following
+        return begun or last or any(end <= start <= until for start in self.cells)
 
     def span(self, first: Located, last: Located | None = None) -> Span:
         """From the start of `first` to the end of `last`, decorators included."""
@@ -64,5 +86,8 @@ class File:
 
         return concrete(self, node)
 
+
+_CELL = ("# %%", "#%%", "# In[")
+"""How scripts mark that a cell begins."""
 
 Located = ast.expr | ast.stmt | ast.arg | ast.keyword | ast.alias | ast.excepthandler | ast.pattern
