@@ -30,7 +30,7 @@ def test_tests_are_told_by_their_names(path: str, expected: bool) -> None:
         ("from absl.testing import parameterized", True),
         ("import tensorflow as tf\nclass Case(tf.test.TestCase):\n    pass", True),
         ("import tensorflow as tf\ntf.test.is_gpu_available()", False),
-        ("import pytest_benchmark", False),
+        ("import testing_tools", False),
     ],
 )
 def test_tests_are_told_by_their_imports(source: str, expected: bool) -> None:

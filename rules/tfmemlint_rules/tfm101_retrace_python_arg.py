@@ -44,7 +44,7 @@ KEEPS = {
 
 def check(file: File) -> Iterator[Diagnostic]:
     retraces = file.tf.retraces.all
-    if not retraces or file.is_test or file.tf.is_test:
+    if not retraces or file.is_test:
         return
     for retrace in retraces:
         handled = file.tf.retraces.handled(retrace.function, retrace.parameter)

@@ -45,7 +45,7 @@ RANDOM = (
 
 def check(file: File) -> Iterator[Diagnostic]:
     remakes = file.tf.remakes.all
-    if not remakes or file.is_test or file.tf.is_test:
+    if not remakes or file.is_test:
         return
     for number, remake in enumerate(remakes, 1):
         name = edits.fresh(file, "traced" if number == 1 else f"traced_{number}")

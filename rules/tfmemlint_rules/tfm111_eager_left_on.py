@@ -53,7 +53,7 @@ Place = ast.keyword | ast.Call | ast.Assign
 
 def check(file: File) -> Iterator[Diagnostic]:
     found: list[Place] = [*_compiled(file), *_set(file), *_switched(file)]
-    if not found or file.is_test or file.tf.is_test or _is_debugged(file):
+    if not found or file.is_test or _is_debugged(file):
         return
     for place in found:
         if not _is_conditional(file, place):
