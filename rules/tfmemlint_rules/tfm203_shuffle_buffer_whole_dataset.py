@@ -27,10 +27,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from math import prod
 
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts import Chain, From, argument
+from tfmemlint.facts import Chain, From, Value, argument
 
 LARGE = 256 << 20
 """Bytes, in one buffer."""
@@ -39,12 +38,6 @@ ENOUGH = 64 << 20
 KEEPS_ELEMENTS = frozenset(
     {"filter", "prefetch", "repeat", "shard", "skip", "take", "with_options"}
 )
-WIDTHS = {
-    **dict.fromkeys(("bool", "int8", "uint8"), 1),
-    **dict.fromkeys(("bfloat16", "float16", "int16", "uint16"), 2),
-    **dict.fromkeys(("float32", "int32", "uint32"), 4),
-    **dict.fromkeys(("float64", "int64", "uint64"), 8),
-}
 
 
 def check(file: File) -> Iterator[Diagnostic]:
@@ -104,12 +97,9 @@ def _nbytes(file: File, spec: ast.expr) -> int | None:
     if file.tf.names.qualified(spec.func) != "tensorflow.TensorSpec":
         return None
     shape = file.tf.values.shape(argument(spec, 0, "shape"))
-    dtype = argument(spec, 1, "dtype")
-    width = WIDTHS.get("float32" if dtype is None else file.tf.values.dtype(dtype) or "")
-    if shape is None or width is None:
-        return None
-    known = [size for size in shape if size is not None]
-    return width * prod(known) if len(known) == len(shape) else None
+    given = argument(spec, 1, "dtype")
+    dtype = "float32" if given is None else file.tf.values.dtype(given)
+    return Value(dtype=dtype, shape=shape).nbytes
 
 
 def _fix(file: File, buffer: ast.expr, size: int) -> Fix | None:

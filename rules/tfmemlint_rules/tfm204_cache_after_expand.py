@@ -27,40 +27,24 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from itertools import pairwise, takewhile
+from itertools import pairwise
 from math import inf
-from typing import NamedTuple
 
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts import BATCHING, Chain, Into, Passage, Step
+from tfmemlint.facts import BATCHING, Cached, Into, Passage, Step
 
 MOVABLE = BATCHING | {"prefetch", "with_options"}
 """Steps with which `cache` may change places."""
-PASSES = MOVABLE | {"filter", "repeat", "shard", "shuffle", "skip", "take"}
 KEEPS = frozenset({"prefetch", "repeat", "shard", "shuffle", "skip", "take", "with_options"})
 ROOM = 128 * 2**20
 """Bytes; a cache that is known to hold less is small."""
 FEW = 1000
 
 
-class Site(NamedTuple):
-    """A `cache` in a chain, and a `map` before it, by their places."""
-
-    chain: Chain
-    map: int
-    cache: int
-    passage: Passage
-
-
 def check(file: File) -> Iterator[Diagnostic]:
-    found: dict[ast.Call, list[Site]] = {}
-    for chain in file.tf.datasets.chains:
-        for place, step in enumerate(chain.steps):
-            site = _expanded(file, chain, place) if step.caches_in_memory else None
-            if site is not None and not _is_small(file, site):
-                found.setdefault(step.call, []).append(site)
-    for call, sites in found.items():
-        if _is_for_evaluation(file, call):
+    for call, found in file.tf.caches.expansions.items():
+        sites = [each for each in found if not _is_small(file, each)]
+        if not sites or _is_for_evaluation(file, call):
             continue
         chain, first, cache, passage = sites[0]
         fixes = {_fix(file, each) for each in sites}
@@ -73,19 +57,7 @@ def check(file: File) -> Iterator[Diagnostic]:
         )
 
 
-def _expanded(file: File, chain: Chain, cache: int) -> Site | None:
-    """The last `map` before which a `cache` would hold least; what is only cast does not count."""
-    passages = list(file.tf.elements.passages(chain, cache, PASSES))
-    casts = list(takewhile(lambda found: found[1].is_exact, passages))
-    end = casts[-1][0] if casts else cache
-    larger = [(place, file.tf.elements.passage(chain, place, end)) for place, _ in passages]
-    best = max(larger, key=lambda found: found[1].growth, default=None)
-    if best is None or best[0] >= end or best[1].growth < 2:
-        return None
-    return Site(chain, best[0], cache, best[1])
-
-
-def _is_small(file: File, site: Site) -> bool:
+def _is_small(file: File, site: Cached) -> bool:
     count = file.tf.lengths.at_most(site.chain, site.cache)
     size = file.tf.elements.passage(site.chain, site.map, site.cache).nbytes
     if count is None:
@@ -119,7 +91,7 @@ def _how(passage: Passage) -> str:
     return "decoded" if passage.is_decoded else f"made {passage.growth:.0f} times as large"
 
 
-def _fix(file: File, site: Site) -> Fix | None:
+def _fix(file: File, site: Cached) -> Fix | None:
     """The maps put behind the cache, and behind what may hold its elements after it."""
     chain, methods, elements = site.chain, site.chain.methods, file.tf.elements
     passages = elements.passages(chain, site.cache, MOVABLE)
@@ -128,10 +100,8 @@ def _fix(file: File, site: Site) -> Fix | None:
     if not data or last is None:  # only names of files, or a shuffle that would hold what is mapped
         return None
     first, _ = max(data, key=lambda found: found[1])
-    if (
-        elements.passage(chain, site.map, first).growth >= 2
-    ):  # much of it would be kept all the same
-        return None
+    if elements.passage(chain, site.map, first).growth >= 2:
+        return None  # much of it would be kept all the same
     batched = not BATCHING.isdisjoint(methods[first : site.cache])
     moved = chain.steps[first : last + 1]
     adjoin = all(file.tf.datasets.adjoining(one, other) for one, other in pairwise(moved))

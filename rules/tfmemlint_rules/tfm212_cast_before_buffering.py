@@ -26,34 +26,21 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from itertools import pairwise, takewhile
-from typing import NamedTuple
+from itertools import pairwise
 
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts import Chain, From, Passage
+from tfmemlint.facts import Cached, From
 
 KEEPS = frozenset({"batch", "prefetch", "repeat", "shard", "shuffle", "skip", "take"})
 """Steps that give the same whether elements are cast before or afterwards."""
 NOTICEABLE = 32 * 2**20
 
 
-class Site(NamedTuple):
-    """A `cache` in a chain, and the first of the maps before it that only cast."""
-
-    chain: Chain
-    map: int
-    cache: int
-    passage: Passage
-
-
 def check(file: File) -> Iterator[Diagnostic]:
-    found: dict[ast.Call, list[Site]] = {}
-    for chain in file.tf.datasets.chains:
-        for place, step in enumerate(chain.steps):
-            site = _cast(file, chain, place) if step.caches_in_memory else None
-            if site is not None:
-                found.setdefault(step.call, []).append(site)
-    for call, sites in found.items():
+    for call, found in file.tf.caches.casts.items():
+        sites = [each for each in found if not _is_small(file, each)]
+        if not sites:
+            continue
         site, fixes = sites[0], {_fix(file, each) for each in sites}
         function = site.chain.steps[site.map].argument("map_func")
         named = isinstance(function, (ast.Name, ast.Attribute))
@@ -70,19 +57,12 @@ def check(file: File) -> Iterator[Diagnostic]:
         )
 
 
-def _cast(file: File, chain: Chain, cache: int) -> Site | None:
-    """The casts before a `cache` that make most of a difference, if it is worth while."""
-    passages = file.tf.elements.passages(chain, cache, KEEPS)
-    casts = takewhile(lambda found: found[1].is_exact, passages)
-    best = max(casts, key=lambda found: found[1].growth, default=None)
-    if best is None or best[1].growth < 2:
-        return None
-    rows, added = file.tf.lengths.at_most(chain, cache), best[1].added
-    small = rows is not None and added is not None and rows * added < NOTICEABLE
-    return None if small else Site(chain, best[0], cache, best[1])
+def _is_small(file: File, site: Cached) -> bool:
+    rows, added = file.tf.lengths.at_most(site.chain, site.cache), site.passage.added
+    return rows is not None and added is not None and rows * added < NOTICEABLE
 
 
-def _fix(file: File, site: Site) -> Fix | None:
+def _fix(file: File, site: Cached) -> Fix | None:
     """The casts put behind the cache, and behind what may hold its elements after it."""
     last = site.chain.sharing(site.cache, KEEPS)
     moved = site.chain.steps[site.map : last + 1] if last is not None else ()

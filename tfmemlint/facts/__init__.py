@@ -9,6 +9,7 @@ import ast
 from functools import cached_property
 
 from tfmemlint.facts.bindings import Binding, Bindings, How
+from tfmemlint.facts.caches import Cached, Caches
 from tfmemlint.facts.captures import Capture, Captures
 from tfmemlint.facts.consumers import Consumers, End, Into
 from tfmemlint.facts.datasets import BATCHING, PIPELINE_WORDS, Chain, Datasets, From, Source, Step
@@ -50,6 +51,7 @@ __all__ = [
     "PROGRESS",
     "Again",
     "Binding",
+    "Cached",
     "Capture",
     "Chain",
     "End",
@@ -142,6 +144,11 @@ class TensorFlow:
     def elements(self) -> Elements:
         """What the elements of pipelines are."""
         return Elements(self.names, self.flow, self.values, self.mappings)
+
+    @cached_property
+    def caches(self) -> Caches:
+        """What caches keep of maps before them."""
+        return Caches(self.datasets, self.elements)
 
     @cached_property
     def epochs(self) -> Epochs:
