@@ -1,0 +1,138 @@
+"""A pipeline's step whose result is thrown away does nothing.
+
+## What it finds
+`images.map(shrink)` as a statement: a step of a tf.data pipeline that nothing takes, while the
+pipeline without it goes on being used.
+
+## Why it costs memory
+A pipeline does not change; every step gives a new one. Where the lost step is a `take`, a `filter`
+or a `map` that makes elements smaller, all that comes after it, `shuffle`, `cache`, a list, holds
+more or larger elements than was meant. A lost `cache` costs time: everything is made again in every
+epoch. A lost `shuffle`, `batch`, `prefetch` or `repeat` saves memory rather than costing any: there
+it is the results that are not what was meant.
+
+## What to do instead
+Give the result a name: `images = images.map(shrink)`.
+
+## Fix safety
+Unsafe: the step comes into effect. Not offered where the pipeline is no plain name of the same
+function, in loops, or where the same step is made again further on.
+
+## When to ignore it
+When the statement is there to see whether the step can be made at all. The rule is silent by itself
+for that in tests and alone in a `try`, where a notebook shows the result, and where the pipeline is
+not surely one of tf.data or nothing reads it afterwards.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, Span
+from tfmemlint.facts import PIPELINE_WORDS
+
+
+def check(file: File) -> Iterator[Diagnostic]:
+    if file.is_test or file.tf.is_test or not file.tf.datasets.any_certain:
+        return
+    for statement in file.tf.tree.all(ast.Expr):
+        steps = _fluent(statement.value)
+        pipeline = steps[0].value if steps else None
+        if (
+            not isinstance(pipeline, (ast.Name, ast.Attribute))
+            or not file.tf.datasets.is_dataset(pipeline)
+            or not file.tf.datasets.of(statement.value)
+            or _is_only_tried(file, statement)
+            or file.shows(statement)
+        ):
+            continue
+        later = _later(file, pipeline, statement)
+        if later:
+            name, lost = ast.unparse(pipeline), " and ".join(f"`{each.attr}`" for each in steps)
+            yield Diagnostic(
+                file.span(statement),
+                f"what {lost} {'makes' if len(steps) == 1 else 'make'} of `{name}` is thrown away: "
+                f"`{name}` stays as it was",
+                _fix(file, statement, steps, later),
+            )
+
+
+def _fluent(expression: ast.expr) -> list[ast.Attribute]:
+    """The methods of `ds.map(f).batch(32)`, in the order in which they are called."""
+    found: list[ast.Attribute] = []
+    while isinstance(expression, ast.Call) and isinstance(expression.func, ast.Attribute):
+        found.append(expression.func)
+        expression = expression.func.value
+    return found[::-1]
+
+
+def _is_only_tried(file: File, statement: ast.stmt) -> bool:
+    """Whether a statement is there for the exception that it may raise."""
+    alone = len(file.tf.tree.place(statement)[0]) == 1
+    for above in file.tf.tree.ancestors(statement):
+        if isinstance(above, ast.Try) and above.handlers and alone and statement in above.body:
+            return True
+        if isinstance(above, (ast.With, ast.AsyncWith)) and any(
+            "raises" in ast.unparse(item.context_expr).lower() for item in above.items
+        ):
+            return True
+    return False
+
+
+def _later(
+    file: File, pipeline: ast.Name | ast.Attribute, statement: ast.stmt
+) -> list[ast.Name | ast.Attribute]:
+    """Where the pipeline is used afterwards, as it was before the statement."""
+    if isinstance(pipeline, ast.Attribute):
+        attributes = file.tf.tree.all(ast.Attribute)
+        same = (each for each in attributes if each.attr == pipeline.attr)
+        return [each for each in same if each is not pipeline and isinstance(each.ctx, ast.Load)]
+    here, again = file.tf.tree.function(statement), any(file.tf.tree.loops(statement))
+    made = file.tf.bindings.reaching(pipeline)
+    return [
+        each
+        for binding in made
+        for each in file.tf.bindings.readers(binding)
+        if each is not pipeline
+        and (again or each.lineno > statement.lineno or file.tf.tree.function(each) is not here)
+    ]
+
+
+def _fix(
+    file: File,
+    statement: ast.Expr,
+    steps: list[ast.Attribute],
+    later: list[ast.Name | ast.Attribute],
+) -> Fix | None:
+    pipeline, tree = steps[0].value, file.tf.tree
+    if not isinstance(pipeline, ast.Name) or any(tree.loops(statement)):
+        return None
+    made_later = {method.attr for each in later for method in _fluent(_grown(file, each))}
+    own = file.tf.bindings.home(pipeline.id, statement) is tree.scope(statement)
+    if not own or made_later & {each.attr for each in steps}:
+        return None
+    start = file.span(statement).start
+    if file.concrete(statement) is None or file.text[start : start + 1] == "(":
+        return None
+    added = Edit(Span(start, start), f"{pipeline.id} = ")
+    return Fix(f"Go on with what it gives as `{pipeline.id}`", (added,), Applicability.UNSAFE)
+
+
+def _grown(file: File, node: ast.expr) -> ast.expr:
+    """`ds.map(f).batch(32)` around `ds`."""
+    method = file.tf.tree.parent(node)
+    call = file.tf.tree.parent(method) if isinstance(method, ast.Attribute) else None
+    is_called = isinstance(call, ast.Call) and call.func is method
+    return _grown(file, call) if is_called and isinstance(call, ast.Call) else node
+
+
+RULE = Rule(
+    code="TFM224",
+    name="discarded-transform",
+    claim=Claim(
+        Metric.DEVICE_PEAK, at_most=0.25, because="what comes after a step holds what it makes"
+    ),
+    triggers=(PIPELINE_WORDS,),
+    check=check,
+)
