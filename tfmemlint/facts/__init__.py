@@ -16,6 +16,7 @@ from tfmemlint.facts.datasets import BATCHING, PIPELINE_WORDS, Chain, Datasets, 
 from tfmemlint.facts.dtypes import Dtypes
 from tfmemlint.facts.elements import Elements, Passage
 from tfmemlint.facts.epochs import Again, Epochs
+from tfmemlint.facts.escapes import Escape, Escapes
 from tfmemlint.facts.flow import Flow, Frame, Origin
 from tfmemlint.facts.functions import Functions, default
 from tfmemlint.facts.graph_loops import GraphLoops, InGraph
@@ -36,6 +37,7 @@ from tfmemlint.facts.rebuilds import Rebuilds, Rebuilt
 from tfmemlint.facts.remakes import Made, Remake, Remakes
 from tfmemlint.facts.repeats import Repeats
 from tfmemlint.facts.retraces import Handled, Retrace, Retraces
+from tfmemlint.facts.symbolic import Symbolic
 from tfmemlint.facts.tapes import Tape, Tapes
 from tfmemlint.facts.tensors import Tensors
 from tfmemlint.facts.time_steps import TimeSteps
@@ -55,6 +57,7 @@ __all__ = [
     "Capture",
     "Chain",
     "End",
+    "Escape",
     "Extent",
     "Frame",
     "From",
@@ -247,6 +250,27 @@ class TensorFlow:
             self.values,
             self.tensors,
             self.tracing,
+        )
+
+    @cached_property
+    def symbolic(self) -> Symbolic:
+        """Which expressions are tensors only while code is traced."""
+        return Symbolic(
+            self.tree,
+            self.bindings,
+            self.names,
+            self.functions,
+            self.flow,
+            self.values,
+            self.tracing,
+            self.tensors,
+        )
+
+    @cached_property
+    def escapes(self) -> Escapes:
+        """The lists that keep what was traced."""
+        return Escapes(
+            self.tree, self.bindings, self.names, self.functions, self.tracing, self.symbolic
         )
 
     @cached_property
