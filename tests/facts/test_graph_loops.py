@@ -10,7 +10,10 @@ import pytest
 from tfmemlint import File
 from tfmemlint.facts import InGraph, Loop
 
-HEAD = "import tensorflow as tf\nimport numpy as np\nfrom tensorflow import keras\n"
+HEAD = (
+    "import tensorflow as tf\nimport numpy as np\nfrom tensorflow import keras\n"
+    "@tf.function\ndef traced(x):\n    pass\n"
+)
 TF_FUNCTION = "@tf.function\ndef f(x, n, layers, model):\n"
 EAGER = "def f(x, n, layers, model):\n"
 
@@ -83,6 +86,10 @@ def test_where_autograph_rewrites_loops(header: str, expected: bool) -> None:
         ("for i in range(n):\n    g(layers[i])", False),
         ("for i in range(n):\n    model.get_layer(f'block_{i}')(x)", True),
         ("for i in range(n):\n    getattr(model, 'block' + str(i))(x)", True),
+        ("for i in range(n):\n    model.get_layer('block_%d' % i)(x)", True),
+        ("for i in range(n):\n    model.get_layer('block_{}'.format(i))(x)", True),
+        ("rows = np.ones([9, 2])\nfor i in range(n):\n    g(rows[i])", False),
+        ("for i in range(n):\n    g(i % 2)", False),
         ("for i in range(n):\n    g(x[i])", False),
         ("for i in range(n):\n    g(layers[i:])", False),
         ("for i in range(n):\n    g(layers[:, i])", False),
@@ -123,6 +130,11 @@ GOOD_BODIES = {
     "a choice made before": "for t in range(n):\n    y = x[t]\n    if training:\n        y = y * 2",
     "an inner loop": "for t in range(n):\n    y = x[t]\n    for f in layers:\n        y = f(y)",
     "operations without a result": "for t in range(n):\n    tf.print(t)",
+    "variables, optimizers and metrics": (
+        "for t in range(n):\n    model.w.assign_add(x[t])\n    optimizer.apply_gradients(x[t])"
+    ),
+    "a call that is traced by itself": "for t in range(n):\n    traced(x[t])",
+    "a result of the same shape": "s = tf.ones([2])\nfor t in range(n):\n    s = tf.roll(s, 1, 0)",
 }
 BAD_BODIES = {
     "a choice by the variable": "for t in range(n):\n    if t:\n        y = x[t]",
@@ -134,6 +146,8 @@ BAD_BODIES = {
     "an attribute": "for t in range(n):\n    model.last = x[t]",
     "an element stored": "for t in range(n):\n    layers[0] = x[t]",
     "an effect": "for t in range(n):\n    print(x[t])",
+    "a call of who knows what": "for t in range(n):\n    model.note(x[t])",
+    "a tensor that grows": "s = tf.ones([2])\nfor t in range(n):\n    s = tf.concat([s, x[t]], 0)",
     "nothing to begin with": "s = None\nfor t in range(n):\n    s = g(x[t], s)",
     "a Python number handed on": "s = 0\nfor t in range(n):\n    s = s + 1",
     "a sum of integers": "s = 0\nfor t in range(n):\n    s += tf.reduce_sum(x[t])",
@@ -155,6 +169,17 @@ def test_what_could_be_the_body_of_a_graph_loop(body: str) -> None:
 def test_what_could_not(body: str) -> None:
     file, loop = first_loop(body)
     assert not file.tf.loop_bodies.fit_graph(loop)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [("tf.ones([2])", True), ("np.ones([2])", True), ("7", False), ("unknown", False)],
+)
+def test_a_parameter_is_handed_on_where_all_callers_give_data(given: str, expected: bool) -> None:
+    body = "for t in range(9): x = tf.exp(x)\n    return x"
+    file = File("code.py", f"{HEAD.replace('pass', body)}\ntraced({given})\n")
+    loop = file.tf.loops.loop(next(iter(file.tf.tree.all(ast.For))))
+    assert file.tf.loop_bodies.fit_graph(loop) == expected
 
 
 def test_what_is_going_to_be_replaced_may_do_anything() -> None:

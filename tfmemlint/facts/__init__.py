@@ -43,6 +43,7 @@ from tfmemlint.facts.tensors import Tensors
 from tfmemlint.facts.time_steps import TimeSteps
 from tfmemlint.facts.tracing import Traced, TracedBy, Tracing
 from tfmemlint.facts.tree import FunctionNode, LoopNode, Tree
+from tfmemlint.facts.unrolling import Unrolled, Unrollings
 from tfmemlint.facts.uses import Trail, Uses
 from tfmemlint.facts.values import Values
 from tfmemlint.facts.wholes import Whole, Wholes
@@ -88,6 +89,7 @@ __all__ = [
     "Traced",
     "TracedBy",
     "Trail",
+    "Unrolled",
     "Value",
     "Whole",
     "argument",
@@ -191,12 +193,33 @@ class TensorFlow:
     @cached_property
     def graph_loops(self) -> GraphLoops:
         """What the loops of traced code are in the graph."""
-        return GraphLoops(self.tree, self.bindings, self.names, self.tracing, self.tensors)
+        return GraphLoops(
+            self.tree, self.bindings, self.names, self.values, self.tracing, self.tensors
+        )
+
+    @cached_property
+    def unrollings(self) -> Unrollings:
+        """The loops that tracing writes out."""
+        return Unrollings(
+            self.tree,
+            self.bindings,
+            self.names,
+            self.functions,
+            self.datasets,
+            self.values,
+            self.loops,
+            self.tracing,
+            self.tensors,
+            self.graph_loops,
+            self.pulls,
+        )
 
     @cached_property
     def loop_bodies(self) -> LoopBodies:
         """What the bodies of loops ask of Python."""
-        return LoopBodies(self.tree, self.bindings, self.names, self.tensors)
+        return LoopBodies(
+            self.tree, self.bindings, self.names, self.functions, self.values, self.tensors
+        )
 
     @cached_property
     def lengths(self) -> Lengths:

@@ -6,11 +6,13 @@ import ast
 from enum import Enum
 
 from tfmemlint.facts.bindings import Bindings, How
+from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.loops import Loop, Over
 from tfmemlint.facts.names import Names
 from tfmemlint.facts.tensors import Tensors
 from tfmemlint.facts.tracing import TracedBy, Tracing
 from tfmemlint.facts.tree import Tree
+from tfmemlint.facts.values import Values
 
 _UNROLLED = frozenset({Over.RANGE, Over.EPOCHS, Over.OFFSETS})
 
@@ -26,11 +28,18 @@ class GraphLoops:
     """The loops of traced code."""
 
     def __init__(
-        self, tree: Tree, bindings: Bindings, names: Names, tracing: Tracing, tensors: Tensors
+        self,
+        tree: Tree,
+        bindings: Bindings,
+        names: Names,
+        values: Values,
+        tracing: Tracing,
+        tensors: Tensors,
     ) -> None:
         self._tree = tree
         self._bindings = bindings
         self._names = names
+        self._values = values
         self._tracing = tracing
         self._tensors = tensors
 
@@ -92,16 +101,20 @@ class GraphLoops:
             if isinstance(above, ast.Call):
                 called = above.func.id if isinstance(above.func, ast.Name) else ""
                 shown = called == "print" or self._names.qualified(above.func) == "tensorflow.print"
-                formatted = (formatted or called in ("getattr", "str")) and not shown
+                method = above.func.attr if isinstance(above.func, ast.Attribute) else ""
+                formats = called in ("getattr", "str") or method == "format"
+                formatted = (formatted or formats) and not shown
             if isinstance(above, ast.stmt):
                 break
-            formatted = formatted or isinstance(above, ast.JoinedStr)
+            formatted = formatted or isinstance(above, ast.JoinedStr) or _is_formatting(above)
             below = above
         return formatted
 
     def _holds_python(self, element: ast.Subscript) -> bool:
         """Whether `xs[i]` may be anything but a row: arguments are data unless they are called."""
         if self._tensors.is_tensor(element) or self._tensors.is_tensor(element.value):
+            return False
+        if self._values.of(element.value).kind is Kind.ARRAY:
             return False
         parent = self._tree.parent(element)
         called = isinstance(parent, ast.Attribute) or (
@@ -145,6 +158,12 @@ def _is_reversed(iterated: ast.expr, iterable: ast.expr | None) -> bool:
     function = iterated.func if isinstance(iterated, ast.Call) else None
     is_call = isinstance(function, ast.Name) and function.id == "reversed"
     return is_call and isinstance(iterated, ast.Call) and iterated.args == [iterable]
+
+
+def _is_formatting(node: ast.AST) -> bool:
+    """`"block_%d" % i`."""
+    text = node.left if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) else None
+    return isinstance(text, ast.Constant) and isinstance(text.value, str)
 
 
 def _says(call: ast.AST, keyword: str, value: object) -> bool:

@@ -6,10 +6,13 @@ import ast
 from collections.abc import Collection, Iterator
 
 from tfmemlint.facts.bindings import Binding, Bindings, How
+from tfmemlint.facts.functions import Functions
+from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.loops import Loop
 from tfmemlint.facts.names import Names
 from tfmemlint.facts.tensors import Tensors
-from tfmemlint.facts.tree import Tree, within
+from tfmemlint.facts.tree import FUNCTIONS, Tree, within
+from tfmemlint.facts.values import Values
 
 _LEAVES_PYTHON = (
     ast.AsyncFor,
@@ -45,15 +48,35 @@ _TAKES_INDEX = frozenset(
     }
 )
 """Functions to which a Python integer and an integer tensor are the same."""
+_DOES_IN_GRAPH = frozenset(
+    {"apply_gradients", "assign", "assign_add", "assign_sub", "reset_state", "update_state"}
+    | {"watch"}
+)
+"""Methods of variables, optimizers, metrics and tapes that leave nothing behind in Python."""
+_RESHAPES = frozenset(
+    f"tensorflow.{each}"
+    for each in ("concat", "expand_dims", "pad", "repeat", "squeeze", "stack", "tile")
+)
+_DATA = frozenset({Kind.ARRAY, Kind.TENSOR, Kind.VARIABLE})
 
 
 class LoopBodies:
     """What the bodies of loops ask of Python."""
 
-    def __init__(self, tree: Tree, bindings: Bindings, names: Names, tensors: Tensors) -> None:
+    def __init__(
+        self,
+        tree: Tree,
+        bindings: Bindings,
+        names: Names,
+        functions: Functions,
+        values: Values,
+        tensors: Tensors,
+    ) -> None:
         self._tree = tree
         self._bindings = bindings
         self._names = names
+        self._functions = functions
+        self._values = values
         self._tensors = tensors
 
     def fit_graph(self, loop: Loop, besides: Collection[ast.stmt] = ()) -> bool:
@@ -144,10 +167,18 @@ class LoopBodies:
         if isinstance(statement, ast.Expr):
             called = statement.value.func if isinstance(statement.value, ast.Call) else None
             is_op = (self._names.qualified(called) or "").startswith("tensorflow.")
+            method = called.attr if isinstance(called, ast.Attribute) else ""
+            is_op = is_op or method in _DOES_IN_GRAPH or self._is_traced(called)
             return is_op or isinstance(statement.value, ast.Constant)
         if isinstance(statement, ast.If):
             return not self._changes(statement.test, loop)
         return isinstance(statement, (ast.For, ast.With, ast.Pass))
+
+    def _is_traced(self, called: ast.expr | None) -> bool:
+        """Whether a function is traced by itself: its Python runs once, whatever calls it."""
+        function = self._functions.function(called) if called is not None else None
+        decorators: list[ast.expr] = getattr(function, "decorator_list", [])
+        return any(map(self._functions.makes_tf_function, decorators))
 
     def _changes(self, test: ast.expr, loop: Loop) -> bool:
         stored = {
@@ -200,9 +231,37 @@ class LoopBodies:
             for each in self._bindings.reaching(use)
         )
         needed = before if leaves else self._entering(stored, loop, before)
+        if needed and any(map(self._is_reshaped, inside)):
+            return False
         return bool(needed or not leaves) and all(
-            self._tensors.starts_as_tensor(each) or self._is_running_sum(each, inside)
+            self._tensors.starts_as_tensor(each)
+            or self._is_given_tensors(each)
+            or self._is_running_sum(each, inside)
             for each in needed
+        )
+
+    def _is_reshaped(self, binding: Binding) -> bool:
+        """Whether a name gets a tensor of another shape than it had: `x = tf.concat([x, y], 0)`."""
+        value = binding.value
+        return (
+            isinstance(value, ast.Call)
+            and self._names.is_any(value.func, _RESHAPES)
+            and any(isinstance(e, ast.Name) and e.id == binding.name for e in ast.walk(value))
+        )
+
+    def _is_given_tensors(self, start: Binding) -> bool:
+        """Whether this is a parameter of a traced function that all callers give data for."""
+        if start.how is not How.PARAMETER:
+            return False
+        function = next(
+            each for each in self._tree.ancestors(start.node) if isinstance(each, FUNCTIONS)
+        )
+        calls = self._functions.calls_of(function)
+        given = [self._functions.argument(each, function, start.name) for each in calls]
+        return bool(given) and all(
+            each is not None
+            and (self._values.of(each).kind in _DATA or self._tensors.is_tensor(each))
+            for each in given
         )
 
     def _is_running_sum(self, start: Binding, inside: Collection[Binding]) -> bool:
