@@ -1,0 +1,105 @@
+"""A long Python loop in traced code puts a copy of its body into the graph for every trip.
+
+## What it finds
+In code that `tf.function`, Keras or tf.data trace: a loop, or a `sum`, over a `range` that surely
+makes 32 trips or more and computes with TensorFlow in each; over as many rows of a NumPy array,
+arrays in a list, or pieces of `tf.unstack` or `tf.split`; and more than 8 epochs around a dataset.
+
+## Why it costs memory
+AutoGraph makes loops of the graph of `tf.range`, tensors and datasets. `range` and NumPy arrays it
+leaves to Python, which runs them while TensorFlow traces: every trip adds its operations to the
+graph, and those of its gradient. They lie in host memory for as long as the function lives, once
+more as what the optimiser makes of them, and all of it again for each new shape. Rows of an array
+become constants on top. Tracing takes as much longer. On the device, forward, nothing changes.
+
+## What to do instead
+Loop over `tf.range(n)`: the graph holds the body once. Give arrays to the function as arguments, or
+loop over a dataset of them. Let Python count the epochs outside, around a traced step. Keras 3 runs
+`call` and `train_step` without AutoGraph: there a `keras.layers.RNN`, `tf.scan` or `tf.map_fn` will
+do.
+
+## Fix safety
+Unsafe: the loop variable becomes a tensor, which Python cannot ask for its value; what a trip hands
+to the next must keep its dtype and shape; Python's own effects happen once; random operations draw
+other numbers. Not offered where any of this can be seen to matter, nor for arrays and `sum`.
+
+## When to ignore it
+When unrolling is the aim: XLA, TPUs and some converters like straight code. The rule is silent in
+tests and in files that use `tf.lite` or a TPU strategy; where the loop variable picks layers or
+names, where trips make layers or fill a list, and where they only compute with constants, which
+TensorFlow folds. How often `range(n)` runs for an `n` that only callers know it does not guess.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, Span
+from tfmemlint.facts import Unrolled
+
+MANY = 32
+FEW_EPOCHS = 8
+UNROLLED_BY_DESIGN = (
+    "tensorflow.distribute.TPUStrategy",
+    "tensorflow.distribute.experimental.TPUStrategy",
+    "tensorflow.lite",
+    "tensorflow.tpu",
+)
+
+
+def check(file: File) -> Iterator[Diagnostic]:
+    found = [each for each in file.tf.unrollings.all if _is_long(each)]
+    if not found or file.is_test or file.tf.is_test or file.tf.names.uses(UNROLLED_BY_DESIGN):
+        return
+    for unrolled in found:
+        iterable = _iterable(unrolled)
+        yield Diagnostic(file.span(iterable), _message(unrolled), _fix(file, unrolled))
+
+
+def _is_long(unrolled: Unrolled) -> bool:
+    if unrolled.dataset is not None:
+        return unrolled.trips > FEW_EPOCHS
+    return unrolled.trips >= MANY
+
+
+def _iterable(unrolled: Unrolled) -> ast.expr:
+    assert not isinstance(unrolled.loop.node, ast.While)
+    return unrolled.loop.node.iter
+
+
+def _message(unrolled: Unrolled) -> str:
+    over, body = _short(_iterable(unrolled)), "the body"
+    if unrolled.dataset is not None:
+        body = f"the loop over `{_short(unrolled.dataset)}`"
+    return f"`{over}` runs while tracing: the graph gets {unrolled.trips:,} copies of {body}"
+
+
+def _short(node: ast.expr) -> str:
+    text = ast.unparse(node)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _fix(file: File, unrolled: Unrolled) -> Fix | None:
+    node = unrolled.loop.node
+    tf = file.tf.names.module("tensorflow", node)
+    if tf is None or not file.tf.graph_loops.autograph(node):
+        return None
+    if not file.tf.loop_bodies.fit_graph(unrolled.loop):
+        return None
+    start = file.span(_iterable(unrolled)).start
+    edit = Edit(Span(start, start), f"{tf}.")
+    return Fix("Have the graph loop", (edit,), Applicability.UNSAFE)
+
+
+RULE = Rule(
+    code="TFM108",
+    name="unrolled-python-loop-in-graph",
+    claim=Claim(Metric.GRAPH_BYTES, at_most=0.04, because="the graph holds the loop's body once"),
+    triggers=(
+        "call filter flat_map function interleave map predict_step reduce scan take_while "
+        "test_step train_step",
+        "for",
+    ),
+    check=check,
+)
