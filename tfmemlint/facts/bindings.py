@@ -55,10 +55,19 @@ class Bindings:
             scope = tree.scope(declaration)
             home = tree.module if isinstance(declaration, ast.Global) else tree.scope(scope)
             elsewhere.update({(scope, name): home for name in declaration.names})
-        for node, binding in _all_bindings(tree):
-            scope = self._scope_bound_in(node)
-            scope = elsewhere.get((scope, binding.name), scope)
-            self._scopes.setdefault(scope, {}).setdefault(binding.name, []).append(binding)
+        scopes, scope_bound_in = self._scopes, self._scope_bound_in
+        for binding in _all_bindings(tree):
+            name, _, node, _, _ = binding
+            scope = scope_bound_in(node)
+            if elsewhere:
+                scope = elsewhere.get((scope, name), scope)
+            names = scopes.get(scope)
+            if names is None:
+                names = scopes[scope] = {}
+            if name in names:
+                names[name].append(binding)
+            else:
+                names[name] = [binding]
         self._elsewhere = elsewhere
 
     def of(self, scope: ScopeNode, name: str) -> tuple[Binding, ...]:
@@ -147,11 +156,11 @@ class Bindings:
     def _scope_bound_in(self, node: ast.AST) -> ScopeNode:
         tree = self._tree
         if isinstance(node, ast.arg):
-            for above in tree.ancestors(node):
-                if isinstance(above, FUNCTIONS):
-                    return above
+            function = tree.parent(tree.parent(node) or node)
+            assert isinstance(function, FUNCTIONS)
+            return function
         scope = tree.scope(node)
-        if isinstance(node, ast.Name) and isinstance(tree.parent(node), ast.NamedExpr):
+        if isinstance(scope, COMPREHENSIONS) and isinstance(tree.parent(node), ast.NamedExpr):
             while isinstance(scope, COMPREHENSIONS):  # := binds outside comprehensions
                 scope = tree.scope(scope)
         return scope
@@ -347,14 +356,17 @@ def element(value: ast.expr, path: tuple[int, ...]) -> tuple[ast.expr, tuple[int
     return value, path
 
 
-def _all_bindings(tree: Tree) -> Iterator[tuple[ast.AST, Binding]]:
+def _all_bindings(tree: Tree) -> Iterator[Binding]:
     for statement in tree.all(ast.Import, ast.ImportFrom):
         for alias in statement.names:
             name = alias.asname or alias.name.partition(".")[0]
-            yield alias, Binding(name, How.IMPORTED, alias)
+            yield Binding(name, How.IMPORTED, alias)
     for assignment in tree.all(ast.Assign):
         for target in assignment.targets:
-            yield from _bind(target, How.ASSIGNED, assignment.value)
+            if isinstance(target, ast.Name):
+                yield Binding(target.id, How.ASSIGNED, target, assignment.value)
+            else:
+                yield from _bind(target, How.ASSIGNED, assignment.value)
     for annotated in tree.all(ast.AnnAssign):
         if annotated.value is not None:
             yield from _bind(annotated.target, How.ASSIGNED, annotated.value)
@@ -368,21 +380,21 @@ def _all_bindings(tree: Tree) -> Iterator[tuple[ast.AST, Binding]]:
         if item.optional_vars is not None:
             yield from _bind(item.optional_vars, How.ENTERED, item.context_expr)
     for definition in tree.all(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef):
-        yield definition, Binding(definition.name, How.DEFINED, definition)
+        yield Binding(definition.name, How.DEFINED, definition)
     for parameter in tree.all(ast.arg):
-        yield parameter, Binding(parameter.arg, How.PARAMETER, parameter)
+        yield Binding(parameter.arg, How.PARAMETER, parameter)
     for pattern in tree.all(ast.ExceptHandler, ast.MatchAs, ast.MatchStar):
         if pattern.name is not None:
-            yield pattern, Binding(pattern.name, How.OTHER, pattern)
+            yield Binding(pattern.name, How.OTHER, pattern)
     for mapping in tree.all(ast.MatchMapping):
         if mapping.rest is not None:
-            yield mapping, Binding(mapping.rest, How.OTHER, mapping)
+            yield Binding(mapping.rest, How.OTHER, mapping)
 
 
-def _bind(target: ast.expr, how: How, value: ast.expr) -> Iterator[tuple[ast.AST, Binding]]:
+def _bind(target: ast.expr, how: How, value: ast.expr) -> Iterator[Binding]:
     for name, path in targets(target):
         if how is How.ASSIGNED:
             found, rest = element(value, path)
         else:
             found, rest = value, path
-        yield name, Binding(name.id, how, name, found, rest)
+        yield Binding(name.id, how, name, found, rest)

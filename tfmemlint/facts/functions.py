@@ -43,6 +43,8 @@ class Functions:
         self._returns: dict[FunctionNode, tuple[ast.expr, ...]] = {}
         self._definitions: dict[ast.expr, FunctionNode | ast.ClassDef | None] = {}
         self._instances: dict[ast.expr, ast.ClassDef | None] = {}
+        self._lineages: dict[ast.ClassDef, tuple[ast.ClassDef, ...]] = {}
+        self._methods: dict[ast.ClassDef, dict[str, FunctionNode]] = {}
 
     def definition(self, callee: ast.expr) -> FunctionNode | ast.ClassDef | None:
         """The function, lambda or class of this module that an expression means, if just one.
@@ -75,11 +77,14 @@ class Functions:
 
     def method(self, owner: ast.ClassDef, name: str) -> FunctionNode | None:
         """A class's method, its own or inherited from another class of the module."""
-        for each in self._lineage(owner):
-            for statement in each.body:
-                if isinstance(statement, FUNCTIONS) and statement.name == name:
-                    return statement
-        return None
+        if owner not in self._methods:
+            found: dict[str, FunctionNode] = {}
+            for each in self._lineage(owner):
+                for statement in each.body:
+                    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                        found.setdefault(statement.name, statement)
+            self._methods[owner] = found
+        return self._methods[owner].get(name)
 
     def attributes(self, owner: ast.ClassDef, name: str) -> tuple[ast.expr, ...]:
         """Everything the class's methods assign to `self.name`, whole assignments only."""
@@ -195,7 +200,7 @@ class Functions:
             wraps = self._names.is_any(callee.func, STAYS_A_FUNCTION)
             wraps = wraps or self.makes_tf_function(callee.func)
             return self._definition(callee.args[0], hops - 1) if wraps and callee.args else None
-        if isinstance(callee, ast.Attribute):
+        if isinstance(callee, ast.Attribute) and callee.attr in self._members:
             return self._member(callee, hops - 1)
         return None
 
@@ -232,7 +237,7 @@ class Functions:
                 return self._self(binding.node)
             if binding.how is How.ASSIGNED and binding.value is not None:
                 return self._instance_of(binding.value, hops - 1)
-        if isinstance(expression, ast.Attribute):
+        if isinstance(expression, ast.Attribute) and expression.attr in self._members:
             owner = self._instance_of(expression.value, hops - 1)
             values = self.attributes(owner, expression.attr) if owner else ()
             return self._instance_of(values[0], hops - 1) if len(values) == 1 else None
@@ -276,18 +281,29 @@ class Functions:
             return inner, named
         return [*inner, *callee.args[1:]], [*callee.keywords, *named]
 
-    def _lineage(self, owner: ast.ClassDef) -> Iterator[ast.ClassDef]:
-        pending, seen = [owner], set[ast.ClassDef]()
-        while pending:
-            each = pending.pop(0)
-            if each in seen:
-                continue
-            seen.add(each)
-            yield each
-            for base in each.bases:
-                found = self._definition(base, _MAX_HOPS)
-                if isinstance(found, ast.ClassDef):
-                    pending.append(found)
+    def _lineage(self, owner: ast.ClassDef) -> tuple[ast.ClassDef, ...]:
+        """The class and those of the module that it inherits from, nearest first."""
+        if owner not in self._lineages:
+            self._lineages[owner] = (owner,)  # should it be asked for on the way
+            found = [owner]
+            for each in found:
+                bases = (self._definition(base, _MAX_HOPS) for base in each.bases)
+                found += [
+                    base for base in bases if isinstance(base, ast.ClassDef) and base not in found
+                ]
+            self._lineages[owner] = tuple(found)
+        return self._lineages[owner]
+
+    @cached_property
+    def _members(self) -> frozenset[str]:
+        """The names of methods and of attributes that the module gives values to."""
+        methods = {
+            each.name
+            for each in self.tree.all(ast.FunctionDef, ast.AsyncFunctionDef)
+            if isinstance(self.tree.parent(each), ast.ClassDef)
+        }
+        written = (each for each in self.tree.all(ast.Attribute) if isinstance(each.ctx, ast.Store))
+        return frozenset(methods.union(each.attr for each in written))
 
     def _is_keras_name(self, base: ast.expr) -> bool:
         name = self._names.qualified(base) or ""

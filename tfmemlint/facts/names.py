@@ -70,6 +70,8 @@ class Names:
 
     def is_any(self, expression: ast.expr | None, names: frozenset[str]) -> bool:
         """Whether an expression refers to one of these canonical names."""
+        if isinstance(expression, ast.Attribute) and expression.attr not in _last_parts(names):
+            return False
         return self.qualified(expression) in names
 
     def module(self, name: str, at: ast.AST) -> str | None:
@@ -179,6 +181,13 @@ def _root(expression: ast.expr | None) -> ast.expr | None:
     while isinstance(expression, ast.Attribute):
         expression = expression.value
     return expression
+
+
+@lru_cache(maxsize=1_000)
+def _last_parts(names: frozenset[str]) -> frozenset[str]:
+    """What stands behind the last dot where one of these canonical names is meant."""
+    meant = (old for old in _CANONICAL if canonical(old) in names)
+    return frozenset(name.rpartition(".")[2] for name in (*names, *meant))
 
 
 @lru_cache(maxsize=10_000)

@@ -6,7 +6,7 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import TypeVar, cast, overload
+from typing import Any, TypeVar, cast, overload
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 ScopeNode = (
@@ -49,16 +49,17 @@ class Tree:
             kind = node.__class__
             by_type[kind].append(node)
             for name in fields[kind]:
-                value: object = getattr(node, name, None)
+                value: Any = getattr(node, name)
                 if value.__class__ is list:
-                    for child in reversed(cast("list[ast.AST | None]", value)):
+                    for child in value[::-1]:
                         if child is not None:  # as the keys of `{**d}` are
                             parents[child] = node
                             pending.append(child)
                 elif value is not None:
-                    child = cast("ast.AST", value)
-                    parents[child] = node
-                    pending.append(child)
+                    parents[value] = node
+                    pending.append(value)
+            if kind in _SCOPED:
+                self._open_scope(node)
 
     @overload
     def all(self, kind: type[A], /) -> Iterator[A]: ...
@@ -98,24 +99,29 @@ class Tree:
 
     def _find_scope(self, node: ast.AST) -> ScopeNode:
         known, parents = self._scopes, self._parents
-        passed: list[ast.AST] = []
-        found: ScopeNode | None = None
-        while found is None:
-            passed.append(node)
-            above = parents.get(node, self.module)
-            if above.__class__ in _SCOPED:
-                if isinstance(above, SCOPES) and _evaluated_inside(node, above):
-                    found = above
-                    break
-                if isinstance(above, ast.comprehension) and node is above.iter:
-                    around = parents[above]
-                    if isinstance(around, COMPREHENSIONS) and above is around.generators[0]:
-                        above = around
-            node = above
-            found = known.get(node)
+        passed = [node]
+        above = parents.get(node, self.module)
+        while above not in known:
+            passed.append(above)
+            above = parents.get(above, self.module)
+        found = known[above]
         for each in passed:
             known[each] = found
         return found
+
+    def _open_scope(self, node: ast.AST) -> None:
+        """Note what is evaluated inside a node that opens a scope: not all that it holds is."""
+        scopes = self._scopes
+        if isinstance(node, ast.comprehension):
+            around = self._parents[node]
+            if isinstance(around, COMPREHENSIONS) and node is around.generators[0]:
+                scopes[node.iter] = self.scope(around)
+        elif isinstance(node, ast.Lambda):
+            scopes[node.body] = node
+        elif isinstance(node, (ast.Module, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            scopes.update(dict.fromkeys(node.body, node))
+        elif isinstance(node, COMPREHENSIONS):
+            scopes.update(dict.fromkeys(children(node), node))
 
     def function(self, node: ast.AST) -> FunctionNode | None:
         """The function whose body holds `node`; None at module and class level."""
@@ -184,14 +190,6 @@ def children(node: ast.AST) -> list[ast.AST]:
         elif value is not None:
             found.append(cast("ast.AST", value))
     return found
-
-
-def _evaluated_inside(below: ast.AST, scope: ast.AST) -> bool:
-    if isinstance(scope, ast.Lambda):
-        return below is scope.body
-    if isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        return isinstance(below, ast.stmt)
-    return True
 
 
 def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
