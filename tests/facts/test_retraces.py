@@ -27,6 +27,9 @@ def read(source: str, body: str = "pass") -> File:
         ("def g(i):\n    f(x, i)\nfor i in range(99):\n    g(i)", True),
         ("def g(m):\n    for i in range(m):\n        for j in range(m): f(x, i * m + j)", True),
         ("g = tf.function(lambda x, n: x)\nfor i in range(99):\n    g(x, i)", True),
+        ("for i in range(99):\n    if i % 10 == 0:\n        f(x, i)", True),
+        ("for i in range(99):\n    if i == 0: pass\n    else: f(x, i)", True),
+        ("for i in range(99):\n    if i > 0 and mode == 'train':\n        f(x, i)", True),
     ],
 )
 def test_a_number_that_changes_is_found(source: str, whole: bool) -> None:
@@ -45,6 +48,10 @@ def test_a_number_that_changes_is_found(source: str, whole: bool) -> None:
         "for i in tf.range(99):\n    f(x, i)",
         "for x in xs:\n    f(x, 3)",
         "for i in range(99):\n    pass\nf(x, i)",
+        "for i in range(99):\n    if i == 0:\n        f(x, i)",
+        "for i in range(99):\n    if not i:\n        f(x, i)",
+        "for i in range(99):\n    if i == n - 1 and x:\n        f(x, i)",
+        "for i in range(99):\n    if i in (0, 10, 50):\n        f(x, i)",
         "for i, x in tf.data.Dataset.range(9).enumerate():\n    f(x, i)",
         "def g(i):\n    f(x, i)\ng(1)",
         "def g(x, n):\n    return x\nh = tf.function(g)\nfor i in range(99):\n    g(x, i)",

@@ -110,8 +110,18 @@ class Retraces:
             if given is None or not self._tree.inside(given, call):
                 continue
             varies = self._varies(given, call, _MAX_HOPS)
-            if varies is not None:
+            if varies is not None and not self._is_picked(given, call):
                 yield Retrace(call, given, parameter.arg, function, *varies)
+
+    def _is_picked(self, given: ast.expr, call: ast.Call) -> bool:
+        """Whether a test lets few values of a number through: `if step == 0:`."""
+        names = {each.id for each in ast.walk(given) if isinstance(each, ast.Name)}
+        return any(
+            isinstance(above, ast.If)
+            and any(self._tree.inside(call, each) for each in above.body)
+            and any(_picks(part, names) for part in _conjuncts(above.test))
+            for above in self._tree.ancestors(call)
+        )
 
     def _is_untraced(self, callee: ast.expr, function: FunctionNode) -> bool:
         """Whether a call runs the plain function, not what `tf.function` made of it."""
@@ -349,6 +359,24 @@ _SIZES = frozenset(
         "tensorflow.zeros",
     }
 )
+
+
+def _conjuncts(test: ast.expr) -> list[ast.expr]:
+    return test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
+
+
+def _picks(test: ast.expr, names: set[str]) -> bool:
+    """Whether a test holds for one value, or a few, of a variable of one of these names."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return isinstance(test.operand, ast.Name) and test.operand.id in names
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1:
+        return False
+    sides = (test.left, test.comparators[0])
+    if isinstance(test.ops[0], ast.Eq):
+        return any(isinstance(each, ast.Name) and each.id in names for each in sides)
+    written = isinstance(sides[1], (ast.List, ast.Set, ast.Tuple)) and len(sides[1].elts) <= A_FEW
+    is_in = isinstance(test.ops[0], ast.In) and written
+    return is_in and isinstance(sides[0], ast.Name) and sides[0].id in names
 
 
 def _is_many(loop: Loop) -> bool:
