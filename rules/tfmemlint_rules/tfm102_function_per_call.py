@@ -47,9 +47,11 @@ def check(file: File) -> Iterator[Diagnostic]:
     remakes = file.tf.remakes.all
     if not remakes or file.is_test:
         return
-    for number, remake in enumerate(remakes, 1):
-        name = edits.fresh(file, "traced" if number == 1 else f"traced_{number}")
-        yield Diagnostic(_span(file, remake), _message(file, remake), _fix(file, remake, name))
+    named = 0
+    for remake in remakes:
+        fix = _fix(file, remake, edits.fresh(file, f"traced_{named + 1}" if named else "traced"))
+        named += fix is not None and _is_called_at_once(remake)
+        yield Diagnostic(_span(file, remake), _message(file, remake), fix)
 
 
 def _span(file: File, remake: Remake) -> Span:
@@ -91,11 +93,18 @@ def _fix(file: File, remake: Remake, name: str) -> Fix | None:
     if not file.tf.remakes.same_before(made, loop):
         return None
     anchor = file.tf.tree.statement(loop.node)
-    at_once = isinstance(made, ast.Call) and remake.used.func is made
-    edited = _named(file, made, anchor, name) if at_once else _lifted(file, made, anchor)
+    edited = (
+        _named(file, made, anchor, name)
+        if _is_called_at_once(remake)
+        else _lifted(file, made, anchor)
+    )
     certain = file.tf.remakes.is_known(made) and not _is_random(file, made)
     safety = Applicability.SAFE if certain else Applicability.UNSAFE
     return None if edited is None else Fix("Make the function before the loop", edited, safety)
+
+
+def _is_called_at_once(remake: Remake) -> bool:
+    return isinstance(remake.made, ast.Call) and remake.used.func is remake.made
 
 
 def _lifted(file: File, made: Made, anchor: ast.stmt) -> tuple[Edit, ...] | None:
