@@ -2,7 +2,7 @@
 
 ## What it finds
 `shuffle` behind `from_generator`, where the signature tells how large an element is and the buffer
-takes 256 MiB or more: in one expression, or through names, branches, helper functions and methods.
+takes 256 MB or more: in one expression, or through names, branches, helper functions and methods.
 
 ## Why it costs memory
 `shuffle(n)` holds `n` elements for as long as it is read from, and fills anew each epoch. What a
@@ -14,7 +14,7 @@ Shuffle what is small: have the generator take file names or numbers of rows in 
 let a buffer of a few hundred elements do the rest.
 
 ## Fix safety
-Unsafe: the buffer is made to hold 64 MiB, so that elements come in another order and mix less.
+Unsafe: the buffer is made to hold 64 MB, so that elements come in another order and mix less.
 Offered where the size of the buffer is written down in its place.
 
 ## When to ignore it
@@ -57,7 +57,7 @@ def check(file: File) -> Iterator[Diagnostic]:
         nbytes = int(size * min(held, most or held))
         yield Diagnostic(
             edits.method_call(file, shuffle.call) or file.span(shuffle.call),
-            f"`shuffle` holds up to `{ast.unparse(buffer)}` elements, {nbytes >> 20:,} MiB in all",
+            f"`shuffle` holds up to `{ast.unparse(buffer)}` elements, {nbytes >> 20:,} MB in all",
             _fix(file, buffer, size),
             Cost(f"{ast.unparse(buffer)} elements of {size:,} bytes", nbytes),
         )
@@ -106,7 +106,7 @@ def _fix(file: File, buffer: ast.expr, size: int) -> Fix | None:
     if not isinstance(buffer, ast.Constant):
         return None
     change = edits.replaced(file, buffer, str(max(1, ENOUGH // size)))
-    return Fix("Let the buffer hold 64 MiB", (change,), Applicability.UNSAFE)
+    return Fix("Let the buffer hold 64 MB", (change,), Applicability.UNSAFE)
 
 
 RULE = Rule(

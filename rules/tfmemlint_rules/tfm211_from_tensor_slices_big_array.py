@@ -2,7 +2,7 @@
 
 ## What it finds
 `tf.data.Dataset.from_tensor_slices` of an array that is mapped from a file, comes from HDF5, or is
-known to take 256 MiB or more.
+known to take 256 MB or more.
 
 ## Why it costs memory
 The pipeline keeps a copy of the whole array as a constant, and every iterator that is made of it,
