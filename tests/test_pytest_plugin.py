@@ -154,7 +154,7 @@ def test_peaks_are_held_to_the_byte_and_growth_to_what_can_be_told() -> None:
     assert excess(Metric.DEVICE_PEAK, MB, MB + 1) is not None
     assert excess(Metric.DEVICE_GROWTH, 0, 100) is None
     assert excess(Metric.DEVICE_GROWTH, 0, 1024) == (
-        "device growth: 1.0 KB/step, the limit is 0 B/step"
+        "device growth: 1.0 KB a step, the limit is 0 B a step"
     )
 
 
@@ -183,7 +183,7 @@ def test_a_leaking_test_fails_and_the_mended_one_passes(pytester: pytest.Pyteste
     result = pytester.runpytest_subprocess("--strict-markers", leaking, mended)
     result.assert_outcomes(failed=1, passed=1)
     result.stdout.fnmatch_lines(
-        ["*test_leaking.py F*", "*test_mended.py .*", "*device growth: 4.0 KB/step, the limit is*"]
+        ["*test_leaking.py F*", "*test_mended.py .*", "*device growth: 4.0 KB a step, the limit *"]
     )
 
 
@@ -198,11 +198,11 @@ def test_a_peak_beyond_its_limit_is_told_with_its_line(pytester: pytest.Pytester
     result.stdout.fnmatch_lines_random(
         [
             "set up",
-            "tf_memory: device peak: 32.0 MB, the limit is 30.0 MB",
+            "tf_memory: device peak: 32 MB, the limit is 30 MB",
             f"the device peak stood at test_shapes.py:{beyond}: more = tf.ones(*",
-            "tf_memory: device peak: 40.0 MB, the limit is 30.0 MB",
+            "tf_memory: device peak: 40 MB, the limit is 30 MB",
             f"the device peak stood at test_shapes.py:{double}: return x * 2",
-            "tf_memory: device growth: 2.0 KB/step, the limit is 1.0 KB/step",
+            "tf_memory: device growth: 2.0 KB a step, the limit is 1.0 KB a step",
         ]
     )
 
@@ -233,4 +233,4 @@ def test_a_leak_of_the_hosts_is_told_too(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(test_leaking=leaking)
     result = pytester.runpytest_subprocess()
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*host growth: 1.0 MB/step, the limit is 50.0 KB/step"])
+    result.stdout.fnmatch_lines(["*host growth: 1.0 MB a step, the limit is 50 KB a step"])

@@ -80,6 +80,9 @@ class Claim(NamedTuple):
     metric: Metric
     at_most: float
     because: str
+    grows: tuple[str, str] | None = None
+    """How the two programs grow with their data, bad first, where that is promised, too: as in
+    `("linear", "constant")`."""
 
 
 class Rule(NamedTuple):
@@ -95,6 +98,8 @@ class Rule(NamedTuple):
     Over-approximate: an entry may let through what is clean, never keep out what is not.
     """
     check: Callable[[File], Iterable[Diagnostic]]
+    across_files: bool = False
+    """Whether what a file imports from others, its triggers among that, may have it say more."""
 
     @property
     def page(self) -> str:

@@ -24,6 +24,7 @@ def rule(monkeypatch: pytest.MonkeyPatch) -> MakeRule:
         at_most: float = 0.5,
         safety: str = "Unsafe: the toy prints what it likes.",
         code: str = "TOY101",
+        grows: tuple[str, str] | None = None,
     ) -> Rule:
         page = ModuleType(f"toy_rules.{code.lower()}", f"A toy.\n\n## Fix safety\n{safety}\n")
         monkeypatch.setitem(sys.modules, page.__name__, page)
@@ -32,7 +33,7 @@ def rule(monkeypatch: pytest.MonkeyPatch) -> MakeRule:
             yield from ()
 
         check.__module__ = page.__name__
-        return Rule(code, "toy", Claim(metric, at_most, "it is smaller"), (), check)
+        return Rule(code, "toy", Claim(metric, at_most, "it is smaller", grows), (), check)
 
     return make
 

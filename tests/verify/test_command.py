@@ -121,10 +121,10 @@ def test_each_rule_has_its_row_and_one_failure_fails_the_whole(
     captured = capsys.readouterr()
     lines = captured.out.splitlines()
     row, different, twin, crash = (" ".join(line.split()) for line in lines[1:5])
-    assert row == "TOY101 toy device peak 40.0 MB 4.0 MB 0.100 <= 0.5 holds"
+    assert row == "TOY101 toy device peak 40 MB 4.0 MB 0.100 <= 0.5 holds"
     assert different == "outputs differ: line 1: bad.py prints '1', fixed.py '2'"
     assert twin == (
-        "TOY102 toy device peak 40.0 MB 40.0 MB 1.000 <= 0.5 "
+        "TOY102 toy device peak 40 MB 40 MB 1.000 <= 0.5 "
         "does not hold: the ratio is 1.000, more than the 0.5 claimed"
     )
     assert crash == "TOY202 toy device peak - - - <= 0.5 error: bad.py exited with status 1"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tfmemlint.verify.command import measure
-from tfmemlint.verify.exhaustion import Exhaustion, find_exhaustion
+from tfmemlint.verify.exhaustion import Exhaustion, between, find_exhaustion
 from tfmemlint.verify.processes import Job
 from tfmemlint.verify.weighing import Pair, Settings
 from tfmemlint.vocabulary import Metric, Rule
@@ -51,11 +51,29 @@ def test_a_death_by_a_signal_is_called_so() -> None:
 
 @pytest.mark.parametrize("ending", ["0", "3"])
 def test_a_program_that_gets_by_or_fails_otherwise_does_not_run_out_of_memory(ending: str) -> None:
-    assert found(CATCHES.format(ending), HOLDS.format(10), peaks=(40, 10)) is None
+    assert found(CATCHES.format(ending), HOLDS.format(10), peaks=(12, 10)) is None
 
 
 def test_there_is_no_limit_between_equals() -> None:
     assert found(HOLDS.format(10), HOLDS.format(10), peaks=(10, 10)) is None
+
+
+@pytest.mark.parametrize(
+    ("peaks", "limit"),
+    [
+        ((10, 100), 32),
+        ((10.2, 98.7), 32),
+        ((250, 440), 384),
+        ((18, 192), 64),
+        ((99.6, 102), 101),
+        ((100, 101), None),
+        ((0, 0.5), None),
+    ],
+)
+def test_a_limit_is_a_round_number_where_there_is_one(
+    peaks: tuple[float, float], limit: int | None
+) -> None:
+    assert between(*peaks) == limit
 
 
 def test_what_was_found_is_told(
@@ -66,5 +84,5 @@ def test_what_was_found_is_told(
     pair = (rule(), folder(HOLDS.format(100), HOLDS.format(10)))
     assert measure([pair], Settings(runs=1, device="cpu", exhaust=True)) == 0
     assert capsys.readouterr().out.splitlines()[2] == (
-        "    on a device of 32.0 MB bad dies of ResourceExhaustedError, fixed finishes"
+        "    on a device of 32 MB bad dies of ResourceExhaustedError, fixed finishes"
     )

@@ -8,11 +8,12 @@ from collections.abc import Callable
 
 import pytest
 
+from tfmemlint.report.figures import amount
 from tfmemlint.verify.exhaustion import Exhaustion
-from tfmemlint.verify.pairs import RESOLUTION, Measurement, Verdict, amount, figure
+from tfmemlint.verify.meters import slope
+from tfmemlint.verify.pairs import RESOLUTION, Measurement, Verdict, figure, settled
 from tfmemlint.verify.processes import Machine
 from tfmemlint.verify.record import record, text
-from tfmemlint.verify.runner import slope
 from tfmemlint.verify.scaling import Scaling
 from tfmemlint.vocabulary import Claim, Metric, Rule
 
@@ -85,6 +86,51 @@ def test_runs_that_overlap_do_not_hold() -> None:
     )
 
 
+def test_a_time_that_is_far_off_once_counts_no_more_than_others() -> None:
+    claim = Claim(Metric.STEP_TIME, 0.8, "")
+    bad, fixed = (0.16, 0.17, 0.16, 0.09), (0.08, 0.08, 0.3, 0.08)
+    assert Measurement(Metric.STEP_TIME, bad, fixed).doubt(claim) is None
+    assert Measurement(Metric.STEP_TIME, bad[1:], fixed[1:]).doubt(claim) is not None
+    assert Measurement(Metric.HOST_PEAK, bad, fixed).doubt(claim) is not None
+
+
+def test_times_are_taken_until_most_agree() -> None:
+    assert settled(Metric.STEP_TIME, (0.160, 0.165), (0.080, 0.084))
+    assert not settled(Metric.STEP_TIME, (0.160, 0.190), (0.080, 0.084))
+    assert not settled(Metric.STEP_TIME, (0.160, 0.165), (0.080, 0.100))
+    assert settled(Metric.STEP_TIME, (0.160, 0.165, 0.16, 0.16, 0.5), (0.080,) * 5)
+    assert settled(Metric.DEVICE_PEAK, (200 * MB, 400 * MB), (20 * MB, 20 * MB))
+
+
+@pytest.mark.parametrize(
+    ("weights", "doubt"),
+    [
+        (((50, 100, 200), (20, 20, 20)), None),
+        (
+            ((50, 100, 200), (20, 40, 80)),
+            "the growth of the fixed program is linear, not constant as claimed",
+        ),
+        (
+            ((25, 100, 400), (20, 20, 20)),
+            "the growth of the bad program is quadratic, not linear as claimed",
+        ),
+        (None, "how the programs grow was not measured"),
+    ],
+)
+def test_a_claim_may_demand_how_the_programs_grow(
+    rule: Callable[..., Rule],
+    weights: tuple[tuple[int, ...], tuple[int, ...]] | None,
+    doubt: str | None,
+) -> None:
+    scaling = None
+    if weights:
+        scaling = Scaling(*(tuple(float(each * MB) for each in one) for one in weights))
+    demanding = rule(grows=("linear", "constant"))
+    assert verdict(demanding, scaling=scaling).doubt == doubt
+    assert verdict(rule(), scaling=scaling).doubt is None
+    assert record(verdict(demanding))["claim"]["grows"] == ["linear", "constant"]
+
+
 def test_another_metric_than_the_claimed_does_not_hold() -> None:
     host = Measurement(Metric.HOST_PEAK, (200 * MB,), (20 * MB,))
     assert host.doubt(HALF) == "the claim is about device peak, not host peak"
@@ -133,14 +179,14 @@ def test_other_fixes_may_print_what_they_like(
 @pytest.mark.parametrize(
     ("metric", "quantity", "words"),
     [
-        (Metric.DEVICE_PEAK, 245 * MB, "245.0 MB"),
+        (Metric.DEVICE_PEAK, 245 * MB, "245 MB"),
         (Metric.HOST_PEAK, 0, "0 B"),
         (Metric.HOST_PEAK, -3 * MB, "-3.0 MB"),
         (Metric.GRAPH_BYTES, 1536, "1.5 KB"),
-        (Metric.DEVICE_GROWTH, 1536, "1.5 KB/step"),
-        (Metric.HOST_GROWTH, 12, "12 B/step"),
+        (Metric.DEVICE_GROWTH, 1536, "1.5 KB a step"),
+        (Metric.HOST_GROWTH, 12, "12 B a step"),
         (Metric.TRACES, 60, "60 traces"),
-        (Metric.STEP_TIME, 0.0123, "12.30 ms"),
+        (Metric.STEP_TIME, 0.0123, "12.3 ms"),
     ],
 )
 def test_figures_have_their_unit(metric: Metric, quantity: float, words: str) -> None:
@@ -172,8 +218,8 @@ def test_the_record_has_everything_it_takes_to_judge_again(rule: Callable[..., R
         "device": {"kind": "cpu", "name": "a processor"},
         "metrics": {
             "device peak": {
-                "bad": {"figure": 200 * MB, "runs": [200 * MB]},
-                "fixed": {"figure": 20 * MB, "runs": [20 * MB]},
+                "bad": {"figure": 200 * MB, "runs": [200 * MB], "spread": 0},
+                "fixed": {"figure": 20 * MB, "runs": [20 * MB], "spread": 0},
                 "meter": "a meter",
                 "ratio": 0.1,
                 "unit": "bytes",

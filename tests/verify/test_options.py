@@ -46,8 +46,8 @@ def test_rules_are_chosen_as_in_check() -> None:
     [
         (["a.py", "b.py"], "one program at a time"),
         (["a.py", "TFM202"], "one program at a time"),
-        (["a.py", "--scaling"], "--scaling and --oom are for the programs of rules"),
-        (["a.py", "--oom"], "--scaling and --oom are for the programs of rules"),
+        (["a.py", "--scaling"], "--scaling, --oom and --jobs are for the programs of rules"),
+        (["a.py", "--oom"], "--scaling, --oom and --jobs are for the programs of rules"),
         (["TFM202", "--select", "TFM202"], "name its file"),
         (["TFM202", "--unsafe-fixes"], "name its file"),
         (["TFM202", "--", "x"], "name its file"),

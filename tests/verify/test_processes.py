@@ -7,10 +7,13 @@ import os
 import shutil
 import subprocess
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tfmemlint.verify.benches import Bench
 from tfmemlint.verify.processes import Job, ProgramError, Run, run
 from tfmemlint.vocabulary import Metric
 
@@ -18,19 +21,39 @@ pytestmark = pytest.mark.tensorflow
 
 MB = 1 << 20
 
-
-def weigh(
-    text: str, metric: Metric = Metric.HOST_PEAK, seconds: float = 60, memory: int = 8 << 30
-) -> Run:
-    return run(Job("toy.py", text, metric, "cpu", seconds, memory))
+Start = Callable[[Job], Run]
+Weigh = Callable[..., Run]
+Failure = Callable[..., ProgramError]
 
 
-def failure(
-    text: str, metric: Metric = Metric.HOST_PEAK, seconds: float = 60, memory: int = 8 << 30
-) -> ProgramError:
-    with pytest.raises(ProgramError) as caught:
-        weigh(text, metric, seconds, memory)
-    return caught.value
+@pytest.fixture(scope="module", params=["alone", "forked"])
+def start(request: pytest.FixtureRequest) -> Iterator[Start]:
+    """Both ways to start a program."""
+    if request.param == "alone":
+        yield run
+        return
+    with Bench("cpu") as bench:
+        yield bench.run
+
+
+@pytest.fixture
+def weigh(start: Start) -> Weigh:
+    def weigh(
+        text: str, metric: Metric = Metric.TRACES, seconds: float = 60, memory: int = 8 << 30
+    ) -> Run:
+        return start(Job("toy.py", text, metric, "cpu", seconds, memory))
+
+    return weigh
+
+
+@pytest.fixture
+def failure(weigh: Weigh) -> Failure:
+    def failure(text: str, **how: Any) -> ProgramError:
+        with pytest.raises(ProgramError) as caught:
+            weigh(text, **how)
+        return caught.value
+
+    return failure
 
 
 def is_running(pid: int) -> bool:
@@ -40,7 +63,7 @@ def is_running(pid: int) -> bool:
         return False
 
 
-def test_a_tensor_of_100_mb_is_counted_and_counted_the_same_again() -> None:
+def test_a_tensor_of_100_mb_is_counted_and_counted_the_same_again(weigh: Weigh) -> None:
     program = (
         "import tensorflow as tf\n"
         "for mb in (3, 1, 70, 100, 33):\n"
@@ -54,18 +77,18 @@ def test_a_tensor_of_100_mb_is_counted_and_counted_the_same_again() -> None:
     assert first.output == second.output
 
 
-def test_tensors_between_one_and_two_megabytes_are_not_rounded_up() -> None:
+def test_tensors_between_one_and_two_megabytes_are_not_rounded_up(weigh: Weigh) -> None:
     program = "import tensorflow as tf\nkept = [tf.zeros([5, 1024, 64]) for _ in range(16)]\n"
     assert weigh(program, Metric.DEVICE_PEAK).figure == pytest.approx(20 * MB, rel=0.01)
 
 
-def test_what_numpy_holds_is_the_hosts_and_not_the_devices() -> None:
+def test_what_numpy_holds_is_the_hosts_and_not_the_devices(weigh: Weigh) -> None:
     program = "import numpy as np\nx = np.ones([100, 1024, 256], np.float32)\ndel x\n"
     assert weigh(program, Metric.HOST_PEAK).figure == pytest.approx(100 * MB, rel=0.02)
     assert weigh(program, Metric.DEVICE_PEAK).figure < MB
 
 
-def test_a_program_that_raises_is_reported_with_what_it_said() -> None:
+def test_a_program_that_raises_is_reported_with_what_it_said(failure: Failure) -> None:
     failed = failure(
         "print('before')\n\n\ndef f():\n    raise ValueError('no such luck')\n\n\nf()\n"
     )
@@ -89,18 +112,20 @@ def test_a_program_that_raises_is_reported_with_what_it_said() -> None:
         ("for\n", "toy.py exited with status 1"),
     ],
 )
-def test_a_program_that_ends_otherwise_is_reported(program: str, reason: str) -> None:
+def test_a_program_that_ends_otherwise_is_reported(
+    failure: Failure, program: str, reason: str
+) -> None:
     assert str(failure(program)) == reason
 
 
-def test_a_program_that_hangs_is_ended_at_the_limit() -> None:
+def test_a_program_that_hangs_is_ended_at_the_limit(failure: Failure) -> None:
     begun = time.monotonic()
     failed = failure("while True:\n    pass\n", seconds=5)
     assert str(failed) == "toy.py was still running after 5 s"
     assert time.monotonic() - begun < 5 + 3
 
 
-def test_a_program_that_wants_more_memory_than_there_is_is_reported() -> None:
+def test_a_program_that_wants_more_memory_than_there_is_is_reported(failure: Failure) -> None:
     program = "import numpy as np\nx = np.ones(4 << 30, np.uint8)\n"
     failed = failure(program, memory=4 << 30)
     assert str(failed) == "toy.py exited with status 1"
@@ -108,7 +133,7 @@ def test_a_program_that_wants_more_memory_than_there_is_is_reported() -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc")
-def test_what_a_program_leaves_behind_is_killed() -> None:
+def test_what_a_program_leaves_behind_is_killed(weigh: Weigh) -> None:
     program = (
         "import os, subprocess, sys\n"
         "sleep = [sys.executable, '-c', 'import time; time.sleep(600)']\n"
@@ -137,7 +162,7 @@ def can_unshare_the_network() -> bool:
     )
 
 
-def test_a_program_sees_nothing_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_sees_nothing_of_ours(weigh: Weigh, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET_TOKEN", "hunter2")
     monkeypatch.setenv("PYTHONPATH", "/nowhere")
     program = (
@@ -153,7 +178,7 @@ def test_a_program_sees_nothing_of_ours(monkeypatch: pytest.MonkeyPatch) -> None
     assert networks == "[]" or not can_unshare_the_network()
 
 
-def test_a_flood_of_output_is_hashed_whole_and_kept_in_part() -> None:
+def test_a_flood_of_output_is_hashed_whole_and_kept_in_part(weigh: Weigh) -> None:
     program = "import sys\nfor _ in range(100):\n    print('x' * 1_000_000)\nsys.exit()\n"
     output = weigh(program).output
     assert output.text == "x" * (1 << 16)

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from tfmemlint.verify.runner import is_simple, marked_lines
+from tfmemlint.verify.marks import is_simple, marked_lines
 from tfmemlint.verify.scaling import FACTORS, ScalingError, exponent, order, scaled
 
 

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, cast
 
 from tfmemlint.measure.account import Account, UnusableError, read
-from tfmemlint.verify.processes import SetupError, packages_with_tensorflow
+from tfmemlint.verify.devices import SetupError
+from tfmemlint.verify.processes import packages_with_tensorflow
 
 if TYPE_CHECKING:
     from io import TextIOWrapper

@@ -5,6 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from tfmemlint.vocabulary import Metric
+
+_UNITS = {
+    Metric.TRACES: "traces",
+    Metric.STEP_TIME: "seconds",
+    Metric.DEVICE_GROWTH: "bytes per step",
+    Metric.HOST_GROWTH: "bytes per step",
+}
+_SUFFIXES = {"traces": " traces", "bytes per step": " a step"}
+
 
 def size(amount: float) -> str:
     """Bytes in the unit that suits them; a megabyte is 2**20."""
@@ -24,6 +34,17 @@ def figure(amount: float, unit: str) -> str:
     if unit == "seconds":
         return f"{amount * 1000:.3g} ms"
     return size(amount)
+
+
+def unit(metric: Metric) -> str:
+    """What a metric is measured in, as in `measured.json`."""
+    return _UNITS.get(metric, "bytes")
+
+
+def amount(metric: Metric, measured: float) -> str:
+    """A figure that stands by itself: in words, with what it is of."""
+    of = unit(metric)
+    return figure(measured, of) + _SUFFIXES.get(of, "")
 
 
 def measured(figures: Mapping[str, Any]) -> str:

@@ -3,57 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from tfmemlint import registry
+from tfmemlint.report.figures import amount
 from tfmemlint.verify import options, record
-from tfmemlint.verify.pairs import RESOLUTION, Verdict, amount
+from tfmemlint.verify.pairs import RESOLUTION, Verdict
 from tfmemlint.verify.pictures import NO_PICTURES, Pictures, entry, recorded
 from tfmemlint.verify.processes import ProgramError, packages_with_tensorflow
 from tfmemlint.verify.scaling import exponent, order
 from tfmemlint.verify.terminal import (
     GOOD,
     NOT_GOOD,
-    Tell,
+    Progress,
     UsageError,
     in_good_order,
     last_lines,
     printable,
     refuse,
 )
-from tfmemlint.verify.weighing import BOTH_PEAKS, Settings, verify
+from tfmemlint.verify.trials import Pair, Trial, default_jobs, trials
+from tfmemlint.verify.weighing import BOTH_PEAKS, Settings
 from tfmemlint.vocabulary import Metric, Rule
 
 TITLE = "What the fixes save"
-
-Pair = tuple[Rule, Path]
-"""A rule and the folder its two programs are in."""
-
-
-class Trial(NamedTuple):
-    """What came of one rule: a verdict, or the reason why there is none."""
-
-    rule: Rule
-    outcome: Verdict | ProgramError
-
-    @property
-    def holds(self) -> bool:
-        return isinstance(self.outcome, Verdict) and self.outcome.holds
 
 
 def main(argv: list[str]) -> int:
     """Measure the rules or the program named, print what came of it, return the exit status."""
     asked = options.parse(argv)
+    jobs = asked.jobs or default_jobs()
     settings = Settings(
         runs=asked.runs,
         device=asked.device,
         seconds=asked.timeout,
         also=BOTH_PEAKS if asked.write or asked.html or asked.oom else (),
-        scaling=asked.scaling,
+        scaling=asked.scaling or asked.write,
         curves=asked.html is not None,
-        exhaust=asked.oom,
+        exhaust=asked.oom or asked.write,
     )
     pictures = Pictures(asked.html, asked.svg)
     if asked.file is not None:
@@ -69,8 +59,8 @@ def main(argv: list[str]) -> int:
         return refuse(str(reason))
     pairs = [(rule, registry.folder(rule)) for rule in rules]
     if asked.recorded:
-        return in_good_order(lambda tell: _show_recorded(pairs, pictures))
-    return measure(pairs, settings, pictures, write=asked.write, as_json=asked.json)
+        return in_good_order(lambda _: _show_recorded(pairs, pictures))
+    return measure(pairs, settings, pictures, jobs=jobs, write=asked.write, as_json=asked.json)
 
 
 def measure(
@@ -78,16 +68,18 @@ def measure(
     settings: Settings,
     pictures: Pictures = NO_PICTURES,
     *,
+    jobs: int = 1,
     write: bool = False,
     as_json: bool = False,
 ) -> int:
     """Try each rule with the programs in its folder."""
 
-    def try_all(tell: Tell) -> int:
+    def try_all(progress: Progress) -> int:
         packages_with_tensorflow()
         pictures.refuse_unwritable()
-        trials = _trials(pairs, settings, tell, write)
-        done = _print_json(trials) if as_json else _print_rows(pairs, settings, trials)
+        with closing(trials(pairs, settings, jobs, progress)) as coming:
+            told = _told(coming, pairs, progress, write)
+            done = _print_json(told) if as_json else _print_rows(pairs, settings, told)
         if not done:
             raise UsageError("there is no rule to try")
         pictures.write(TITLE, [entry(*trial) for trial in done])
@@ -112,21 +104,15 @@ def chosen(codes: Sequence[str], rules: Mapping[str, Rule]) -> list[Rule]:
     return [rules[code] for code in wanted or rules]
 
 
-def _trials(
-    pairs: Sequence[Pair],
-    settings: Settings,
-    tell: Tell,
-    write: bool,
+def _told(
+    trials: Iterator[Trial], pairs: Sequence[Pair], progress: Progress, write: bool
 ) -> Iterator[Trial]:
-    for rule, folder in pairs:
-        try:
-            outcome: Verdict | ProgramError = verify(rule, folder, settings, tell)
-        except ProgramError as failure:
-            outcome = failure
-        tell("")
-        yield Trial(rule, outcome)
-        if write and isinstance(outcome, Verdict):
-            _write(outcome, folder)
+    """The trials, recorded as they come."""
+    for trial, (_, folder) in zip(trials, pairs, strict=True):
+        progress.clear()
+        if write and isinstance(trial.outcome, Verdict):
+            _write(trial.outcome, folder)
+        yield trial
 
 
 def _write(verdict: Verdict, folder: Path) -> None:

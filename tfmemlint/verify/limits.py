@@ -6,8 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from tfmemlint.verify.pairs import RESOLUTION, amount
-from tfmemlint.verify.runner import FEWEST_STEPS
+from tfmemlint.report.figures import amount
+from tfmemlint.verify.meters import FEWEST_STEPS
+from tfmemlint.verify.pairs import RESOLUTION
 from tfmemlint.vocabulary import Metric
 
 _METRICS = {

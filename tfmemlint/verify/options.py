@@ -23,8 +23,8 @@ def parse(argv: list[str]) -> argparse.Namespace:
     asked.arguments = tuple(arguments)
     if files and len(asked.codes) > 1:
         parser.error("one program at a time, and no rules beside it; --select chooses them")
-    if files and (asked.scaling or asked.oom):
-        parser.error("--scaling and --oom are for the programs of rules")
+    if files and (asked.scaling or asked.oom or asked.jobs):
+        parser.error("--scaling, --oom and --jobs are for the programs of rules")
     if not files and (asked.select is not None or asked.unsafe_fixes is not None or dashes):
         parser.error("--select, --unsafe-fixes and -- are for a program: name its file")
     if asked.recorded and (files or not (asked.html or asked.svg)):
@@ -66,6 +66,13 @@ def _parser() -> argparse.ArgumentParser:
     add("--json", action="store_true", help="print everything measured as JSON")
     add("--runs", type=_positive(int), metavar="N", help="runs of each program [3; own: 1]")
     add(
+        "--jobs",
+        type=_positive(int),
+        metavar="N",
+        help="pairs to run at a time, but those whose claim is about time [as many as there are "
+        "processors, up to 4; on a GPU: 1]",
+    )
+    add(
         "--device",
         choices=("auto", "gpu", "cpu"),
         default="auto",
@@ -80,8 +87,8 @@ def _parser() -> argparse.ArgumentParser:
     add(
         "--write",
         action="store_true",
-        help="record device and host peak, and what is claimed, in fixtures/CODE/measured.json; "
-        "put the fixes into FILE.py, if they save memory",
+        help="record device and host peak, what is claimed, and what --scaling and --oom measure "
+        "in fixtures/CODE/measured.json; put the fixes into FILE.py, if they save memory",
     )
     add(
         "--scaling",

@@ -7,22 +7,22 @@ from typing import Any
 
 from tfmemlint.config import ConfigError
 from tfmemlint.decoding import UndecodableError
+from tfmemlint.report.figures import amount
 from tfmemlint.verify.own import Request, Saving, Unmended, mend, saves, weigh
 from tfmemlint.verify.page import Entry
-from tfmemlint.verify.pairs import amount
 from tfmemlint.verify.pictures import NO_PICTURES, Pictures, curves
 from tfmemlint.verify.processes import ProgramError
-from tfmemlint.verify.record import pair_record, text
+from tfmemlint.verify.record import device_record, pair_record, text
 from tfmemlint.verify.terminal import (
     GOOD,
     NOT_GOOD,
-    Tell,
+    Progress,
     UsageError,
     in_good_order,
     last_lines,
     printable,
 )
-from tfmemlint.verify.weighing import Settings
+from tfmemlint.verify.weighing import Settings, planned_for_peaks
 from tfmemlint.writing import WriteError, replace
 
 
@@ -35,7 +35,9 @@ def measure(
     as_json: bool = False,
 ) -> int:
     """Fix a copy of a program, run both, print what came of it; the exit code."""
-    return in_good_order(lambda tell: _measure(request, settings, pictures, write, as_json, tell))
+    return in_good_order(
+        lambda progress: _measure(request, settings, pictures, write, as_json, progress)
+    )
 
 
 def _measure(
@@ -44,7 +46,7 @@ def _measure(
     pictures: Pictures,
     write: bool,
     as_json: bool,
-    tell: Tell,
+    progress: Progress,
 ) -> int:
     pictures.refuse_unwritable()
     try:
@@ -58,13 +60,14 @@ def _measure(
             raise UsageError(f"{request.path}: {mended.why}")
         return _answer({"error": None, "nothing": mended.why}, [mended.why], as_json, GOOD)
     try:
-        saving = weigh(request, mended, settings, tell)
+        progress.plan(planned_for_peaks(settings))
+        saving = weigh(request, mended, settings, progress.tell)
     except ProgramError as failure:
         said = last_lines(failure.stderr)
         entry = {"error": str(failure), "stderr": said}
         return _answer(entry, [f"error: {failure}", *(f"    {line}" for line in said)], as_json)
     finally:
-        tell("")
+        progress.clear()
     status = NOT_GOOD if saving.doubt else GOOD
     lines = [*_rows(saving), _conclusion(request, saving, write)]
     if write and not saving.doubt:
@@ -109,7 +112,7 @@ def _rows(saving: Saving) -> Iterator[str]:
 def _record(saving: Saving) -> dict[str, Any]:
     """The same for machines."""
     return {
-        "device": {"kind": saving.machine.device, "name": saving.machine.device_name},
+        "device": device_record(saving.machine),
         "doubt": saving.doubt,
         "fixed": dict(saving.mended.fixed),
         "outputs": saving.outputs._asdict(),

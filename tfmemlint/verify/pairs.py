@@ -7,12 +7,13 @@ import statistics
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from tfmemlint.report.figures import amount
+from tfmemlint.verify.scaling import Scaling, exponent, order
 from tfmemlint.vocabulary import Claim, Metric, Rule
 
 if TYPE_CHECKING:
     from tfmemlint.verify.exhaustion import Exhaustion
     from tfmemlint.verify.processes import Curve, Machine
-    from tfmemlint.verify.scaling import Scaling
 
 RESOLUTION: Mapping[Metric, float] = {
     Metric.DEVICE_PEAK: 1 << 20,
@@ -24,6 +25,10 @@ RESOLUTION: Mapping[Metric, float] = {
     Metric.STEP_TIME: 0.0005,
 }
 """A difference smaller than this is the meter's own noise, and no saving."""
+
+_ENOUGH = 4
+"""Runs of which some may be far off."""
+_SPREAD = 0.1
 
 
 class Measurement(NamedTuple):
@@ -64,7 +69,9 @@ class Measurement(NamedTuple):
                 f"the difference of {amount(self.metric, saved)} is less than "
                 f"the {amount(self.metric, resolution)} this meter can tell"
             )
-        if max(self.fixed) >= min(self.bad):
+        _, most = usual(self.metric, self.fixed)
+        least, _ = usual(self.metric, self.bad)
+        if most >= least:
             return "one run of the fixed program weighs as much as one of the bad program"
         return None
 
@@ -93,11 +100,41 @@ class Verdict(NamedTuple):
                 return "the fix is said to be safe, but the programs print nothing to compare"
             if not self.same_output:
                 return "outputs differ, although the fix is said to be safe"
-        return self.measurements[0].doubt(self.rule.claim)
+        return self.measurements[0].doubt(self.rule.claim) or self._doubt_of_growth()
 
     @property
     def holds(self) -> bool:
         return self.doubt is None
+
+    def _doubt_of_growth(self) -> str | None:
+        claimed = self.rule.claim.grows
+        if claimed is None:
+            return None
+        if self.scaling is None:
+            return "how the programs grow was not measured"
+        resolution = RESOLUTION[self.rule.claim.metric]
+        for name, weights, claim in zip(("bad", "fixed"), self.scaling, claimed, strict=True):
+            grows = order(exponent(weights, resolution))
+            if grows != claim:
+                return f"the growth of the {name} program is {grows}, not {claim} as claimed"
+        return None
+
+
+def usual(metric: Metric, runs: tuple[float, ...]) -> tuple[float, float]:
+    """The least and the most that a run weighs; of times, the middle half of the runs."""
+    if metric is not Metric.STEP_TIME or len(runs) < _ENOUGH:
+        return min(runs), max(runs)
+    lower, _, upper = statistics.quantiles(runs, n=4, method="inclusive")
+    return lower, upper
+
+
+def settled(metric: Metric, bad: tuple[float, ...], fixed: tuple[float, ...]) -> bool:
+    """Whether more runs would hardly tell more."""
+    if metric is not Metric.STEP_TIME:
+        return True
+    tolerable = _SPREAD * statistics.median(bad)
+    spreads = (most - least for least, most in (usual(metric, runs) for runs in (bad, fixed)))
+    return all(spread <= tolerable for spread in spreads)
 
 
 def figure(metric: Metric, runs: tuple[float, ...]) -> float:
@@ -113,17 +150,3 @@ def promises_same_results(rule: Rule) -> bool:
     """Whether the rule's page says that its fix is safe."""
     _, _, after = rule.page.partition("## Fix safety")
     return after.lstrip().startswith("Safe")
-
-
-def amount(metric: Metric, figure: float) -> str:
-    """A figure with its unit, for people; a megabyte is 2^20 bytes."""
-    if metric is Metric.TRACES:
-        return f"{figure:g} traces"
-    if metric is Metric.STEP_TIME:
-        return f"{figure * 1000:.2f} ms"
-    per = "/step" if metric in (Metric.DEVICE_GROWTH, Metric.HOST_GROWTH) else ""
-    if abs(figure) < 1 << 10:
-        return f"{figure:.0f} B{per}"
-    if abs(figure) < 1 << 20:
-        return f"{figure / 2**10:.1f} KB{per}"
-    return f"{figure / 2**20:.1f} MB{per}"

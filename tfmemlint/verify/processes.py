@@ -12,19 +12,26 @@ import sys
 import tempfile
 import time
 import uuid
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Thread
 from typing import IO, Any, NamedTuple
 
-from tfmemlint.verify import runner
+from tfmemlint.verify.devices import SetupError
 from tfmemlint.vocabulary import Metric
 
 KEPT = 1 << 16
 """Bytes of what a program prints that are kept; the rest is read, hashed and dropped."""
 
-_MARK = "TFMEMLINT_RUN"
+MARK = "TFMEMLINT_RUN"
+"""The variable that all processes of a program have in their environment."""
+
+_START = (
+    "import sys; sys.path.append(sys.argv[1]); from tfmemlint.verify.starting import main;"
+    "main(*sys.argv[1:])"
+)
+_LATEST = 5  # seconds
 _PASSED_ON = (
     "PATH",
     "LD_LIBRARY_PATH",
@@ -55,10 +62,6 @@ class ProgramError(Exception):
         self.stderr = stderr
         self.status = status
         """What the program ended with; a signal's number negated; None if it was stopped."""
-
-
-class SetupError(Exception):
-    """What it takes to run any program at all is missing; the message says what to do."""
 
 
 class Surroundings(NamedTuple):
@@ -111,6 +114,8 @@ class Machine(NamedTuple):
     device: str
     device_name: str
     versions: Mapping[str, str]
+    driver: str | None = None
+    """Of a GPU."""
 
 
 Curve = tuple[tuple[float, float], ...]
@@ -128,8 +133,30 @@ class Run(NamedTuple):
     curve: Curve = ()
 
 
-def run(job: Job) -> Run:
-    """Run the program in a fresh process and weigh it; raises ProgramError and SetupError."""
+class Launch(NamedTuple):
+    """What it takes to have a program run in a process."""
+
+    request: Mapping[str, object]
+    environment: Mapping[str, str]
+    folder: Path | None
+    """The working folder; None for our own."""
+    seconds: float
+
+
+class Ended(NamedTuple):
+    """How a process ended, and what it had to say."""
+
+    status: int | None
+    """None if it had to be stopped."""
+    output: Output
+    stderr: str
+
+
+def run(job: Job, start: Callable[[Launch], Ended] | None = None, place: int | None = None) -> Run:
+    """Run the program in a process of its own and weigh it; raises ProgramError and SetupError.
+
+    `start` runs the process to its end; `place` tells it from others at the same time.
+    """
     packages = packages_with_tensorflow()
     with tempfile.TemporaryDirectory(prefix="tfmemlint-", ignore_cleanup_errors=True) as home:
         program, figures, work = Path(home, job.name), Path(home, "figures"), Path(home, "work")
@@ -146,18 +173,30 @@ def run(job: Job) -> Run:
             "curve": job.curve,
             "limit": job.limit,
             "own": _own(job.own) if job.own else None,
+            "place": place,
         }
-        command = [sys.executable, "-I", runner.__file__, json.dumps(request)]
-        status, output, stderr = run_to_its_end(
-            command, job.seconds, _environment(job, work), None if job.own else work
-        )
+        launch = Launch(request, _environment(job, work), None if job.own else work, job.seconds)
+        status, output, stderr = (start or run_freshly)(launch)
         stderr = stderr.replace(f"{home}{os.sep}", "")
         if status is None:
             raise ProgramError(f"{job.called} was still running after {job.seconds:g} s", stderr)
         report = _report(job, status, figures, stderr)
-    machine = Machine(report["device"]["kind"], report["device"]["name"], report["versions"])
+    device = report["device"]
+    machine = Machine(device["kind"], device["name"], report["versions"], device["driver"])
     curve = tuple((moment, held) for moment, held in report["curve"])
     return Run(report["figure"], report["meter"], machine, output, curve)
+
+
+def run_freshly(launch: Launch, begun: Callable[[int], None] = lambda _: None) -> Ended:
+    """Run a program in a process that is started for it alone."""
+    command = starting("run", launch.request)
+    return run_to_its_end(command, launch.seconds, launch.environment, launch.folder, begun)
+
+
+def starting(task: str, argument: Mapping[str, object]) -> list[str]:
+    """The command that starts a process for a program or for forks."""
+    root = str(Path(__file__).parents[2])
+    return [sys.executable, "-I", "-c", _START, root, task, json.dumps(argument)]
 
 
 def packages_with_tensorflow() -> str:
@@ -172,19 +211,17 @@ def packages_with_tensorflow() -> str:
     return str(Path(next(iter(spec.submodule_search_locations))).parent)
 
 
-class Ended(NamedTuple):
-    """How a process ended, and what it had to say."""
-
-    status: int | None
-    """None if it had to be stopped."""
-    output: Output
-    stderr: str
-
-
 def run_to_its_end(
-    command: Sequence[str], seconds: float, environment: Mapping[str, str], folder: Path | None
+    command: Sequence[str],
+    seconds: float,
+    environment: Mapping[str, str],
+    folder: Path | None,
+    begun: Callable[[int], None] = lambda _: None,
 ) -> Ended:
-    """Run a command with nothing on its stdin; when it is over nothing of it is left running."""
+    """Run a command with nothing on its stdin; when it is over nothing of it is left running.
+
+    `begun` is told its process group.
+    """
     mark = uuid.uuid4().hex
     process = None
     try:
@@ -194,24 +231,47 @@ def run_to_its_end(
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=folder,
-            env={**environment, _MARK: mark},
+            env={**environment, MARK: mark},
             start_new_session=True,
         )
-        stdout, stderr = _Drain(process.stdout), _Drain(process.stderr)
+        begun(process.pid)
+        stdout, stderr = Drain(process.stdout), Drain(process.stderr)
         status = _wait(process, seconds)
     finally:
-        _stop(process, mark)
-    stdout.join(5)
-    stderr.join(5)
+        if process is not None:
+            kill_group(process.pid)
+            process.wait()
+        kill_marked(mark)
     return Ended(status, stdout.output(), stderr.last())
 
 
+def kill_group(group: int) -> None:
+    """Kill a program, and what it has started that is still of its group."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, signal.SIGKILL)
+
+
+def kill_marked(mark: str, but: int | None = None) -> None:
+    """Kill whatever a program has started that has left its group."""
+    give_up = time.monotonic() + 5
+    while (left := _marked(mark) - {but or 0}) and time.monotonic() < give_up:
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def environment_of_device(device: str) -> dict[str, str]:
+    """What the processes of all programs on this device have in their environment."""
+    passed_on = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    return passed_on | steady(device, ())
+
+
 def _environment(job: Job, work: Path) -> dict[str, str]:
-    known = os.environ if job.own else _PASSED_ON
-    passed_on = {name: os.environ[name] for name in known if name in os.environ}
-    home = {} if job.own else {"HOME": str(work.parent), "TMPDIR": str(work.parent)}
     limit = {} if job.limit is None else {"TF_CPU_BFC_MEM_LIMIT_IN_MB": str(job.limit)}
-    return passed_on | steady(job.device, [job.metric]) | limit | home
+    if job.own:
+        return {**os.environ, **steady(job.device, [job.metric]), **limit}
+    home = {"HOME": str(work.parent), "TMPDIR": str(work.parent)}
+    return environment_of_device(job.device) | steady(job.device, [job.metric]) | limit | home
 
 
 def steady(device: str, metrics: Collection[Metric]) -> dict[str, str]:
@@ -233,27 +293,14 @@ def _wait(process: subprocess.Popen[bytes], seconds: float) -> int | None:
         return None
 
 
-def _stop(process: subprocess.Popen[bytes] | None, mark: str) -> None:
-    """Kill the program, its group, and whatever it started that left the group."""
-    if process is not None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-    give_up = time.monotonic() + 5
-    while (left := _marked(mark)) and time.monotonic() < give_up:
-        for pid in left:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-
-
-def _marked(mark: str) -> list[int]:
+def _marked(mark: str) -> set[int]:
     """The living processes whose environment bears the mark; none where there is no /proc."""
-    wanted = f"{_MARK}={mark}".encode()
-    found: list[int] = []
+    wanted = f"{MARK}={mark}".encode()
+    found: set[int] = set()
     for environment in Path("/proc").glob("[0-9]*/environ"):
         with contextlib.suppress(OSError):
             if wanted in environment.read_bytes():
-                found.append(int(environment.parent.name))
+                found.add(int(environment.parent.name))
     return found
 
 
@@ -273,7 +320,7 @@ def _report(job: Job, status: int, figures: Path, stderr: str) -> dict[str, Any]
     return report
 
 
-class _Drain(Thread):
+class Drain(Thread):
     """Reads a pipe to its end, so that the program never waits for us, and keeps little of it."""
 
     def __init__(self, pipe: IO[bytes] | None) -> None:
@@ -293,7 +340,11 @@ class _Drain(Thread):
                 self._last = (self._last + part)[-KEPT:]
 
     def output(self) -> Output:
+        """All there was, or as much as came within seconds of the end."""
+        self.join(_LATEST)
         return Output(self._hash.hexdigest(), self._first.decode("utf-8", "replace"))
 
     def last(self) -> str:
+        """The end of it."""
+        self.join(_LATEST)
         return self._last.decode("utf-8", "replace")

@@ -9,17 +9,11 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from tfmemlint.report.figures import unit
 from tfmemlint.verify.pairs import RESOLUTION, Measurement, Verdict
 from tfmemlint.verify.processes import Machine
 from tfmemlint.verify.scaling import FACTORS, Scaling, exponent, order
 from tfmemlint.vocabulary import Metric
-
-_UNITS = {
-    Metric.TRACES: "traces",
-    Metric.STEP_TIME: "seconds",
-    Metric.DEVICE_GROWTH: "bytes per step",
-    Metric.HOST_GROWTH: "bytes per step",
-}
 
 
 def record(verdict: Verdict) -> dict[str, Any]:
@@ -29,6 +23,7 @@ def record(verdict: Verdict) -> dict[str, Any]:
         **pair_record(verdict.measurements, verdict.machine),
         "claim": {
             "at_most": claim.at_most,
+            **({"grows": list(claim.grows)} if claim.grows else {}),
             "doubt": verdict.doubt,
             "holds": verdict.holds,
             "metric": claim.metric.value,
@@ -46,11 +41,17 @@ def pair_record(measurements: tuple[Measurement, ...], machine: Machine) -> dict
     """What two programs weigh, when, on what and with what."""
     return {
         "date": datetime.now(timezone.utc).date().isoformat(),
-        "device": {"kind": machine.device, "name": machine.device_name},
+        "device": device_record(machine),
         "metrics": {one.metric.value: _measurement(one) for one in measurements},
-        "runs": max(len(one.bad) for one in measurements),
+        "runs": len(measurements[0].bad),
         "versions": {**machine.versions, "tfmemlint": metadata.version("tfmemlint")},
     }
+
+
+def device_record(machine: Machine) -> dict[str, Any]:
+    """What programs were run on; a processor has no driver."""
+    device = {"kind": machine.device, "name": machine.device_name}
+    return {**device, "driver": machine.driver} if machine.device == "gpu" else device
 
 
 def text(content: Any) -> str:
@@ -72,12 +73,16 @@ def _measurement(one: Measurement) -> dict[str, Any]:
         "fixed": _program(one.metric, one.fixed, one.fixed_figure),
         "meter": one.meter,
         "ratio": round(one.ratio, 4) if math.isfinite(one.ratio) else None,
-        "unit": _UNITS.get(one.metric, "bytes"),
+        "unit": unit(one.metric),
     }
 
 
 def _program(metric: Metric, runs: tuple[float, ...], figure: float) -> dict[str, Any]:
-    return {"figure": _rounded(metric, figure), "runs": [_rounded(metric, run) for run in runs]}
+    return {
+        "figure": _rounded(metric, figure),
+        "runs": [_rounded(metric, run) for run in runs],
+        "spread": _rounded(metric, max(runs) - min(runs)),
+    }
 
 
 def _scaling(scaling: Scaling, metric: Metric) -> dict[str, Any]:

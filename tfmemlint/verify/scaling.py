@@ -7,7 +7,7 @@ import math
 from typing import NamedTuple
 
 from tfmemlint.lines import Lines
-from tfmemlint.verify.runner import line_numbers, marked_lines
+from tfmemlint.verify.marks import line_numbers, marked_lines
 
 MARK = "scales"
 FACTORS = (0.5, 1.0, 2.0)

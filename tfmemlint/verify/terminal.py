@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 import sys
+import time
 from collections.abc import Callable
 from shutil import get_terminal_size
+from threading import Lock
 
-from tfmemlint.verify.processes import SetupError
+from tfmemlint.verify.devices import SetupError
 
 GOOD, NOT_GOOD, FAILED, INTERRUPTED = 0, 1, 2, 130
 """Exit codes."""
 
-Tell = Callable[[str], None]
-"""Says what is going on."""
-
 _LAST_LINES = 8
+_BAR = 20
 _LOGGED = re.compile(r"[IW]\d{4} \d\d:|[IW]0000 |WARNING: All log messages before absl::Init")
 
 
@@ -23,16 +23,70 @@ class UsageError(Exception):
     """What was asked for cannot be done; the message says why."""
 
 
-def in_good_order(action: Callable[[Tell], int]) -> int:
+class Progress:
+    """Says what is going on in one line that the next overwrites; silent where nobody watches.
+
+    May be told from any thread.
+    """
+
+    def __init__(self) -> None:
+        self._shown = sys.stderr.isatty()
+        self._lock = Lock()
+        self._started = time.monotonic()
+        self._steps = 0
+        self._begun = 0
+
+    def plan(self, steps: int) -> None:
+        """So many steps there are to be."""
+        self._steps, self._begun, self._started = steps, 0, time.monotonic()
+
+    def tell(self, step: str) -> None:
+        """A step begins, which is the end of another."""
+        with self._lock:
+            self._begun += 1
+            done = min(self._begun - 1, self._steps)
+            self._show(bar(done, self._steps, time.monotonic() - self._started) + step)
+
+    def skip(self, steps: int) -> None:
+        """So many steps are not taken; if less than none, there were more than planned."""
+        with self._lock:
+            self._begun += steps
+
+    def clear(self) -> None:
+        """Leave the line to others."""
+        with self._lock:
+            self._show("")
+
+    def _show(self, line: str) -> None:
+        if self._shown:
+            width = min(100, get_terminal_size().columns - 1)
+            print(f"\r{line:<{width}.{width}}\r", end="", file=sys.stderr, flush=True)
+
+
+def bar(done: int, steps: int, seconds: float) -> str:
+    """How far it is and how long it will take still, as long as both are known."""
+    if not 0 <= done <= steps or not steps:
+        return ""
+    full = _BAR * done // steps
+    left = f", {duration(seconds * (steps - done) / done)} left" if done else ""
+    return f"[{'#' * full}{'.' * (_BAR - full)}] {done} of {steps} runs{left}: "
+
+
+def duration(seconds: float) -> str:
+    """About how long, in words."""
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
+
+
+def in_good_order(action: Callable[[Progress], int]) -> int:
     """Do something long that may be impossible or be interrupted; the exit code."""
-    tell = progress()
+    progress = Progress()
     try:
-        return action(tell)
+        return action(progress)
     except (SetupError, UsageError) as reason:
-        tell("")
+        progress.clear()
         return refuse(str(reason))
     except KeyboardInterrupt:
-        tell("")
+        progress.clear()
         print("tfmemlint verify: interrupted", file=sys.stderr)
         return INTERRUPTED
 
@@ -49,19 +103,6 @@ def printable(text: str) -> str:
         char if char.isprintable() else char.encode("unicode_escape").decode("ascii")
         for char in text
     )
-
-
-def progress() -> Tell:
-    """Says what is going on in one line that the next overwrites; silent where nobody watches."""
-    if not sys.stderr.isatty():
-        return lambda message: None
-
-    width = min(78, get_terminal_size().columns - 1)
-
-    def tell(message: str) -> None:
-        print(f"\r{message:<{width}.{width}}\r", end="", file=sys.stderr, flush=True)
-
-    return tell
 
 
 def last_lines(stderr: str) -> list[str]:

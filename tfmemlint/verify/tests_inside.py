@@ -15,16 +15,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from tfmemlint.pytest_plugin import MARK
+from tfmemlint.verify.devices import Device, choose_device, prewarm, warm_up
 from tfmemlint.verify.limits import Limits, excess, limits
-from tfmemlint.verify.runner import (
-    METERS,
-    Device,
-    MeasuringError,
-    Meter,
-    choose_device,
-    prewarm,
-    warm_up,
-)
+from tfmemlint.verify.meters import METERS, MeasuringError, Meter
 from tfmemlint.vocabulary import Metric
 
 TRACED = "TFMEMLINT_TEST_TRACED"

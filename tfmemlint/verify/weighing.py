@@ -8,12 +8,13 @@ from typing import NamedTuple
 
 from tfmemlint.verify.exhaustion import Exhaustion, find_exhaustion
 from tfmemlint.verify.outputs import Outputs, difference, same
-from tfmemlint.verify.pairs import Measurement, Verdict
+from tfmemlint.verify.pairs import Measurement, Verdict, settled
 from tfmemlint.verify.processes import Job, Machine, ProgramError, Run, run
 from tfmemlint.verify.scaling import FACTORS, Scaling, ScalingError, scaled
 from tfmemlint.vocabulary import Metric, Rule
 
 BOTH_PEAKS = (Metric.DEVICE_PEAK, Metric.HOST_PEAK)
+_MOST_TURNS = 4  # for each that was asked for
 
 
 class Settings(NamedTuple):
@@ -54,8 +55,16 @@ class Comparison(NamedTuple):
     machine: Machine
 
 
+Runs = Callable[[Job], Run]
+"""Runs a program and weighs it."""
+
+
 def verify(
-    rule: Rule, folder: Path, settings: Settings, tell: Callable[[str], None] = lambda _: None
+    rule: Rule,
+    folder: Path,
+    settings: Settings,
+    tell: Callable[[str], None] = lambda _: None,
+    run: Runs = run,
 ) -> Verdict:
     """Try a rule's claim with the programs in its folder; raises ProgramError and SetupError."""
 
@@ -63,35 +72,63 @@ def verify(
         tell(f"{rule.code} {what}")
 
     programs = _read(folder)
-    resized = _resized(programs) if settings.scaling else {}
-    claimed = rule.claim.metric
-    metrics = (claimed, *(metric for metric in settings.also if metric is not claimed))
+    resized = _resized(programs) if _scales(rule, settings) else {}
     pair = _pair(programs, settings)
-    found = compare(pair, metrics, settings.runs, say)
+    found = compare(pair, _metrics(rule, settings), settings.runs, say, run)
+    claimed = found.measurements[0]
     return Verdict(
         rule=rule,
         measurements=found.measurements,
         same_output=same(*found.outputs),
         difference=difference(_NAMES, found.outputs),
         machine=found.machine,
-        scaling=(
-            _scale(resized, found.measurements[0], settings, say) if settings.scaling else None
-        ),
-        exhaustion=_exhaust(pair, found.measurements, say) if settings.exhaust else None,
+        scaling=_scale(resized, claimed, settings, say, run) if resized else None,
+        exhaustion=_exhaust(pair, found.measurements, say, run) if settings.exhaust else None,
     )
 
 
 def compare(
-    pair: Pair, metrics: Sequence[Metric], runs: int, tell: Callable[[str], None]
+    pair: Pair,
+    metrics: Sequence[Metric],
+    runs: int,
+    tell: Callable[[str], None],
+    run: Runs = run,
 ) -> Comparison:
     """Weigh two programs by each of the metrics; raises ProgramError and SetupError."""
-    weighed = [_weigh(metric, pair, runs, tell) for metric in metrics]
+    weighed = [_weigh(metric, pair, runs, tell, run) for metric in metrics]
     bad, fixed = (
         tuple(each.output for one in weighed for each in one.runs[which]) for which in (0, 1)
     )
     return Comparison(
         tuple(one.measurement for one in weighed), (bad, fixed), weighed[0].runs[0][0].machine
     )
+
+
+def planned(rule: Rule, settings: Settings) -> int:
+    """How many runs it takes to try a rule; a few more or less, as it turns out."""
+    pairs = sum(_fewest_turns(metric, settings.runs) for metric in _metrics(rule, settings))
+    if _scales(rule, settings):
+        pairs += (len(FACTORS) - 1) * _turns_at_scale(rule.claim.metric, settings)
+    return 2 * pairs + (2 if settings.exhaust else 0)
+
+
+def planned_for_peaks(settings: Settings) -> int:
+    """How many runs it takes to compare the peaks of two programs."""
+    return 2 * len(BOTH_PEAKS) * settings.runs
+
+
+def _metrics(rule: Rule, settings: Settings) -> tuple[Metric, ...]:
+    claimed = rule.claim.metric
+    return (claimed, *(metric for metric in settings.also if metric is not claimed))
+
+
+def _scales(rule: Rule, settings: Settings) -> bool:
+    return settings.scaling or rule.claim.grows is not None
+
+
+def _turns_at_scale(metric: Metric, settings: Settings) -> int:
+    """How a weight grows is told from differences far larger than those between runs."""
+    return settings.runs if metric is Metric.STEP_TIME else 1
 
 
 class _Weighed(NamedTuple):
@@ -124,16 +161,30 @@ def _pair(programs: Programs, settings: Settings) -> Pair:
     return Pair(bad, fixed)
 
 
-def _weigh(metric: Metric, pair: Pair, runs: int, tell: Callable[[str], None]) -> _Weighed:
-    """Run bad and fixed in turns, so that a machine that slows down slows both."""
+def _weigh(
+    metric: Metric, pair: Pair, runs: int, tell: Callable[[str], None], run: Runs
+) -> _Weighed:
+    """Run bad and fixed in turns, so that a machine that slows down slows both.
+
+    What else the machine does shows in times: there it takes as many turns as it needs for most of
+    them to agree, up to a limit.
+    """
     done: tuple[list[Run], list[Run]] = ([], [])
-    for turn in range(runs):
+    bad = fixed = tuple[float, ...]()
+    turns = _fewest_turns(metric, runs)
+    while len(bad) < turns:
         for job, runs_of_job in zip(pair, done, strict=True):
-            tell(f"{metric.value}: {job.called}, run {turn + 1} of {runs}")
-            runs_of_job.append(run(job._replace(metric=metric, curve=job.curve and not turn)))
-    bad, fixed = (tuple(one.figure for one in each) for each in done)
+            tell(f"{metric.value}: {job.called}, run {len(bad) + 1} of {turns}")
+            runs_of_job.append(run(job._replace(metric=metric, curve=job.curve and not bad)))
+        bad, fixed = (tuple(one.figure for one in each) for each in done)
+        if len(bad) == turns < _MOST_TURNS * runs and not settled(metric, bad, fixed):
+            turns += 1
     curves = (done[0][0].curve, done[1][0].curve)
     return _Weighed(Measurement(metric, bad, fixed, done[0][0].meter, curves), done)
+
+
+def _fewest_turns(metric: Metric, runs: int) -> int:
+    return max(runs, 2) if metric is Metric.STEP_TIME else runs
 
 
 def _resized(programs: Programs) -> dict[float, Programs]:
@@ -150,13 +201,15 @@ def _scale(
     unscaled: Measurement,
     settings: Settings,
     tell: Callable[[str], None],
+    run: Runs,
 ) -> Scaling:
+    turns = _turns_at_scale(unscaled.metric, settings)
+
     def weigh(factor: float, programs: Programs) -> Measurement:
         label = f"data x {factor:g}: "
         pair = _pair(programs, settings)
-        return _weigh(
-            unscaled.metric, pair, settings.runs, lambda what: tell(label + what)
-        ).measurement
+        metric = unscaled.metric
+        return _weigh(metric, pair, turns, lambda what: tell(label + what), run).measurement
 
     weighed = [
         unscaled if factor == 1 else weigh(factor, programs) for factor, programs in resized.items()
@@ -167,11 +220,11 @@ def _scale(
 
 
 def _exhaust(
-    pair: Pair, measurements: Sequence[Measurement], tell: Callable[[str], None]
+    pair: Pair, measurements: Sequence[Measurement], tell: Callable[[str], None], run: Runs
 ) -> Exhaustion | None:
     for one in measurements:
         if one.metric is Metric.DEVICE_PEAK:
-            return find_exhaustion(pair, one.bad_figure, one.fixed_figure, tell)
+            return find_exhaustion(pair, one.bad_figure, one.fixed_figure, tell, run)
     return None
 
 

@@ -1,0 +1,98 @@
+"""Programs run in forks of one process, and what becomes of them when that is to stop."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+from threading import Timer
+
+import pytest
+
+from tfmemlint.verify.benches import Bench, StoppedError
+from tfmemlint.verify.devices import SetupError
+from tfmemlint.verify.processes import Job, ProgramError, run
+from tfmemlint.vocabulary import Metric
+
+pytestmark = pytest.mark.tensorflow
+
+PARENT = "import os\nprint(os.getppid(), 'KEPT' in os.environ)\nos.environ['KEPT'] = 'x'\n"
+
+
+def parent(bench: Bench, metric: Metric = Metric.TRACES) -> int:
+    """What the process was started by that a program ran in."""
+    number, kept = bench.run(Job("toy.py", PARENT, metric, "cpu")).output.text.split()
+    assert kept == "False"
+    return int(number)
+
+
+def is_running(pid: int) -> bool:
+    """Nobody may have taken notice of its end yet."""
+    try:
+        return " Z " not in Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("metric", [Metric.DEVICE_PEAK, Metric.TRACES, Metric.GRAPH_BYTES])
+def test_a_fork_weighs_what_a_process_of_its_own_weighs(metric: Metric) -> None:
+    program = (
+        "import tensorflow as tf\n"
+        "double = tf.function(lambda x: x * 2)\n"
+        "print(float(tf.reduce_sum(double(tf.ones([33, 1024, 256])))), hash('a') and 1)\n"
+    )
+    job = Job("toy.py", program, metric, "cpu")
+    with Bench("cpu") as bench:
+        forked = [bench.run(job) for _ in range(2)]
+    assert [each._replace(curve=()) for each in forked] == [run(job)] * 2
+
+
+def test_only_what_cannot_tell_a_fork_from_a_process_is_run_in_one() -> None:
+    with Bench("cpu") as bench:
+        server = parent(bench)
+        assert server != os.getpid()
+        assert parent(bench, Metric.DEVICE_PEAK) == server
+        assert parent(bench, Metric.HOST_PEAK) == os.getpid()
+
+
+def test_where_what_is_forked_has_been_killed_programs_are_run_without() -> None:
+    with Bench("cpu") as bench:
+        os.kill(parent(bench), signal.SIGKILL)
+        assert parent(bench) == os.getpid()
+
+
+def test_a_bench_leaves_nothing_running() -> None:
+    with Bench("cpu") as bench:
+        server = parent(bench)
+    assert not is_running(server)
+    with pytest.raises(StoppedError):
+        parent(bench)
+
+
+@pytest.mark.parametrize("metric", [Metric.TRACES, Metric.HOST_PEAK])
+def test_a_bench_can_be_stopped_while_a_program_runs(metric: Metric, tmp_path: Path) -> None:
+    started = tmp_path / "started"
+    program = (
+        "import os, pathlib, time\n"
+        f"pathlib.Path({str(started)!r}).write_text(str(os.getpid()))\n"
+        "time.sleep(600)\n"
+    )
+    with Bench("cpu") as bench:
+        Timer(0.1, _stop_when, (bench, started)).start()
+        with pytest.raises((ProgramError, StoppedError)):
+            bench.run(Job("toy.py", program, metric, "cpu"))
+    assert not is_running(int(started.read_text()))
+
+
+def test_a_gpu_that_is_not_there_is_missed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "-1")
+    with Bench("gpu") as bench, pytest.raises(SetupError, match="TensorFlow sees no GPU"):
+        bench.run(Job("toy.py", "", Metric.TRACES, "gpu"))
+
+
+def _stop_when(bench: Bench, there: Path) -> None:
+    until = time.monotonic() + 60
+    while time.monotonic() < until and not (there.exists() and there.read_text()):
+        time.sleep(0.05)
+    bench.stop()

@@ -1,0 +1,214 @@
+"""Places where programs are run one after the other; there may be several side by side."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable
+from functools import partial
+from threading import Lock
+from typing import Any
+
+from tfmemlint.verify.devices import SetupError
+from tfmemlint.verify.processes import (
+    MARK,
+    Drain,
+    Ended,
+    Job,
+    Launch,
+    Run,
+    environment_of_device,
+    kill_group,
+    kill_marked,
+    packages_with_tensorflow,
+    run,
+    run_freshly,
+    starting,
+)
+from tfmemlint.verify.starting import LONGEST_REQUEST
+from tfmemlint.vocabulary import Metric
+
+_FORKED = (Metric.DEVICE_PEAK, Metric.DEVICE_GROWTH, Metric.TRACES, Metric.GRAPH_BYTES)
+"""What weighs the same to the byte in a fork.
+
+A fork shares pages with what it was forked from, which the host's meters would see.
+"""
+_PATIENCE = 300  # seconds; importing TensorFlow takes a few
+
+
+class StoppedError(Exception):
+    """Nothing is run here any more."""
+
+
+class Bench:
+    """Runs one program at a time; `stop` may be called from any thread."""
+
+    def __init__(self, device: str = "auto", place: int | None = None) -> None:
+        self._device = device
+        self._place = place
+        self._lock = Lock()
+        self._stopped = False
+        self._group: int | None = None
+        self._server: _Server | None = None
+        self._can_fork = hasattr(socket, "recv_fds") and sys.platform == "linux"
+
+    def __enter__(self) -> Bench:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.stop()
+        self._give_up()
+
+    def run(self, job: Job) -> Run:
+        """Run a program and weigh it; raises ProgramError, SetupError and StoppedError."""
+        forked = job.metric in _FORKED and not job.own and job.device == self._device
+        try:
+            return run(job, partial(self._launch, forked=forked), self._place)
+        finally:
+            with self._lock:
+                self._group = None
+
+    def stop(self) -> None:
+        """Kill what is running, and run nothing any more."""
+        with self._lock:
+            self._stopped = True
+            if self._group is not None:
+                kill_group(self._group)
+            if self._server is not None:
+                self._server.kill()
+
+    def _launch(self, launch: Launch, *, forked: bool) -> Ended:
+        if forked and (server := self._ready_server()):
+            ended = server.run(launch, self._begun)
+            if ended is not None:
+                return ended
+            self._give_up()
+        self._begun(None)
+        return run_freshly(launch, self._begun)
+
+    def _ready_server(self) -> _Server | None:
+        if self._server is not None or not self._can_fork:
+            return self._server
+        server = _Server(self._device)
+        with self._lock:
+            self._server = server
+            if self._stopped:
+                server.kill()
+        if not server.is_ready():
+            self._give_up()
+        return self._server
+
+    def _give_up(self) -> None:
+        """Fork no more."""
+        self._can_fork = False
+        with self._lock:
+            server, self._server = self._server, None
+        if server is not None:
+            server.close()
+
+    def _begun(self, group: int | None) -> None:
+        """Know what is to be killed when all this is to stop; raises StoppedError."""
+        with self._lock:
+            self._group = group
+            if not self._stopped:
+                return
+            if group is not None:
+                kill_group(group)
+        raise StoppedError
+
+
+class _Server:
+    """A process that has imported TensorFlow and run nothing, and runs programs in forks."""
+
+    def __init__(self, device: str) -> None:
+        self._mark = uuid.uuid4().hex
+        self._line, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        argument = {"packages": packages_with_tensorflow(), "number": theirs.fileno()}
+        with theirs:
+            self._process = subprocess.Popen(
+                starting("serve", argument),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env={**environment_of_device(device), MARK: self._mark},
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+            )
+
+    def is_ready(self) -> bool:
+        """Whether a fork is as good as a process of its own; raises SetupError."""
+        try:
+            return bool(self._hear("ready", time.monotonic() + _PATIENCE))
+        except (_LostError, OSError):
+            return False
+
+    def run(self, launch: Launch, begun: Callable[[int], None]) -> Ended | None:
+        """Run a program to its end in a fork; None if there can be no forks any more."""
+        asked = {
+            "request": launch.request,
+            "environment": launch.environment,
+            "folder": str(launch.folder),
+        }
+        until = time.monotonic() + launch.seconds
+        status: int | None = None
+        group: int | None = None
+        output, to_output = _pipe()
+        errors, to_errors = _pipe()
+        try:
+            with contextlib.ExitStack() as ours:
+                ours.callback(os.close, to_output)
+                ours.callback(os.close, to_errors)
+                socket.send_fds(self._line, [json.dumps(asked).encode()], [to_output, to_errors])
+            group = self._hear("started", until)
+            begun(group)
+            status = self._hear("ended", until)
+        except TimeoutError:
+            if group is None:
+                return None
+            kill_group(group)
+            with contextlib.suppress(_LostError, TimeoutError):
+                self._hear("ended", time.monotonic() + _PATIENCE)
+        except (_LostError, OSError):
+            return None
+        finally:
+            if group is not None:
+                kill_group(group)
+            kill_marked(self._mark, but=self._process.pid)
+        return Ended(status, output.output(), errors.last())
+
+    def kill(self) -> None:
+        """End the process; whoever waits for it is told."""
+        kill_group(self._process.pid)
+
+    def close(self) -> None:
+        """End the process, and all there is of it."""
+        self.kill()
+        self._process.wait()
+        self._line.close()
+
+    def _hear(self, key: str, until: float) -> int:
+        """What the process says next; raises SetupError, TimeoutError and _LostError."""
+        self._line.settimeout(max(0.001, until - time.monotonic()))
+        data = self._line.recv(LONGEST_REQUEST)
+        told: dict[str, Any] = json.loads(data) if data else {}
+        if "unavailable" in told:
+            raise SetupError(told["unavailable"])
+        if key not in told:
+            raise _LostError
+        return int(told[key])
+
+
+def _pipe() -> tuple[Drain, int]:
+    """What reads a pipe to its end, and the end to write to."""
+    read, write = os.pipe()
+    return Drain(os.fdopen(read, "rb")), write
+
+
+class _LostError(Exception):
+    """The process is no more, or says what it should not."""

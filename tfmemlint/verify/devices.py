@@ -1,0 +1,116 @@
+"""The device that programs are run on: chosen, named, and made ready to be weighed."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import platform
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+_ARENA = 2 << 30  # bytes: more than any program holds at once
+
+
+class SetupError(Exception):
+    """What it takes to run any program at all is missing; the message says what to do."""
+
+
+def import_tensorflow(packages: str) -> Any:
+    """TensorFlow, from the directory that it is installed in; raises SetupError."""
+    if packages not in sys.path:  # a user's own site-packages, which `python -I` leaves out
+        sys.path.append(packages)
+    try:
+        return import_module("tensorflow")
+    except ImportError as error:
+        raise SetupError(f"TensorFlow is installed but cannot be imported: {error}") from error
+
+
+class Device(NamedTuple):
+    """Where TensorFlow puts a program's tensors."""
+
+    address: str
+    kind: str
+    name: str
+    driver: str | None = None
+    """The version of a GPU's driver; None where there is none, or it does not tell."""
+
+
+def choose_device(tf: Any, wanted: str, limit: int | None = None) -> Device:
+    """Where TensorFlow is to put what it computes: `auto`, `gpu` or `cpu` is wanted.
+
+    A limit is in megabytes, and for a GPU: the CPU's is set by its environment. Nothing may have
+    used the devices yet.
+    """
+    gpus = tf.config.list_physical_devices("GPU")
+    if wanted == "gpu" and not gpus:
+        raise SetupError("TensorFlow sees no GPU")
+    if wanted == "cpu" or not gpus:
+        tf.config.set_visible_devices([], "GPU")
+        return Device("CPU:0", "cpu", _processor())
+    gpu = gpus[0]
+    tf.config.set_visible_devices([gpu], "GPU")
+    if limit is None:
+        tf.config.experimental.set_memory_growth(gpu, True)
+    else:
+        small = tf.config.LogicalDeviceConfiguration(memory_limit=limit)
+        tf.config.set_logical_device_configuration(gpu, [small])
+    details = tf.config.experimental.get_device_details(gpu)
+    return Device("GPU:0", "gpu", details.get("device_name", "unnamed"), _driver())
+
+
+def _driver() -> str | None:
+    ask = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+    with contextlib.suppress(OSError, subprocess.SubprocessError):
+        told = subprocess.run(ask, capture_output=True, text=True, timeout=30, check=True).stdout
+        return next(iter(told.split()), None)
+    return None
+
+
+def _processor() -> str:
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def prewarm(tf: Any, device: Device) -> Any:
+    """Give the allocator one large free region, so that it need not round what is asked for.
+
+    What is returned has to be kept: it fills the region of 2 MB that the very first operation
+    opens, which would otherwise count as a whole for any tensor of 1 to 2 MB that lands in it.
+    The arena is never written to, and so costs addresses and hardly any memory.
+    """
+    size = _ARENA
+    with tf.device(device.address):
+        filler = tf.raw_ops.Empty(shape=[1 << 18], dtype=tf.float32, init=False)
+        while size >= 64 << 20:
+            try:
+                tf.raw_ops.Empty(shape=[size // 4], dtype=tf.float32, init=False)
+                break
+            except tf.errors.ResourceExhaustedError:
+                size //= 2
+    return filler
+
+
+def warm_up(tf: Any, modules: set[str]) -> None:
+    """Load and start what is set up once in a process, whatever the program goes on to do."""
+    for name in sorted(modules):
+        with contextlib.suppress(ImportError):  # the program will say it better
+            import_module(name)
+
+    def square(x: Any) -> Any:
+        return tf.reduce_sum(tf.matmul(x, x))
+
+    with tf.GradientTape() as tape:
+        x = tf.ones([4, 4])
+        tape.watch(x)
+        y = tf.function(square)(x)
+    tape.gradient(y, x)
+    for _ in tf.data.Dataset.from_tensors([[1.0]]).map(square).batch(1):
+        pass
+    del tape, x, y
+    gc.collect()

@@ -1,0 +1,120 @@
+"""What a process is started with: to run one program, or to be forked for each of many.
+
+A fork is spared the seconds that it takes to import TensorFlow. It is as good as a process of its
+own as long as nothing has been run in what it is forked from, and no thread been started there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import sys
+import tempfile
+import traceback
+from pathlib import Path
+from typing import Any
+
+from tfmemlint.verify import runner
+from tfmemlint.verify.devices import SetupError, import_tensorflow
+
+LONGEST_REQUEST = 1 << 20
+
+
+def main(root: str, task: str, argument: str) -> None:
+    """Do what the process is for; `root` is where our own modules were found."""
+    sys.path.remove(root)
+    for name in [name for name in sys.modules if name.partition(".")[0] == "tfmemlint"]:
+        del sys.modules[name]  # the program is to find nothing of ours
+    if task == "run":
+        runner.main(json.loads(argument))
+        _leave(0)
+    _serve(**json.loads(argument))
+
+
+def _serve(packages: str, number: int) -> None:
+    """Fork for each request; say first whether that can be done."""
+    with socket.socket(fileno=number) as line:
+        line.set_inheritable(False)
+        _tell(line, _readiness(packages))
+        while asked := _next(line):
+            request, streams = asked
+            child = os.fork()
+            if not child:
+                _become(request, streams, line)
+            for stream in streams:
+                os.close(stream)
+            _, status = os.waitpid(child, 0)
+            _tell(line, {"ended": os.waitstatus_to_exitcode(status)})
+
+
+def _readiness(packages: str) -> dict[str, Any]:
+    try:
+        tf = import_tensorflow(packages)
+    except SetupError as reason:
+        return {"unavailable": str(reason)}
+    threads = len(list(Path("/proc/self/task").iterdir()))
+    return {"ready": threads == 1 and not _may_see_gpus(tf)}
+
+
+def _may_see_gpus(tf: Any) -> bool:
+    """Whether TensorFlow was made for GPUs and none has been hidden from it; asks no driver."""
+    hidden = os.environ.get("CUDA_VISIBLE_DEVICES") == "-1"
+    return bool(tf.test.is_built_with_gpu_support()) and not hidden
+
+
+def _next(line: socket.socket) -> tuple[dict[str, Any], list[int]] | None:
+    """The next request, and where the program is to print; None if there is none any more."""
+    try:
+        data, streams, _, _ = socket.recv_fds(line, LONGEST_REQUEST, 2)
+    except ConnectionError:
+        return None
+    return (json.loads(data), streams) if data else None
+
+
+def _become(asked: dict[str, Any], streams: list[int], line: socket.socket) -> None:
+    """In a fork: be a process like any other, run the program, and end."""
+    status = 1
+    try:
+        os.setsid()
+        _tell(line, {"started": os.getpid()})
+        line.close()
+        for number, stream in enumerate(streams, 1):
+            os.dup2(stream, number)
+            os.close(stream)
+        signal.set_wakeup_fd(-1)
+        os.environ.update(asked["environment"])
+        tempfile.tempdir = None
+        os.chdir(asked["folder"])
+        runner.main(asked["request"])
+        status = 0
+    except SystemExit as end:
+        status = _status(end)
+    except BaseException:  # noqa: BLE001  as Python itself would
+        traceback.print_exc()
+    finally:
+        _leave(status)
+
+
+def _status(end: SystemExit) -> int:
+    if end.code is None:
+        return 0
+    if isinstance(end.code, int):
+        return end.code & 0xFF
+    print(end.code, file=sys.stderr)
+    return 1
+
+
+def _leave(status: int) -> None:
+    """Taking TensorFlow down in good order takes half a second and tells nothing."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
+
+
+def _tell(line: socket.socket, what: dict[str, Any]) -> None:
+    try:
+        line.send(json.dumps(what).encode())
+    except OSError:  # nobody listens any more
+        os._exit(1)

@@ -1,0 +1,117 @@
+"""Tries rules, several at a time: whatever can stand others beside it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Generator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from itertools import groupby
+from pathlib import Path
+from queue import SimpleQueue
+from typing import NamedTuple
+
+from tfmemlint.verify.benches import Bench
+from tfmemlint.verify.pairs import Verdict
+from tfmemlint.verify.processes import Job, ProgramError
+from tfmemlint.verify.terminal import Progress
+from tfmemlint.verify.weighing import Settings, planned, verify
+from tfmemlint.vocabulary import Metric, Rule
+
+Pair = tuple[Rule, Path]
+"""A rule and the folder its two programs are in."""
+
+_MOST_JOBS = 4
+"""More is for the user to say: programs of fixtures take up to 1.5 GB each."""
+
+
+class Trial(NamedTuple):
+    """What came of one rule: a verdict, or the reason why there is none."""
+
+    rule: Rule
+    outcome: Verdict | ProgramError
+
+    @property
+    def holds(self) -> bool:
+        return isinstance(self.outcome, Verdict) and self.outcome.holds
+
+
+def default_jobs() -> int:
+    """How many pairs are run at a time if nobody says."""
+    processors = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+    return min(processors, _MOST_JOBS)
+
+
+def trials(
+    pairs: Sequence[Pair], settings: Settings, jobs: int, progress: Progress
+) -> Generator[Trial, None, None]:
+    """Try each rule with the programs in its folder; in this order. Raises SetupError.
+
+    Peaks are the same whatever else is run. Times are not: such a pair is run when all before it
+    are done, and before any other. On a GPU there is one program at a time.
+    """
+    progress.plan(sum(planned(rule, settings) for rule, _ in pairs))
+    jobs = min(jobs, len(pairs))
+    with ExitStack() as stack:
+        bench = stack.enter_context(Bench(settings.device))
+        if jobs > 1 and not _is_on_gpu(bench, settings.device):
+            more = (Bench(settings.device, place) for place in range(jobs))
+            benches = [stack.enter_context(each) for each in more]
+        else:
+            benches = [bench]
+        free: SimpleQueue[Bench] = SimpleQueue()
+        for each in benches:
+            free.put(each)
+        pool = stack.enter_context(ThreadPoolExecutor(len(benches)))
+
+        def attempt(rule: Rule, folder: Path) -> Trial:
+            bench = free.get()
+            try:
+                return _attempt(bench, rule, folder, settings, progress)
+            finally:
+                free.put(bench)
+
+        pending: list[Future[Trial]] = []
+        try:
+            for timed, group in groupby(pairs, lambda pair: _is_timed(pair[0])):
+                for pair in group:
+                    pending.append(pool.submit(attempt, *pair))
+                    if timed:
+                        yield pending.pop().result()
+                while pending:
+                    yield pending.pop(0).result()
+        finally:
+            for future in pending:
+                future.cancel()
+            for each in benches:
+                each.stop()
+
+
+def _attempt(
+    bench: Bench, rule: Rule, folder: Path, settings: Settings, progress: Progress
+) -> Trial:
+    told = 0
+
+    def tell(what: str) -> None:
+        nonlocal told
+        told += 1
+        progress.tell(what)
+
+    try:
+        outcome: Verdict | ProgramError = verify(rule, folder, settings, tell, bench.run)
+    except ProgramError as failure:
+        outcome = failure
+    progress.skip(planned(rule, settings) - told)
+    return Trial(rule, outcome)
+
+
+def _is_timed(rule: Rule) -> bool:
+    return rule.claim.metric is Metric.STEP_TIME
+
+
+def _is_on_gpu(bench: Bench, device: str) -> bool:
+    """Whether programs will be run on a GPU; raises SetupError if they cannot be run there."""
+    if device == "cpu":
+        return False
+    return bench.run(Job("nothing.py", "", Metric.TRACES, device)).machine.device == "gpu"
