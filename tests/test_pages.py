@@ -223,6 +223,38 @@ def test_figures_that_cannot_be_read_are_none(
     assert "| before |" not in page
 
 
+def test_how_the_programs_grow_and_where_one_dies_is_told(
+    spare: dict[str, Rule], tmp_path: Path
+) -> None:
+    scaling = {
+        "bad": {"exponent": 1.0, "figures": [84 << 20, 167 << 20, 334 << 20], "grows": "linear"},
+        "factors": [0.5, 1.0, 2.0],
+        "fixed": {"exponent": 0.0, "figures": [66 << 20] * 3, "grows": "constant"},
+        "metric": "device peak",
+    }
+    short = {"death": "ResourceExhaustedError", "limit": 96 << 20, "unit": "bytes"}
+    _write_programs(tmp_path, {**FIGURES, "scaling": scaling, "out_of_memory": short})
+
+    page = pages.rule_page(spare["SPA101"], tmp_path)
+
+    assert (
+        "With half, all and twice the data the device peak is\n"
+        "84 MB, 167 MB, 334 MB before (linear),\n"
+        "66 MB, 66 MB, 66 MB after (constant).\n\n"
+        "On a device of 96 MB only the fixed program\n"
+        "finishes; the other dies of ResourceExhaustedError.\n"
+    ) in page
+
+
+def test_what_is_claimed_of_growth_is_told(spare: dict[str, Rule], tmp_path: Path) -> None:
+    rule = spare["SPA101"]
+    grows = rule._replace(claim=rule.claim._replace(grows=("linear", "constant")))
+    sentence = "As the data grows, what is measured is linear before and constant after.\n"
+
+    assert sentence in pages.rule_page(grows, tmp_path)
+    assert sentence not in pages.rule_page(rule, tmp_path)
+
+
 def test_a_claim_that_does_not_hold_is_admitted(spare: dict[str, Rule], tmp_path: Path) -> None:
     doubt = "the ratio is 0.900, more than the 0.5 claimed"
     claim = {**FIGURES["claim"], "holds": False, "doubt": doubt}
@@ -304,7 +336,12 @@ def test_json_has_the_fields_of_ruff_and_the_measurement(
         "fix_availability": "Sometimes",
         "fix_safety": "unsafe",
         "preview": False,
-        "claim": {"metric": "device peak", "at_most": 0.5, "because": "only the mean is kept"},
+        "claim": {
+            "metric": "device peak",
+            "at_most": 0.5,
+            "because": "only the mean is kept",
+            "grows": None,
+        },
         "measured": "device peak 167 MB -> 66 MB",
     }
 
@@ -379,17 +416,19 @@ def test_a_checkout_is_renewed_once_and_then_fresh(checkout: Path) -> None:
     fresh = _generate(checkout, "--check")
     again = _generate(checkout)
 
-    assert (stale.returncode, stale.stdout) == (1, "rules/README.md is stale\nREADME.md is stale\n")
+    files = ("rules/README.md", "rules/savings.svg", "README.md")
+    assert (stale.returncode, stale.stdout) == (1, "".join(f"{name} is stale\n" for name in files))
     assert "\nold\n" in untouched
-    assert (
-        written.returncode,
-        written.stdout,
-    ) == (0, "rules/README.md written\nREADME.md written\n")
+    assert (written.returncode, written.stdout) == (
+        0,
+        "".join(f"{name} written\n" for name in files),
+    )
     assert [(run.returncode, run.stdout) for run in (fresh, again)] == [(0, ""), (0, "")]
     readme = (checkout / "README.md").read_text()
     rules = registry.load()
     assert readme == f"# A\n\n{pages.readme_table(rules)}\n\nThe end.\n"
     assert (checkout / "rules" / "README.md").read_text() == pages.index(rules)
+    assert (checkout / "rules" / "savings.svg").read_text().startswith("<svg ")
 
 
 @pytest.mark.parametrize("readme", ["# A\n", f"{pages.BEGIN}\n", f"{pages.END}\n{pages.BEGIN}\n"])

@@ -1,6 +1,7 @@
 """What is written about rules, made from their modules, their programs and their measurements.
 
-`python -m tfmemlint.pages` renews rules/README.md and the table in README.md of a checkout.
+`python -m tfmemlint.pages` renews what is made from them in a checkout: rules/README.md and
+rules/savings.svg, and the table in README.md.
 """
 
 from __future__ import annotations
@@ -126,6 +127,7 @@ def _stale(checkout: Path, rules: Mapping[str, Rule]) -> dict[Path, str]:
         raise ValueError(f"{readme} has no lines {BEGIN} and {END}")
     wanted = {
         checkout / "rules" / "README.md": index(rules),
+        checkout / "rules" / "savings.svg": _plot(rules),
         readme: before + readme_table(rules) + after,
     }
     return {
@@ -133,6 +135,13 @@ def _stale(checkout: Path, rules: Mapping[str, Rule]) -> dict[Path, str]:
         for path, text in wanted.items()
         if not path.exists() or path.read_text("utf-8") != text
     }
+
+
+def _plot(rules: Mapping[str, Rule]) -> str:
+    from tfmemlint.verify.page import savings  # noqa: PLC0415  who only asks for a page waits less
+    from tfmemlint.verify.pictures import recorded  # noqa: PLC0415
+
+    return savings([recorded(rule, registry.folder(rule)) for rule in rules.values()])
 
 
 def _table(rules: Mapping[str, Rule], prefix: str) -> str:
@@ -169,6 +178,9 @@ def _measured_section(rule: Rule, figures: Mapping[str, Any]) -> str:
         f"Claimed: {claim.metric.value} after / before <= {claim.at_most:g},"
         f" because {claim.because}.",
     ]
+    if claim.grows:
+        bad, fixed = claim.grows
+        lines.append(f"As the data grows, what is measured is {bad} before and {fixed} after.")
     try:
         lines += tuple(_figures_table(figures))
     except (KeyError, TypeError):
@@ -183,6 +195,17 @@ def _figures_table(figures: Mapping[str, Any]) -> Iterator[str]:
         bad, fixed = (figure(taken[which]["figure"], taken["unit"]) for which in ("bad", "fixed"))
         ratio = "" if taken["ratio"] is None else f"{taken['ratio']:.2f}"
         yield f"| {metric}{each} | {bad} | {fixed} | {ratio} |"
+    if scaling := figures.get("scaling"):
+        yield ""
+        yield f"With half, all and twice the data the {scaling['metric']} is"
+        for which, when in (("bad", "before"), ("fixed", "after")):
+            unit = figures["metrics"][scaling["metric"]]["unit"]
+            taken = ", ".join(figure(each, unit) for each in scaling[which]["figures"])
+            yield f"{taken} {when} ({scaling[which]['grows']}){'.' if which == 'fixed' else ','}"
+    if short := figures.get("out_of_memory"):
+        yield ""
+        yield f"On a device of {figure(short['limit'], short['unit'])} only the fixed program"
+        yield f"finishes; the other dies of {short['death']}."
     if not figures["claim"]["holds"]:
         yield from ("", f"So the claim does not hold: {figures['claim'].get('doubt')}.")
     versions = ", ".join(f"{name} {version}" for name, version in figures["versions"].items())
