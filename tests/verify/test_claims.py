@@ -2,26 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Callable, Generator, Iterator
 
 import pytest
 
 from tfmemlint import registry
-from tfmemlint.verify.weighing import Settings, verify
+from tfmemlint.verify.terminal import Progress
+from tfmemlint.verify.trials import Trial, default_jobs, trials
+from tfmemlint.verify.weighing import Settings
 from tfmemlint.vocabulary import Rule
 
+Attempt = Callable[[Rule], Trial]
 
-def rules() -> Iterable[Rule]:
-    try:
-        return registry.load().values()
-    except registry.BadRules as reason:
-        if str(reason) == "no rules found":
-            return ()
-        raise
+RULES = registry.load()
+
+
+@pytest.fixture(scope="module")
+def attempt(request: pytest.FixtureRequest) -> Iterator[Attempt]:
+    """Try rules ahead of the tests, as many at a time as there are processors.
+
+    Where tests are spread over processes already, each tries what it is asked for.
+    """
+    apart = "PYTEST_XDIST_WORKER" in os.environ
+    names = {item.name for item in request.session.items}
+    ahead = [rule for rule in RULES.values() if f"{_TEST}[{rule.code}]" in names]
+    coming = _tried([] if apart else ahead)
+    done: dict[str, Trial] = {}
+
+    def attempt(rule: Rule) -> Trial:
+        while rule.code not in done:
+            trial = next(coming, None) or next(_tried([rule]))
+            done[trial.rule.code] = trial
+        return done[rule.code]
+
+    yield attempt
+    coming.close()
 
 
 @pytest.mark.tensorflow
-@pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.code)
-def test_the_fix_saves_what_the_rule_claims(rule: Rule) -> None:
-    verdict = verify(rule, registry.folder(rule), Settings(runs=1))
-    assert verdict.doubt is None
+@pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.code)
+def test_the_fix_saves_what_the_rule_claims(rule: Rule, attempt: Attempt) -> None:
+    outcome = attempt(rule).outcome
+    if isinstance(outcome, Exception):
+        raise outcome
+    assert outcome.doubt is None
+
+
+def _tried(rules: list[Rule]) -> Generator[Trial, None, None]:
+    pairs = [(rule, registry.folder(rule)) for rule in rules]
+    return trials(pairs, Settings(runs=1), default_jobs(), Progress())
+
+
+_TEST = test_the_fix_saves_what_the_rule_claims.__name__
