@@ -43,6 +43,7 @@ STACKS = {
     "tensorflow.convert_to_tensor": "value",
     "tensorflow.stack": "values",
 }
+STACKED = frozenset(STACKS)
 NARROW = 16
 """Steps: as many times the series, which is short as a rule, are little."""
 LITTLE = 8 << 20
@@ -64,8 +65,8 @@ class Windows(NamedTuple):
 
 def check(file: File) -> Iterator[Diagnostic]:
     for stack in file.tf.tree.all(ast.Call):
-        name = file.tf.names.qualified(stack.func)
-        stacked = argument(stack, 0, STACKS[name]) if name in STACKS else None
+        name = file.tf.names.one_of(stack.func, STACKED)
+        stacked = argument(stack, 0, STACKS[name]) if name is not None else None
         windows = _windows(file, stacked) if stacked is not None else None
         if name is None or windows is None or not _is_large(file, windows):
             continue

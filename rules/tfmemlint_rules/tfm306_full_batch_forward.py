@@ -77,6 +77,8 @@ SAME_FOR_EVERY_BATCH = ("keras.losses.", "keras.metrics.", "keras.optimizers.")
 
 def check(file: File) -> Iterator[Diagnostic]:
     tf = file.tf
+    if not tf.wholes.any_made:
+        return
     calls = list(tf.tree.all(ast.Call))
     steps = {call: passes for call in calls if (passes := _step(file, call))}
     entered = {each for passes in steps.values() for one in passes for each in one.functions}
@@ -127,7 +129,7 @@ def _is_large(
 def _step(file: File, call: ast.Call) -> list[Pass]:
     """What a step called in a loop puts through a model: one whole array, again and again."""
     tf = file.tf
-    if tf.functions.function(call.func) is None or not tf.loops.around(call):
+    if tf.functions.function(call.func) is None or not any(tf.tree.loops(call)):
         return []
     found = [each for each in tf.passes.below(call) if _is_large(file, each.array, each.frame)]
     arrays = {tf.passes.argument(each, call) for each in found}

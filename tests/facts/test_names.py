@@ -53,6 +53,8 @@ def test_an_import_in_any_spelling_has_one_name(look: Look, source: str, name: s
     file, seen = look(source)
 
     assert file.tf.names.qualified(seen[0]) == name
+    assert file.tf.names.one_of(seen[0], frozenset({"numpy.stack", name})) == name
+    assert not file.tf.names.is_any(seen[0], frozenset({"numpy.stack", f"other.{name}"}))
 
 
 @pytest.mark.parametrize(

@@ -88,3 +88,17 @@ def test_what_depends_on_unseen_callers_is_given(code: str, given: bool) -> None
 
     assert found is not None
     assert found.given is given
+
+
+@pytest.mark.parametrize(
+    ("code", "made"),
+    [
+        ("np.load('a.npy')", True),
+        ("rng = np.random.default_rng()", True),
+        ("keras.datasets.mnist.load_data()", True),
+        ("load('a.npy')", False),
+        ("np.stack(rows).mean()", False),
+    ],
+)
+def test_a_file_that_makes_no_array_says_so(code: str, made: bool) -> None:
+    assert File("module.py", IMPORTS + code).tf.wholes.any_made is made

@@ -65,7 +65,7 @@ class Flow:
                 else:
                     return None
             return tuple(found) or None
-        if isinstance(expression, ast.Attribute):
+        if isinstance(expression, ast.Attribute) and expression.attr in self._functions.members:
             owner = self._functions.instance_of(expression.value)
             found_in = self._functions.unpacked_attributes(owner, expression.attr) if owner else ()
             values = tuple(Origin(value, path=path) for value, path in found_in)

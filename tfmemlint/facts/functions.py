@@ -94,6 +94,8 @@ class Functions:
         self, owner: ast.ClassDef, name: str
     ) -> tuple[tuple[ast.expr, tuple[int, ...]], ...]:
         """As `attributes`, each with its place in what is unpacked: `self.x, self.y = load()`."""
+        if name not in self.members:
+            return ()
         return tuple(
             found for each in self._lineage(owner) for found in self._assigned.get((each, name), ())
         )
@@ -200,7 +202,7 @@ class Functions:
             wraps = self._names.is_any(callee.func, STAYS_A_FUNCTION)
             wraps = wraps or self.makes_tf_function(callee.func)
             return self._definition(callee.args[0], hops - 1) if wraps and callee.args else None
-        if isinstance(callee, ast.Attribute) and callee.attr in self._members:
+        if isinstance(callee, ast.Attribute) and callee.attr in self.members:
             return self._member(callee, hops - 1)
         return None
 
@@ -237,7 +239,7 @@ class Functions:
                 return self._self(binding.node)
             if binding.how is How.ASSIGNED and binding.value is not None:
                 return self._instance_of(binding.value, hops - 1)
-        if isinstance(expression, ast.Attribute) and expression.attr in self._members:
+        if isinstance(expression, ast.Attribute) and expression.attr in self.members:
             owner = self._instance_of(expression.value, hops - 1)
             values = self.attributes(owner, expression.attr) if owner else ()
             return self._instance_of(values[0], hops - 1) if len(values) == 1 else None
@@ -295,7 +297,7 @@ class Functions:
         return self._lineages[owner]
 
     @cached_property
-    def _members(self) -> frozenset[str]:
+    def members(self) -> frozenset[str]:
         """The names of methods and of attributes that the module gives values to."""
         methods = {
             each.name

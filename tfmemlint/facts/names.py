@@ -70,9 +70,14 @@ class Names:
 
     def is_any(self, expression: ast.expr | None, names: frozenset[str]) -> bool:
         """Whether an expression refers to one of these canonical names."""
+        return self.one_of(expression, names) is not None
+
+    def one_of(self, expression: ast.expr | None, names: frozenset[str]) -> str | None:
+        """Which of these canonical names an expression refers to, if any."""
         if isinstance(expression, ast.Attribute) and expression.attr not in _last_parts(names):
-            return False
-        return self.qualified(expression) in names
+            return None
+        found = self.qualified(expression)
+        return found if found in names else None
 
     def module(self, name: str, at: ast.AST) -> str | None:
         """What code at `at` calls a module that the file imports: `tf` for "tensorflow"."""

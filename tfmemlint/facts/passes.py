@@ -75,6 +75,8 @@ class Passes:
         given += [each.value for each in node.keywords if each.arg in ("inputs", "x")]
         if len(given) != 1:
             return None
+        if self._names.qualified(node.func) is not None:  # a library's function, no object
+            return None
         is_model = self._values.of(node.func, frame).kind is Kind.MODEL
         if not is_model and not self._is_model_here(node):
             return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cached_property
 from math import prod
 from typing import NamedTuple
 
@@ -15,6 +16,7 @@ from tfmemlint.facts.tree import Tree
 from tfmemlint.facts.values import Values
 
 _MAX_HOPS = 5
+_MAKES = makers.FRAMES | makers.LOADS_WHOLE | makers.RANDOM_GENERATORS | frozenset(makers.FILLED)
 _READ = makers.LOADS_WHOLE | (makers.FRAMES - {"pandas.DataFrame"})
 
 
@@ -41,6 +43,15 @@ class Wholes:
         self._names = names
         self._functions = functions
         self._values = values
+
+    @cached_property
+    def any_made(self) -> bool:
+        """Whether anything in the file makes or loads an array: where nothing does, none is whole.
+
+        What is made of nothing but other arrays does not count.
+        """
+        made = (self._names.qualified(call.func) or "" for call in self._tree.all(ast.Call))
+        return any(name in _MAKES or name.startswith("keras.datasets.") for name in made)
 
     def of(self, expression: ast.expr, frame: Frame | None = None) -> Whole | None:
         """The array an expression is, if it holds all rows; sizes are upper bounds."""
