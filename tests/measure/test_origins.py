@@ -112,6 +112,17 @@ def test_an_iterator_that_could_be_one_of_two_pipelines_leads_to_neither() -> No
     assert known.of_any_element(batch=True) is None
 
 
+def test_of_two_pipelines_the_one_that_is_gone_through_decides() -> None:
+    known = origins()
+    used = pipeline(("Range", 1, 0), ("Map", 2, 0), ("Shuffle", 3, 100), ("Batch", 4, 0))
+    known.add_pipeline(used)
+    known.add_pipeline(pipeline(("Range", 1, 0), ("Map", 2, 0), ("Map", 5, 0), ("Batch", 6, 0)))
+    assert known.of_any_element(batch=False) is None
+    known.add_iterator(used)
+    assert known.of_any_element(batch=False) == 3
+    assert known.of_any_element(batch=True) == 4
+
+
 def test_an_iterator_that_is_none_of_the_users_leads_nowhere() -> None:
     known = origins()
     assert known.of_element("Iterator::Root::BatchV2") is None

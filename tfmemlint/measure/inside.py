@@ -3,37 +3,28 @@ but the record that the request names."""
 
 from __future__ import annotations
 
-import contextlib
 import json
-import mmap
 import os
-import platform
 import sys
 import time
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from importlib import import_module, metadata
+from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from threading import Event, Lock, Thread, current_thread
 from threading import enumerate as enumerate_threads
 from types import ModuleType, TracebackType
 from typing import Any
 
-from tfmemlint.measure import failures
+from tfmemlint.measure import device, failures, recording
 from tfmemlint.measure import statements as stmts
 from tfmemlint.measure.allocations import DATA, EAGER, Allocation, Ledger, Origin, Trace, thinned
 from tfmemlint.measure.host import Host
 from tfmemlint.measure.origins import Origins
 from tfmemlint.measure.statements import Statements
-from tfmemlint.measure.watching import RISES, Reading, Watch
-
-MOST_STATEMENTS = 1 << 16
-"""Statements that have a place in the account."""
+from tfmemlint.measure.watching import Watch
 
 _STRETCH = 5.0  # seconds of trace that are kept before they are read
 _LONGEST_TIMELINE = 200_000
-_ARENA = 2 << 30
-_REGION = 4 << 20  # what the allocator takes before the arena is asked for
 
 
 def main(request_text: str) -> None:
@@ -54,7 +45,7 @@ class _Session:
         self._process = os.getpid()
         self._statements = Statements()
         self._statements.add(stmts.Statement("", 0, 0, ""))  # before the first one
-        self._watch = Watch(_account(request["account"]), self._look_for_tensorflow)
+        self._watch = Watch(recording.account(request["account"]), self._look_for_tensorflow)
         self._origins = Origins(self._statements.at, lambda: self._watch.running)
         self._ledger = Ledger(self._attribute)
         self._trace: Trace | None = None
@@ -141,41 +132,34 @@ class _Session:
                 return
             busy = True
             try:
-                device = self._choose()
+                chosen = self._choose()
                 initialise(owner)
-                self._begin(device)
+                self._begin(chosen)
             finally:
                 busy = False
 
         context.ensure_initialized = initialise_and_begin
 
     def _choose(self) -> str:
-        """The device to watch; with the limit set, where that is TensorFlow's to set."""
-        wanted, limit = self._request["device"], self._request["limit"]
-        gpus: list[Any] = self._tf.config.list_physical_devices("GPU")
-        if wanted == "cpu":
-            gpus = []
-        if wanted == "gpu" and not gpus:
-            self._write({"unusable": "TensorFlow sees no GPU"})
+        try:
+            return device.choose(self._tf, self._request["device"], self._request["limit"])
+        except device.NoSuchDeviceError as reason:
+            self._write({"unusable": str(reason)})
             os._exit(2)
-        if gpus and limit:
-            configuration = self._tf.config.LogicalDeviceConfiguration(memory_limit=limit >> 20)
-            try:
-                self._tf.config.set_logical_device_configuration(gpus[0], [configuration])
-            except (RuntimeError, ValueError) as error:
-                self._write({"unusable": f"the GPU cannot be made smaller: {error}"})
-                os._exit(2)
-        return "GPU:0" if gpus else "CPU:0"
 
-    def _begin(self, device: str, *, read: bool = True) -> None:
+    def _begin(self, address: str, *, read: bool = True) -> None:
         """Read from the device and trace its allocator from here on."""
-        self._device = device
+        self._device = address
         started = time.perf_counter()
         if read:
-            self._warm(device)
-            self._read_from(device)
+            device.warm(self._tf, address, self._request["limit"])
+            try:
+                self._watch.read = device.reader(self._tf, address)
+            except Exception as error:  # noqa: BLE001  a device that keeps no account
+                note = f"{address} does not tell how much memory is in use: {error}"
+                self._notes.append(note)
         try:
-            allocator = "gpu_0" if device.startswith("GPU") else "cpu"
+            allocator = "gpu_0" if address.startswith("GPU") else "cpu"
             folder = Path(self._request["trace"])
             self._trace = Trace(self._tf, folder, allocator, self._give_way)
             self._trace.start()
@@ -193,43 +177,6 @@ class _Session:
         self._over.set()
         self._fold(go_on=False)
         self._notes.append("the program profiles itself: allocations are not traced from then on")
-
-    def _warm(self, device: str) -> None:
-        """Give a CPU's allocator one large free region, as a GPU's has from the start."""
-        if device != "CPU:0":
-            return
-        limit: int | None = self._request["limit"]
-        size = _ARENA if limit is None else limit - _REGION
-        if size < _REGION:
-            return
-        with self._tf.init_scope(), self._tf.device(device):
-            with contextlib.suppress(self._tf.errors.ResourceExhaustedError):
-                self._tf.raw_ops.Empty(shape=[size // 4], dtype=self._tf.float32, init=False)
-            with contextlib.suppress(ValueError):
-                self._tf.config.experimental.reset_memory_stats(device)
-
-    def _read_from(self, device: str) -> None:
-        try:
-            read = import_module("tensorflow.python.pywrap_tfe").TFE_GetMemoryInfo
-            context: Any = import_module("tensorflow.python.eager.context").context()
-            read(context._context_handle, device)
-        except (ImportError, AttributeError):
-            read_publicly = self._tf.config.experimental.get_memory_info
-
-            def reading() -> Reading:
-                info = read_publicly(device)
-                return Reading(info["current"], info["peak"])
-
-        except Exception as error:  # noqa: BLE001  a device that keeps no account
-            self._notes.append(f"{device} does not tell how much memory is in use: {error}")
-            return
-        else:
-
-            def reading() -> Reading:
-                info = read(context._context_handle, device)
-                return Reading(info["current"], info["peak"])
-
-        self._watch.read = reading
 
     def _take_turns(self) -> None:
         """Read the trace now and then, so that it never grows large."""
@@ -316,57 +263,28 @@ class _Session:
 
     def _record(self, ended: str | None, status: int | None) -> dict[str, Any]:
         """Everything known so far."""
-        peak, traced = self._ledger.peak, self._ledger.peak.bytes > 0
-        held = self._ledger.last or peak
+        held = self._ledger.last or self._ledger.peak
+        started = self._started
         return {
             "ended": ended,
             "status": status,
             "error": self._error,
             "device": {"address": self._device} if self._device else None,
-            "seconds": (time.time_ns() - self._started) / 1e9,
+            "seconds": (time.time_ns() - started) / 1e9,
             "own_seconds": self._own_seconds,
             "calls": self._watch.calls,
             "host": {"before": self._host.before, "peak": self._host.peak},
-            "peak": {
-                "requested": peak.bytes if traced else None,
-                "rounded": peak.rounded if traced else None,
-                "at": (peak.nanoseconds - self._started) / 1e9 if traced else None,
-                "stack": list(peak.stack),
-                "watched_stack": list(self._watch.peak_stack),
-            },
-            "held": list(self._held(held.alive)),
-            "curve": self._timed(self._ledger.curve),
-            "watched_curve": self._timed(thinned(self._watch.readings)),
+            "peak": recording.peak_entry(self._ledger.peak, started, self._watch.peak_stack),
+            "held": list(recording.held_entries(held.alive, self._tf)),
+            "curve": recording.timed(self._ledger.curve, started),
+            "watched_curve": recording.timed(thinned(self._watch.readings), started),
             "statements": [list(each) for each in self._statements.all],
-            "versions": _versions(self._tf),
+            "versions": recording.versions(self._tf),
             "notes": self._notes,
         }
 
-    def _timed(self, curve: list[tuple[int, int]]) -> list[tuple[float, int]]:
-        return [((when - self._started) / 1e9, held) for when, held in curve]
-
-    def _held(self, alive: tuple[Allocation, ...]) -> Iterator[dict[str, Any]]:
-        groups: defaultdict[tuple[Origin | None, str, str, int, str], list[int]] = defaultdict(list)
-        for each in alive:
-            key = (each.origin, each.operation, each.shape, each.data_type, each.during)
-            groups[key].append(each.bytes)
-        for (origin, operation, shape, data_type, during), sizes in groups.items():
-            yield {
-                "statement": origin.holder if origin else 0,
-                "written_at": origin.written_at if origin else 0,
-                "operation": operation or (None if during == EAGER else during) or None,
-                "shape": shape or None,
-                "dtype": self._tf.as_dtype(data_type).name if data_type else None,
-                "tensors": len(sizes),
-                "bytes": sum(sizes),
-            }
-
     def _write(self, record: Mapping[str, Any]) -> None:
-        """Replace the record, whole or not at all."""
-        target = Path(self._request["record"])
-        unfinished = target.with_suffix(".new")
-        unfinished.write_text(json.dumps(record), encoding="utf-8")
-        unfinished.replace(target)
+        recording.write(Path(self._request["record"]), record)
 
 
 def _wait_for_threads() -> None:
@@ -376,13 +294,6 @@ def _wait_for_threads() -> None:
             thread.join()
 
 
-def _account(path: str) -> memoryview[int]:
-    size = 8 * (RISES + MOST_STATEMENTS)
-    with Path(path).open("w+b") as file:
-        file.truncate(size)
-        return memoryview(mmap.mmap(file.fileno(), size)).cast("q")
-
-
 def _status(end: SystemExit) -> int:
     if end.code is None:
         return 0
@@ -390,13 +301,3 @@ def _status(end: SystemExit) -> int:
         return end.code & 0xFF
     print(end.code, file=sys.stderr)
     return 1
-
-
-def _versions(tf: Any) -> dict[str, str]:
-    versions = {"python": platform.python_version()}
-    if tf is not None:
-        versions["tensorflow"] = tf.__version__
-        for name in ("keras", "numpy"):
-            with contextlib.suppress(metadata.PackageNotFoundError):
-                versions[name] = metadata.version(name)
-    return versions

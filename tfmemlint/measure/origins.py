@@ -39,6 +39,7 @@ class Origins:
         self._running = running
         self._operations: dict[str, set[int]] = {}
         self._pipelines: dict[Pipeline, None] = {}
+        self._iterated: set[Pipeline] = set()
 
     def listen(self) -> list[str]:
         """Start; what this TensorFlow does not let us hear."""
@@ -51,6 +52,8 @@ class Origins:
         try:
             dataset: Any = import_module("tensorflow.python.data.ops.dataset_ops").DatasetV2
             self._listen_to_pipelines(dataset, dataset.__init__)
+            iterator: Any = import_module("tensorflow.python.data.ops.iterator_ops").OwnedIterator
+            self._listen_to_iterators(iterator, iterator.__init__)
         except (ImportError, AttributeError):
             missing.append("steps of tf.data pipelines")
         return missing
@@ -63,6 +66,10 @@ class Origins:
         """A pipeline was made, or one made longer."""
         self._pipelines.pop(steps[1:], None)
         self._pipelines[steps] = None
+
+    def add_iterator(self, steps: Pipeline) -> None:
+        """Somebody goes through a pipeline, which counts for more than one that is only made."""
+        self._iterated.add(steps)
 
     def of_operation(self, name: str) -> int | None:
         """The statement that made the operation of this name; None where it is not the only one.
@@ -86,17 +93,25 @@ class Origins:
         }
         most = max(likeness.values(), default=0)
         alike = [pipeline for pipeline, shared in likeness.items() if shared == most > 0]
-        return _same(_keeper(pipeline, _place(pipeline, kinds)) for pipeline in alike)
+        return self._one_of(
+            (pipeline, _keeper(pipeline, _place(pipeline, kinds))) for pipeline in alike
+        )
 
     def of_any_element(self, *, batch: bool) -> int | None:
         """The statement that keeps the batches of any pipeline, or the elements that are made for
         them; None if that is not one for all."""
-        return _same(
-            _keeper(pipeline, index)
+        return self._one_of(
+            (pipeline, _keeper(pipeline, index))
             for pipeline in self._pipelines
             for index, step in enumerate(pipeline)
             if (_is_batch(step) if batch else step.kind in _RUN_FUNCTIONS)
         )
+
+    def _one_of(self, keepers: Iterable[tuple[Pipeline, int]]) -> int | None:
+        """The one keeper there is, or the one in pipelines that were gone through."""
+        found = list(keepers)
+        one = _same(statement for _, statement in found)
+        return one or _same(statement for steps, statement in found if steps in self._iterated)
 
     def _listen_to_graphs(self, graph: Any, create: Any) -> None:
         def create_and_note(owner: Any, *args: Any, **kwargs: Any) -> Any:
@@ -122,6 +137,13 @@ class Origins:
                 self.add_pipeline(steps)
 
         dataset.__init__ = begin_and_note
+
+    def _listen_to_iterators(self, iterator: Any, begin: Any) -> None:
+        def begin_and_note(owner: Any, dataset: Any = None, *args: Any, **kwargs: Any) -> None:
+            self.add_iterator(getattr(dataset, "_tfmemlint_steps", ()))
+            begin(owner, dataset, *args, **kwargs)
+
+        iterator.__init__ = begin_and_note
 
     def _users(self, traceback: Any) -> int | None:
         """The innermost statement of the user's; the frames are mapped back by AutoGraph."""
