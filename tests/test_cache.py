@@ -124,7 +124,7 @@ def test_a_cache_that_is_not_as_it_was_written_says_nothing(here: Path) -> None:
 def knows(path: str) -> bool:
     cache = opened(str(Path.cwd()), "")
     settings = Checker(Configs(lambda each: each, Config())).described(path)
-    return cache is not None and settings is not None and cache.knows(path, settings)
+    return cache is not None and settings is not None and bool(cache.known(path, settings))
 
 
 def test_a_cache_that_came_with_a_checkout_says_nothing(here: Path, tmp_path: Path) -> None:
@@ -153,11 +153,11 @@ def test_a_folder_that_others_may_write_to_is_not_used(here: Path) -> None:
 def test_runs_at_the_same_time_leave_a_cache_that_is_whole(here: Path) -> None:
     program = """
 import os
-from tfmemlint.cache import Seen, opened
+from tfmemlint.cache import Known, Seen, opened
 for round in range(60):
     cache = opened(os.getcwd(), "")
     for number in range(200):
-        cache.remember(f"{os.getpid()}-{round}-{number}", Seen(1, number, "0"), "settings")
+        cache.remember(f"{os.getpid()}-{round}-{number}", "settings", Known(Seen(1, number, "0")))
     cache.save()
 """
     command = [sys.executable, "-c", program]

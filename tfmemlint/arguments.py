@@ -43,6 +43,7 @@ def plain(argv: list[str]) -> SimpleNamespace | None:
         "paths": [],
         "fix": False,
         "unsafe_fixes": None,
+        "follow_imports": None,
         "show_fixes": False,
         "fix_only": False,
         "diff": False,
@@ -119,6 +120,8 @@ def override(options: SimpleNamespace) -> Callable[[Config], Config]:
         changes["output_format"] = output_format
     if options.unsafe_fixes is not None:
         changes["unsafe_fixes"] = options.unsafe_fixes
+    if options.follow_imports is not None:
+        changes["follow_imports"] = options.follow_imports
     try:
         if options.exclude is not None:
             changes["exclude"] = tuple(rooted(options.exclude, here))
@@ -177,7 +180,7 @@ def _parser() -> argparse.ArgumentParser:
         usage="tfmemlint check [OPTION ...] [PATH ...]",
         description="Find code that wastes or leaks memory in TensorFlow and Keras programs.",
         epilog="--no-fix undoes --fix; the same goes for --unsafe-fixes, --show-fixes, --fix-only, "
-        "--respect-gitignore and --force-exclude. "
+        "--follow-imports, --respect-gitignore and --force-exclude. "
         "Exit codes: 0 nothing was found, 1 something was found, 2 something could not be done.",
         allow_abbrev=False,
     )
@@ -192,6 +195,7 @@ def _parser() -> argparse.ArgumentParser:
     _switch(parser, "--unsafe-fixes", "apply fixes after which results may differ, too", None)
     _switch(parser, "--show-fixes", "list what was fixed")
     _switch(parser, "--fix-only", "apply fixes, and do not report what is left")
+    _switch(parser, "--follow-imports", "see what files import from each other [default]", None)
     add("--diff", action="store_true", help="write no file, print what --fix would change")
     add("--ignore-noqa", action="store_true", help="ignore comments that suppress findings")
     add("--output-format", choices=FORMATS, help=f"how to write findings [env: {FORMAT_VARIABLE}]")

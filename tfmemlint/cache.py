@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Mapping
 from contextlib import suppress
 from stat import S_ISDIR, S_ISREG
 from typing import NamedTuple
@@ -37,41 +36,56 @@ class Seen(NamedTuple):
     digest: str
 
 
+class Known(NamedTuple):
+    """A file that was found clean."""
+
+    seen: Seen
+    makes: tuple[str, ...] = ()
+    """The names of what it makes for other files."""
+    names: str = ""
+    """Stands for the names of what all files made in that run: of other files' it has none."""
+
+
+_Entries = dict[str, tuple[str, Known]]
+"""Settings and what was found with them, by path."""
+
+
 class Cache:
     """The files that earlier runs in one folder found clean, with the same settings each."""
 
-    def __init__(self, path: str, entries: Mapping[str, tuple[Seen, str]], start: str) -> None:
+    def __init__(self, path: str, entries: _Entries, start: str) -> None:
         self._path = path
-        self._entries = dict(entries)
+        self._entries = entries
         self._start = start
         self._changed = False
 
-    def knows(self, path: str, settings: str) -> bool:
-        """Whether a file was found clean with these settings and has not changed since."""
-        entry = self._entries.get(path)
-        if entry is None or entry[1] != settings:
-            return False
-        seen = entry[0]
+    def known(self, path: str, settings: str) -> Known | None:
+        """A file that was found clean with these settings and has not changed since."""
+        before, found = self._entries.get(path, (None, None))
+        if found is None or before != settings:
+            return None
+        seen = found.seen
         try:
             status = os.stat(path)
             if not S_ISREG(status.st_mode) or status.st_size != seen.size:
-                return False
+                return None
             if status.st_mtime_ns == seen.modified:
-                return True
+                return found
             with open(path, "rb") as file:
                 now = look(status, file.read())
         except OSError:
-            return False
+            return None
         if now.digest != seen.digest:
-            return False
+            return None
         if now.modified:
-            self.remember(path, now, settings)
-        return True
+            found = found._replace(seen=now)
+            self.remember(path, settings, found)
+        return found
 
-    def remember(self, path: str, seen: Seen, settings: str) -> None:
+    def remember(self, path: str, settings: str, found: Known) -> None:
         """A file was found clean."""
-        if "\n" not in path + settings and self._entries.get(path) != (seen, settings):
-            self._entries[path] = seen, settings
+        if "\n" not in path + settings and self._entries.get(path) != (settings, found):
+            self._entries[path] = settings, found
             self._changed = True
 
     def forget(self, path: str) -> None:
@@ -83,11 +97,12 @@ class Cache:
         if not self._changed or not _ours(os.path.dirname(self._path)):
             return
         kept = list(self._entries.items())[-_MOST:]
-        settings = {each: number for number, each in enumerate({each: 0 for _, (_, each) in kept})}
+        settings = {each: number for number, each in enumerate({each: 0 for _, (each, _) in kept})}
         lines = [f"{each}\n" for each in settings]
         lines += (
-            f"{seen.modified} {seen.size} {seen.digest} {settings[each]} {path}\n"
-            for path, (seen, each) in kept
+            f"{seen.modified} {seen.size} {seen.digest} {settings[each]} {names or '-'} "
+            f"{','.join(makes) or '-'} {path}\n"
+            for path, (each, (seen, makes, names)) in kept
         )
         body = "".join(lines).encode("utf-8", "surrogateescape")
         head = f"{self._start}\n{crc32(body)} {len(settings)}\n".encode("utf-8", "surrogateescape")
@@ -125,7 +140,7 @@ def look(status: os.stat_result, data: bytes) -> Seen:
     return Seen(status.st_mtime_ns if old else 0, len(data), digest)
 
 
-def _read(path: str, start: str) -> dict[str, tuple[Seen, str]]:
+def _read(path: str, start: str) -> _Entries:
     """The entries of a cache file; none if it is not exactly as it was written."""
     try:
         status = os.lstat(path)
@@ -138,10 +153,13 @@ def _read(path: str, start: str) -> dict[str, tuple[Seen, str]]:
             return {}
         lines = body.decode("utf-8", "surrogateescape").split("\n")
         settings = lines[:number]
-        entries: dict[str, tuple[Seen, str]] = {}
+        entries: _Entries = {}
         for line in lines[number:-1]:
-            modified, size, digest, each, name = line.split(" ", 4)
-            entries[name] = Seen(int(modified), int(size), digest), settings[int(each)]
+            modified, size, digest, each, names, makes, name = line.split(" ", 6)
+            seen = Seen(int(modified), int(size), digest)
+            made = () if makes == "-" else tuple(makes.split(","))
+            found = Known(seen, made, "" if names == "-" else names)
+            entries[name] = settings[int(each)], found
     except (OSError, ValueError, IndexError):
         return {}
     return entries

@@ -89,7 +89,8 @@ def _check(options: Namespace) -> int:
     if options.stdin:
         outcomes = [_check_stdin(options, configs, checker, path) for path in found.files]
     else:
-        outcomes = run(found.files, checker, options.jobs, _cache(options, settings, found))
+        cache = _cache(options, settings, found)
+        outcomes = run(found.files, checker, options.jobs, cache, options.paths or [os.curdir])
     if options.diff:
         _print_diffs(outcomes)
     if not options.silent:
@@ -277,6 +278,7 @@ def _show(options: Namespace, files: Sequence[str], checker: Checker) -> None:
             "rules": [rule.code for rule in plan.rules if rule.code in plan.reported_in(path)],
             "fixable": sorted(plan.fixable),
             "unsafe-fixes": plan.unsafe,
+            "follow-imports": config.follow_imports,
             "exclude": [*config.exclude, *config.extend_exclude],
             "tensorflow": config.tensorflow,
             "output-format": config.output_format,

@@ -93,6 +93,8 @@ class Config(NamedTuple):
     """Patterns of names, and of absolute paths."""
     extend_exclude: tuple[str, ...] = ()
     unsafe_fixes: bool = False
+    follow_imports: bool = True
+    """Whether what a file imports from others that are checked with it may say more of it."""
     tensorflow: str | None = None
     output_format: str | None = None
     plugins: tuple[str, ...] = ()
@@ -246,6 +248,7 @@ def read(table: object, path: str, root: str) -> Config:
             exclude=(*rooted(values["exclude"], root),) if "exclude" in values else EXCLUDED,
             extend_exclude=(*rooted(values.get("extend-exclude", ()), root),),
             unsafe_fixes=values.get("unsafe-fixes", False),
+            follow_imports=values.get("follow-imports", True),
             tensorflow=values.get("tensorflow"),
             output_format=values.get("output-format"),
             plugins=values.get("plugins", ()),
@@ -472,6 +475,14 @@ OPTIONS: Mapping[str, Option] = {
         "false",
         "unsafe-fixes = true",
         "Whether to apply fixes after which results may differ.",
+    ),
+    "follow-imports": Option(
+        "bool",
+        _flag,
+        "true",
+        "follow-imports = false",
+        "Whether to look at what files import from each other. None is read that is not checked:\n"
+        "where one file is checked alone, what only another one shows is not found.",
     ),
     "tensorflow": Option(
         "str",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tfmemlint.lines import Lines
 from tfmemlint.vocabulary import Diagnostic, Finding, Span
 
 if TYPE_CHECKING:
+    from tfmemlint.facts import Imported
     from tfmemlint.vocabulary import Rule
 
 UNREADABLE = ("TFM001", "unreadable")
@@ -20,6 +21,15 @@ ENGINE = dict((UNREADABLE, SYNTAX_ERROR, SKIPPED, INTERNAL_ERROR, UNUSED_SUPPRES
 """The codes, with their names, that belong to no rule."""
 
 _START = Span(0, 0)
+
+
+class Linted(NamedTuple):
+    """What came of linting one file."""
+
+    findings: tuple[Finding, ...]
+    """In order."""
+    makes: tuple[str, ...] = ()
+    """The names of what makes traced functions for other files, where that was asked."""
 
 
 def lint(
@@ -34,6 +44,20 @@ def lint(
     `tensorflow` is the oldest version that the code is to run with; None if any. `cells` are where
     the cells of a notebook begin.
     """
+    return lint_with(path, text, rules, tensorflow, cells).findings
+
+
+def lint_with(
+    path: str,
+    text: str,
+    rules: Iterable[Rule],
+    tensorflow: tuple[int, ...] | None = None,
+    cells: Sequence[int] = (),
+    imported: Imported | None = None,
+    *,
+    makes: bool = False,
+) -> Linted:
+    """As `lint`, knowing what other files say, and asked what this one `makes` for them."""
     from tfmemlint.parsing import TooDeep, refuse  # noqa: PLC0415
 
     rules = tuple(rules)
@@ -41,15 +65,15 @@ def lint(
     try:
         if not rules:
             refuse(text, path)
-            return ()
+            return Linted(())
         # The facts take longer to import than most files take to be found clean.
         from tfmemlint.source import File  # noqa: PLC0415
 
-        file = File(path, text, tensorflow, cells)
+        file = File(path, text, tensorflow, cells, imported)
     except SyntaxError as error:
-        return (Finding(*SYNTAX_ERROR, _diagnostic(error, text)),)
+        return Linted((Finding(*SYNTAX_ERROR, _diagnostic(error, text)),))
     except (TooDeep, RecursionError, MemoryError) as error:
-        return (_skipped(error),)
+        return Linted((_skipped(error),))
     for rule in rules:
         try:
             diagnostics = list(rule.check(file))
@@ -61,7 +85,16 @@ def lint(
             found[internal_error(f"{rule.code} failed: {type(error).__name__}: {error}")] = None
         else:
             found.update((Finding(rule.code, rule.name, each), None) for each in diagnostics)
-    return tuple(sorted(found, key=lambda finding: (finding.diagnostic.span, finding.code)))
+    names: set[str] = set()
+    if makes and not file.is_test:
+        try:
+            names = {name.rpartition(".")[2] for name in file.tf.factories.all}
+        except (RecursionError, MemoryError) as error:
+            found[_skipped(error)] = None
+        except Exception as error:  # noqa: BLE001
+            found[internal_error(f"the facts failed: {type(error).__name__}: {error}")] = None
+    findings = sorted(found, key=lambda finding: (finding.diagnostic.span, finding.code))
+    return Linted(tuple(findings), tuple(sorted(names)))
 
 
 def unreadable(why: str) -> Finding:

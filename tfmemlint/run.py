@@ -19,16 +19,18 @@ from tfmemlint.linting import (
     ENGINE,
     INTERNAL_ERROR,
     UNUSED_SUPPRESSION,
+    Linted,
     internal_error,
-    lint,
+    lint_with,
     skipped,
     unreadable,
 )
 from tfmemlint.vocabulary import Applicability, Cell, Checked, Edit, Finding, Rule
 
 if TYPE_CHECKING:
-    from tfmemlint.cache import Cache, Seen
+    from tfmemlint.cache import Cache, Known, Seen
     from tfmemlint.notebooks import Notebook
+    from tfmemlint.project import Project
 
 LARGEST = 2_000_000
 """Bytes of a file that is analysed: what is larger was not written by hand."""
@@ -63,6 +65,8 @@ class Outcome(NamedTuple):
     """Why the file could not be written."""
     seen: Seen | None = None
     """What the file was like, where that is to be remembered: it was found clean."""
+    makes: tuple[str, ...] = ()
+    """The names of what makes traced functions for other files."""
 
 
 class Plan(NamedTuple):
@@ -115,6 +119,10 @@ class Checker:
         self.rules: dict[str, Rule] = {}
         self.looks = False
         """Whether outcomes are to say what clean files were like."""
+        self.shares = False
+        """Whether outcomes are to say what files make for others."""
+        self.project: Project | None = None
+        """What files import from each other, once each has said what it makes."""
 
     @property
     def ready(self) -> bool:
@@ -172,7 +180,8 @@ class Checker:
         if data is None:
             return self._answer(path, skipped(f"larger than {LARGEST_READ} bytes"))
         outcome = self.check(path, data)
-        if self.looks and outcome == Outcome(Checked(path, "", cells=outcome.checked.cells)):
+        clean = Outcome(Checked(path, "", cells=outcome.checked.cells), makes=outcome.makes)
+        if self.looks and outcome == clean and self.project is None:
             from tfmemlint.cache import look  # noqa: PLC0415
 
             outcome = outcome._replace(seen=look(status, data))
@@ -180,7 +189,7 @@ class Checker:
 
     def check(self, path: str, data: bytes) -> Outcome:
         """Check what a file holds; raises nothing that is the file's or a rule's doing."""
-        if not screen.mentions_tensorflow(data):
+        if self.project is None and not screen.mentions_tensorflow(data):
             return Outcome(Checked(path, ""))
         largest = LARGEST_NOTEBOOK if _is_notebook(path) else LARGEST
         if len(data) > largest:
@@ -207,17 +216,17 @@ class Checker:
 
     def _look(self, path: str, opened: _Opened, plan: Plan) -> tuple[Outcome, Outcome | None]:
         """The file as it is, and as it would be with its fixes applied."""
-        now, findings = opened, self._findings(path, plan, opened)
-        found = Outcome(_checked(path, opened, findings))
+        now, (findings, makes) = opened, self._findings(path, plan, opened)
+        found = Outcome(_checked(path, opened, findings), makes=makes)
         if not self._fix or not any(finding.diagnostic.fix for finding in findings):
             return found, None
         from tfmemlint.fixing import repair  # noqa: PLC0415
 
         def look(text: str, edits: Sequence[Edit]) -> tuple[Finding, ...]:
-            nonlocal now, findings
+            nonlocal now, findings, makes
             if edits:
                 now = _edited(now, text, edits)
-                findings = self._findings(path, plan, now)
+                findings, makes = self._findings(path, plan, now)
             return findings
 
         repaired = repair(
@@ -239,27 +248,50 @@ class Checker:
             _checked(path, now, findings),
             tuple(repaired.counts.items()),
             Change(opened.data, now.data),
+            makes=makes,
         )
 
-    def _findings(self, path: str, plan: Plan, opened: _Opened) -> tuple[Finding, ...]:
+    def _findings(self, path: str, plan: Plan, opened: _Opened) -> Linted:
         here, text = plan.reported_in(path), opened.content.text
         words = screen.words(screen.code(text.encode("utf-8", "surrogatepass")))
+        follows = self.config(path).follow_imports
+        across = [rule for rule in plan.rules if rule.across_files and follows]
         rules = [rule for rule in plan.rules if rule.code in here]
-        rules = screen.awaited(rules, words)
+        awaited, imported, makes = screen.awaited(rules, words), None, False
+        if self.project is not None:
+            imported = self.project.imported(path)
+            rules = [rule for rule in rules if rule in across or rule in awaited]
+        else:
+            makes = self.shares and bool(awaited and screen.awaited(across, words))
+            rules = awaited
         oldest = self._configs.oldest_tensorflow(_folder(path)) if rules else None
         cells = [cell.start for cell in _cells(opened)]
-        findings = lint(path, text, rules, oldest, cells)
+        findings, names = lint_with(path, text, rules, oldest, cells, imported, makes=makes)
         if self._noqa:
             from tfmemlint.suppress import suppress  # noqa: PLC0415
 
             ran = None if here.issuperset(plan.codes.values()) else here
+            # Of what may be needed once other files are given, too, none is called unused.
+            open_ = {rule.code for rule in across if rule.code in text or rule.name in text}
+            ran = here - open_ if open_ else ran
             findings = suppress(text, findings, plan.codes.get, ran, cells)
         reported = [
             finding if finding.code in plan.fixable else _unapplied(finding)
             for finding in _in_cells(findings, opened)
             if finding.code in here
         ]
-        return tuple(sorted(reported, key=lambda each: (each.diagnostic.span, each.code)))
+        in_order = sorted(reported, key=lambda each: (each.diagnostic.span, each.code))
+        return Linted(tuple(in_order), names)
+
+    def concerned(self, path: str) -> bool:
+        """Whether a file mentions what another one makes."""
+        if self.project is None or not self.config(path).follow_imports:
+            return False
+        try:
+            data = _read(path, os.stat(path))
+        except OSError:
+            return False
+        return data is not None and self.project.concerns(path, data)
 
     def _answer(self, path: str, finding: Finding) -> Outcome:
         findings = (finding,) if finding.code in self.plan(path).reported_in(path) else ()
@@ -267,28 +299,49 @@ class Checker:
 
 
 def run(
-    paths: Sequence[str], checker: Checker, jobs: int | None = None, cache: Cache | None = None
+    paths: Sequence[str],
+    checker: Checker,
+    jobs: int | None = None,
+    cache: Cache | None = None,
+    roots: Sequence[str] = (),
 ) -> list[Outcome]:
     """Check files, in order; by several processes once it is clear that there is work.
 
     `jobs` is how many; None for as many as can run at once. What a cache knows is not checked.
+    Once all files have said what they make for others, those that mention any of it are checked
+    again: they may import it, as from one of the `roots`.
     """
-    if cache is None:
-        return _run(paths, checker, jobs)
-    checker.looks = True
-    settings = {path: checker.described(path) for path in paths}
-    known = {path for path, each in settings.items() if each and cache.knows(path, each)}
-    checked = iter(_run([path for path in paths if path not in known], checker, jobs))
-    outcomes = [Outcome(Checked(path, "")) if path in known else next(checked) for path in paths]
-    for outcome in outcomes:
-        path = outcome.checked.path
-        described = settings[path]
-        if outcome.seen and described:
-            cache.remember(path, outcome.seen, described)
-        elif path not in known:
-            cache.forget(path)
-    cache.save()
-    return outcomes
+    checker.looks = cache is not None
+    checker.shares = checker.looks or len(paths) > 1
+    settings = {path: checker.described(path) if cache is not None else None for path in paths}
+    known = _known(settings, cache) if cache is not None else {}
+    outcomes = {path: Outcome(Checked(path, ""), makes=each.makes) for path, each in known.items()}
+    fresh = [path for path in paths if path not in known]
+    outcomes.update(zip(fresh, _run(fresh, checker, jobs), strict=True))
+    makes = {path: each.makes for path, each in outcomes.items() if each.makes}
+    again: list[str] = []
+    names = ""
+    if makes:
+        from tfmemlint.project import Project  # noqa: PLC0415
+
+        checker.project = Project(paths, roots, makes)
+        names = checker.project.names
+        rest = (path for path in paths if path not in known or known[path].names != names)
+        again = [path for path in rest if checker.concerned(path)]
+        for path, outcome in zip(again, _run(again, checker, jobs), strict=True):
+            outcomes[path] = _after(outcomes[path], outcome)
+    if cache is not None:
+        from tfmemlint.cache import Known  # noqa: PLC0415
+
+        for path, described in settings.items():
+            before, outcome = known.get(path), outcomes[path]
+            seen = before.seen if before else outcome.seen
+            if described is None or seen is None or path in again:
+                cache.forget(path)
+            elif names or before is None:
+                cache.remember(path, described, Known(seen, outcome.makes, names))
+        cache.save()
+    return [outcomes[path] for path in paths]
 
 
 def _run(paths: Sequence[str], checker: Checker, jobs: int | None) -> list[Outcome]:
@@ -392,6 +445,21 @@ def _in_cells(findings: Iterable[Finding], opened: _Opened) -> Iterable[Finding]
 def _cells(opened: _Opened) -> tuple[Cell, ...]:
     """The cells of a notebook, none of any other file."""
     return () if isinstance(opened.content, Decoded) else opened.content.cells
+
+
+def _known(settings: Mapping[str, str | None], cache: Cache) -> dict[str, Known]:
+    found = {path: cache.known(path, each) for path, each in settings.items() if each}
+    return {path: each for path, each in found.items() if each is not None}
+
+
+def _after(first: Outcome, second: Outcome) -> Outcome:
+    """What checking a file twice came to."""
+    if first.change is not None:
+        return second  # the first time it was not written
+    fixed = dict(second.fixed)
+    for code, number in first.fixed:
+        fixed[code] = fixed.get(code, 0) + number
+    return second._replace(fixed=tuple(fixed.items()))
 
 
 def _checked(path: str, opened: _Opened, findings: tuple[Finding, ...]) -> Checked:

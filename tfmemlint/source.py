@@ -14,6 +14,7 @@ from tfmemlint.vocabulary import Span
 
 if TYPE_CHECKING:
     from tfmemlint.concrete import Concrete
+    from tfmemlint.facts import Imported
 
 
 class File:
@@ -25,6 +26,7 @@ class File:
         text: str,
         tensorflow: tuple[int, ...] | None = None,
         cells: Sequence[int] = (),
+        imported: Imported | None = None,
     ) -> None:
         self.path = path
         self.text = text
@@ -33,7 +35,7 @@ class File:
         self.tensorflow = tensorflow
         """The oldest version that the code is to run with; None if any."""
         self.tree = parse(text, path)
-        self.tf = TensorFlow(self.tree)
+        self.tf = TensorFlow(self.tree, imported)
 
     @cached_property
     def lines(self) -> Lines:

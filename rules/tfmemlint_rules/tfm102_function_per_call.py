@@ -67,11 +67,14 @@ def _message(file: File, remake: Remake) -> str:
     if within is not None:
         name = f"`{getattr(within, 'name', 'lambda')}` makes another `tf.function` at every call"
         return f"{name} and is called {rounds}" if rounds else f"{name}, to be traced anew"
+    if isinstance(maker, ast.Call) and maker is remake.used:
+        name = f"`{ast.unparse(maker.func)}` makes another `tf.function` at every call"
+        return f"{name} and is called {rounds}"
     if isinstance(maker, ast.Call) and maker is not made:
         return f"`{ast.unparse(maker.func)}` gives another `tf.function` {rounds}, traced anew"
-    if isinstance(made, ast.Call):
-        return f"`{_short(ast.unparse(made))}` is another function {rounds}, traced anew"
-    return f"`{made.name}` is another `tf.function` {rounds}, traced anew"
+    if isinstance(maker, ast.Call):
+        return f"`{_short(ast.unparse(maker))}` is another function {rounds}, traced anew"
+    return f"`{maker.name}` is another `tf.function` {rounds}, traced anew"
 
 
 def _header(file: File, loop: Loop) -> str:
@@ -88,7 +91,7 @@ def _short(text: str) -> str:
 def _fix(file: File, remake: Remake, name: str) -> Fix | None:
     """The function made above the loop, if nothing there could make it another one."""
     made, loop = remake.made, remake.loop
-    if loop is None or remake.within is not None or remake.maker is not made:
+    if loop is None or made is None or remake.within is not None or remake.maker is not made:
         return None
     if not file.tf.remakes.same_before(made, loop):
         return None
@@ -150,4 +153,5 @@ RULE = Rule(
     claim=Claim(Metric.TRACES, at_most=0.06, because="the function is traced once, not per round"),
     triggers=("function",),
     check=check,
+    across_files=True,
 )

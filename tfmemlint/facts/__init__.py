@@ -17,9 +17,11 @@ from tfmemlint.facts.dtypes import Dtypes
 from tfmemlint.facts.elements import Elements, Passage
 from tfmemlint.facts.epochs import Again, Epochs
 from tfmemlint.facts.escapes import Escape, Escapes
+from tfmemlint.facts.factories import Factories
 from tfmemlint.facts.flow import Flow, Frame, Origin
 from tfmemlint.facts.functions import Functions, default
 from tfmemlint.facts.graph_loops import GraphLoops, InGraph
+from tfmemlint.facts.imports import Factory, Imported, Imports
 from tfmemlint.facts.iterables import Iterables
 from tfmemlint.facts.kinds import Extent, Kind, Value
 from tfmemlint.facts.lengths import Lengths
@@ -60,6 +62,7 @@ __all__ = [
     "End",
     "Escape",
     "Extent",
+    "Factory",
     "Frame",
     "From",
     "FunctionNode",
@@ -67,6 +70,7 @@ __all__ = [
     "Growth",
     "Handled",
     "How",
+    "Imported",
     "InGraph",
     "Into",
     "Kind",
@@ -102,8 +106,9 @@ _TESTS = ("absl.testing", "keras.testing", "pytest", "tensorflow.test.TestCase",
 class TensorFlow:
     """The facts of one file, each subject found when it is first asked for."""
 
-    def __init__(self, module: ast.Module) -> None:
+    def __init__(self, module: ast.Module, imported: Imported | None = None) -> None:
         self.tree = Tree(module)
+        self._imported = imported
 
     @cached_property
     def bindings(self) -> Bindings:
@@ -119,6 +124,18 @@ class TensorFlow:
     def functions(self) -> Functions:
         """The functions of the module and their calls."""
         return Functions(self.tree, self.bindings, self.names)
+
+    @cached_property
+    def imports(self) -> Imports:
+        """What the files that this one imports say of themselves."""
+        return Imports(self.tree, self.bindings, self.functions, self._imported)
+
+    @cached_property
+    def factories(self) -> Factories:
+        """What makes traced functions for other files."""
+        return Factories(
+            self.tree, self.bindings, self.functions, self.tracing, self.uses, self.remakes
+        )
 
     @cached_property
     def flow(self) -> Flow:
@@ -315,6 +332,7 @@ class TensorFlow:
             self.loops,
             self.tracing,
             self.uses,
+            self.imports,
         )
 
     @cached_property

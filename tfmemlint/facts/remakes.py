@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
 from tfmemlint.facts import makers
-from tfmemlint.facts.bindings import Bindings, How
+from tfmemlint.facts.bindings import Binding, Bindings, How
 from tfmemlint.facts.functions import Functions
+from tfmemlint.facts.imports import Imports
 from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.loops import Loop, Loops
 from tfmemlint.facts.names import Names
@@ -33,8 +34,8 @@ _DATA = frozenset({Kind.ARRAY, Kind.DATASET, Kind.NUMBER, Kind.TENSOR})
 class Remake(NamedTuple):
     """One traced function that is made many times, and called each time."""
 
-    made: Made
-    """The decorated definition, or the call of `tf.function`."""
+    made: Made | None
+    """The decorated definition, or the call of `tf.function`; None where another file has it."""
     maker: Made
     """What stands in the code that repeats: `made`, or a call of the factory that holds it."""
     used: ast.Call
@@ -58,6 +59,7 @@ class Remakes:
         loops: Loops,
         tracing: Tracing,
         uses: Uses,
+        imports: Imports,
     ) -> None:
         self._tree = tree
         self._bindings = bindings
@@ -67,19 +69,31 @@ class Remakes:
         self._loops = loops
         self._tracing = tracing
         self._uses = uses
+        self._imports = imports
 
     @cached_property
     def all(self) -> tuple[Remake, ...]:
         """Every function remade, in source order of what repeats, each once."""
         found: dict[tuple[Made, Made], Remake] = {}
-        for made in self._made():
+        for made in self.made:
             trails = self._trails(made)
+            read = [name for name in self.free(made) if self.is_object(name)] if trails else []
             for trail in trails:
-                remake = self._remake(made, trail, len(trails) == 1)
+                used, only = self.call_with(trail[-1]), len(trails) == 1
+                remake = self._remake(made, trail, used, read, only=only)
                 if remake is not None:
                     found.setdefault((made, remake.maker), remake)
-        ordered = sorted(found.values(), key=lambda each: (each.maker.lineno, each.made.lineno))
-        return tuple(ordered)
+        for call, factory in self._imports.factories:
+            read = self._read(self._imports.given(call, factory))
+            if read is None:
+                continue
+            for trail in self._trails(call) if factory.gives else [(call,)]:
+                used = self.call_with(trail[-1]) if factory.gives else call
+                remake = self._remake(None, trail, used, read, only=False)
+                if remake is not None and not self._is_reset(read, remake.loop):
+                    found.setdefault((call, remake.maker), remake)
+        ordered = sorted(found.items(), key=lambda each: (each[1].maker.lineno, each[0][0].lineno))
+        return tuple(remake for _, remake in ordered)
 
     def free(self, made: Made) -> Iterator[ast.Name]:
         """The names a traced function, or one of this module it calls, reads from around it."""
@@ -230,6 +244,11 @@ class Remakes:
         named = all(each.how in (How.DEFINED, How.IMPORTED) for each in found)
         return not (found and named) and not self._is_ready_made(name)
 
+    @cached_property
+    def made(self) -> tuple[Made, ...]:
+        """Every traced function that is made: decorated definitions, and calls of `tf.function`."""
+        return tuple(self._made())
+
     def _made(self) -> Iterator[Made]:
         wraps = self._functions.makes_tf_function
         for definition in self._tree.all(ast.FunctionDef, ast.AsyncFunctionDef):
@@ -242,50 +261,62 @@ class Remakes:
 
     def _trails(self, made: Made) -> list[Trail]:
         """The ways to the uses of what is made; none where something may keep it for later."""
-        starts: list[ast.expr] = []
-        if isinstance(made, ast.Call):
-            starts.append(made)
-        else:
-            for binding in self._bindings.of(self._tree.scope(made), made.name):
-                if binding.node is made:
-                    starts += self._bindings.readers(binding)
         found: list[Trail] = []
-        for start in starts:
+        for start in self.starts(made):
             trails = self._uses.of(start)
-            if trails is None or any(map(self._is_put_away, trails)):
+            if trails is None or any(map(self.is_put_away, trails)):
                 return []
             found += trails
         return found
 
-    def _is_put_away(self, trail: Trail) -> bool:
+    def starts(self, made: Made) -> list[ast.expr]:
+        """The expressions that stand for what is made first: the call, or the definition's name."""
+        if isinstance(made, ast.Call):
+            return [made]
+        starts: list[ast.expr] = []
+        for binding in self._bindings.of(self._tree.scope(made), made.name):
+            if binding.node is made:
+                starts += self._bindings.readers(binding)
+        return starts
+
+    def is_put_away(self, trail: Trail) -> bool:
         """Whether a use may keep the function: `steps.append(step)`, `{"train": step}`."""
         above = self._tree.parent(trail[-1])
         looked_at = isinstance(above, (ast.Attribute, ast.Expr))
-        return not looked_at and self._call_with(trail[-1]) is None
+        return not looked_at and self.call_with(trail[-1]) is None
 
-    def _remake(self, made: Made, trail: Trail, only: bool) -> Remake | None:
+    def _remake(
+        self,
+        made: Made | None,
+        trail: Trail,
+        used: ast.Call | None,
+        read: list[ast.Name],
+        *,
+        only: bool,
+    ) -> Remake | None:
+        """What the code on a trail makes again, where all it is made for stays the same."""
         calls = [each for each in trail if isinstance(each, ast.Call)]
         maker = calls[-1] if calls else made
-        used = self._call_with(trail[-1])
-        if used is None or self._tracing.why(maker) is not None or self._is_kept(maker):
+        if maker is None or used is None:
+            return None
+        if self._tracing.why(maker) is not None or self.is_kept(maker):
             return None
         loop = self._many(maker, used)
         if loop is not None:
-            around = self._extent(loop)
-            private = any(self._renews(name, calls, around) for name in self.free(made))
+            private = any(self._renews(name, calls, self._extent(loop)) for name in read)
             return None if private else Remake(made, maker, used, loop, None)
         within = self._tree.function(maker)
         if within is not self._tree.function(used) or not isinstance(within, ast.FunctionDef):
             return None
-        once = within.name == "__init__" or not all(map(_is_plain, within.decorator_list))
-        if once or any(self._renews(name, calls, within) for name in self.free(made)):
+        once = within.name == "__init__" or not all(map(is_plain, within.decorator_list))
+        if once or any(self._renews(name, calls, within) for name in read):
             return None
         callers = self._functions.calls_of(within)
         for call in callers:
             loop = self._many(call, call)
-            if loop is None or self._is_kept(call) or self._tracing.why(call) is not None:
+            if loop is None or self.is_kept(call) or self._tracing.why(call) is not None:
                 continue
-            passed = self._passed(made, within, call)
+            passed = self._passed(read, within, call)
             if not any(self._is_new(each, self._extent(loop)) for each in passed):
                 return Remake(made, maker, used, loop, within)
         at_once = used.func is maker or (only and not self._loops.around(used))
@@ -293,7 +324,7 @@ class Remakes:
             return None
         return Remake(made, maker, used, None, within)
 
-    def _call_with(self, use: ast.expr) -> ast.Call | None:
+    def call_with(self, use: ast.expr) -> ast.Call | None:
         """The call that runs a function at one of its uses, or hands it to what does."""
         call = self._tree.parent(use)
         if not isinstance(call, ast.Call):
@@ -338,7 +369,7 @@ class Remakes:
             return self._tree.parent(loop.node) or loop.node
         return loop.node
 
-    def _is_kept(self, node: ast.AST) -> bool:
+    def is_kept(self, node: ast.AST) -> bool:
         """Whether a test stands between `node` and its loop or function: `if step is None:`."""
         below = node
         for above in self._tree.ancestors(node):
@@ -349,7 +380,7 @@ class Remakes:
             below = above
         return False
 
-    def _is_given(self, made: Made) -> bool:
+    def _is_given(self, made: Made | None) -> bool:
         """Whether callers say which function is traced: it may be another one each time."""
         given = _given(made) if isinstance(made, ast.Call) else None
         binding = self._bindings.only(given) if isinstance(given, ast.Name) else None
@@ -367,18 +398,22 @@ class Remakes:
         )
 
     def _passed(
-        self, made: Made, within: FunctionNode, call: ast.Call
+        self, read: list[ast.Name], within: FunctionNode, call: ast.Call
     ) -> Iterator[ast.expr | None]:
         """What a call gives `within` of all that the traced function reads from there."""
-        for name in self.free(made):
-            for binding in self._bindings.reaching(name) if self._is_object(name) else ():
+        for name in read:
+            for binding in self._bindings.reaching(name):
                 if binding.how is How.PARAMETER and self._tree.inside(binding.node, within):
-                    if self._functions.instance_of(name) and isinstance(call.func, ast.Attribute):
-                        yield call.func.value
-                    else:
-                        yield self._functions.argument(call, within, name.id)
+                    yield self._taken(call, name)
 
-    def _is_object(self, name: ast.Name) -> bool:
+    def _taken(self, call: ast.Call, name: ast.Name) -> ast.expr | None:
+        """What a call gives its function for a parameter, be that the object of a method."""
+        if self._functions.instance_of(name) and isinstance(call.func, ast.Attribute):
+            return call.func.value
+        function = self._functions.function(call.func)
+        return None if function is None else self._functions.argument(call, function, name.id)
+
+    def is_object(self, name: ast.Name) -> bool:
         """Whether what a traced function reads may be a model or the like: it is more than data."""
         above = self._tree.parent(name)
         if isinstance(above, ast.Attribute):
@@ -393,8 +428,6 @@ class Remakes:
     def _renews(self, name: ast.Name, calls: list[ast.Call], container: ast.AST) -> bool:
         """Whether what the function reads is itself another object each time: a model, say."""
         factories = {self._functions.function(each.func): each for each in calls}
-        if not self._is_object(name):
-            return False
         for binding in self._bindings.reaching(name):
             if binding.how in (How.DEFINED, How.IMPORTED):
                 continue
@@ -405,18 +438,51 @@ class Remakes:
                     if isinstance(each, FUNCTIONS)
                 )
                 call = factories.get(function)
-                given = self._functions.argument(call, function, name.id) if call else None
-                if call is not None and self._is_new(given, container):
+                if call is not None and self._is_new(self._taken(call, name), container):
                     return True
                 continue  # of the container itself: its callers tell
             around = self._tree.function(binding.node)
             in_factory = around is not None and around in factories
             inside = in_factory or self._tree.inside(binding.node, container)
-            if inside and self._values.bound(binding).kind not in _DATA:
-                maker = self._names.qualified(getattr(binding.value, "func", None)) or ""
-                if not maker.startswith("keras.metrics."):  # one would do: it can be reset
-                    return True
+            if inside and self.is_own_object(binding):
+                return True
         return False
+
+    def is_own_object(self, binding: Binding) -> bool:
+        """Whether a name is given more than data: something that a function is made for."""
+        maker = self._names.qualified(getattr(binding.value, "func", None)) or ""
+        is_metric = maker.startswith("keras.metrics.")  # one would do: it can be reset
+        return not is_metric and self._values.bound(binding).kind not in _DATA
+
+    def _read(self, given: Iterable[ast.expr | None]) -> list[ast.Name] | None:
+        """The names of what a function is given to read; None where that is made for the call."""
+        names: list[ast.Name] = []
+        for each in given:
+            if isinstance(each, (ast.Constant, ast.Lambda)):
+                continue
+            root = each
+            while isinstance(root, ast.Attribute):
+                root = root.value
+            if not isinstance(root, ast.Name):
+                return None
+            names.append(root)
+        return names
+
+    def _is_reset(self, read: list[ast.Name], loop: Loop | None) -> bool:
+        """Whether a loop sets what is read of an object: `self.model = build()`."""
+        if loop is None:
+            return False
+        attributes = {ast.unparse(above) for name in read if (above := self._attribute(name))}
+        return bool(attributes) and any(
+            isinstance(each, ast.Attribute)
+            and not isinstance(each.ctx, ast.Load)
+            and ast.unparse(each) in attributes
+            for each in ast.walk(self._extent(loop))
+        )
+
+    def _attribute(self, name: ast.Name) -> ast.Attribute | None:
+        above = self._tree.parent(name)
+        return above if isinstance(above, ast.Attribute) else None
 
     def _is_new(self, expression: ast.expr | None, container: ast.AST) -> bool:
         """Whether an expression gives another object each time its container runs."""
@@ -467,7 +533,7 @@ def _root(node: ast.AST) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def _is_plain(decorator: ast.expr) -> bool:
+def is_plain(decorator: ast.expr) -> bool:
     return isinstance(decorator, ast.Name) and decorator.id in ("classmethod", "staticmethod")
 
 

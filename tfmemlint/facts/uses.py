@@ -29,11 +29,18 @@ class Uses:
         A use is where the value is neither just returned nor just given a name. Names that may
         hold another value as well, or that other functions read, are out of sight.
         """
+        return self._of(expression, leaving=True)
+
+    def here(self, expression: ast.expr) -> tuple[Trail, ...] | None:
+        """As `of`, within one function: what is returned is used there."""
+        return self._of(expression, leaving=False)
+
+    def _of(self, expression: ast.expr, *, leaving: bool) -> tuple[Trail, ...] | None:
         found: list[Trail] = []
         pending: list[Trail] = [(expression,)]
         while pending:
             trail = pending.pop()
-            following = self._following(trail[-1])
+            following = self._following(trail[-1], leaving)
             if following is None or len(trail) > _MAX_HOPS:
                 return None
             if not following:
@@ -41,12 +48,14 @@ class Uses:
             pending += [(*trail, each) for each in reversed(following)]
         return tuple(found)
 
-    def _following(self, node: ast.expr) -> list[ast.expr] | None:
+    def _following(self, node: ast.expr, leaving: bool) -> list[ast.expr] | None:
         """What stands for the same value next; nothing at a use, None out of sight."""
         parent = self._tree.parent(node)
         if isinstance(parent, ast.Return):
             function = self._tree.function(parent)
-            return self._calls(function) if function is not None else None
+            if function is None or not leaving:
+                return []
+            return self._calls(function)
         if isinstance(parent, (ast.Lambda, ast.Yield, ast.YieldFrom)):
             return None
         if not isinstance(parent, (ast.Assign, ast.AnnAssign)):

@@ -1,0 +1,188 @@
+"""The files of one run to each other: what one of them imports from another.
+
+Only files that were given are looked at, and nothing of them is run. Where it is not certain which
+file or which function an import means, there is no answer.
+"""
+
+# pathlib takes longer to import than a small file takes to check.
+# ruff: noqa: PTH100, PTH116, PTH118, PTH120, PTH123
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from itertools import chain
+from stat import S_ISREG
+
+from tfmemlint.decoding import UndecodableError, decode
+from tfmemlint.facts.imports import Factory, Imported
+from tfmemlint.parsing import TooDeep
+from tfmemlint.source import File
+
+LIBRARIES = sys.stdlib_module_names | {"keras", "numpy", "tensorflow", "tf_keras"}
+"""What no file that was given is taken for, even where it has the name of one."""
+
+_LARGEST = 2_000_000
+_MOST_HOPS = 20
+"""Files that an import is followed through."""
+_MOST_OPEN = 16
+_PACKAGE = "__init__.py"
+
+_Place = tuple[str, tuple[str, ...]]
+"""A file, and the parts of a dotted name that are to be found in it."""
+
+
+class Project:
+    """The files of a run, once it is known which of them make traced functions for others."""
+
+    def __init__(
+        self, paths: Iterable[str], roots: Iterable[str], makes: Mapping[str, Iterable[str]]
+    ) -> None:
+        """`makes` has the names, by path; imports may be absolute from any of the `roots`."""
+        self._files = frozenset(os.path.abspath(path) for path in paths if path.endswith(".py"))
+        self._roots = frozenset(map(os.path.abspath, roots))
+        self._makers = {os.path.abspath(path): frozenset(names) for path, names in makes.items()}
+        self._names = frozenset[str]().union(*self._makers.values())
+        self.names = _digest(self._makers.values())
+        """Stands for all that is made: it is another one where there is more, or less."""
+        self._factories: dict[str, Mapping[str, Factory]] = {}
+        self._found: dict[tuple[str, str], Factory | None] = {}
+        self._opened: dict[str, File] = {}
+
+    def concerns(self, path: str, data: bytes) -> bool:
+        """Whether a file that holds `data` mentions anything that another one makes."""
+        others = self._others(path)
+        return any(name.encode() in data for name in others)
+
+    def imported(self, path: str) -> Imported:
+        """What the files that one imports have to say to it."""
+        folder = os.path.dirname(os.path.abspath(path))
+
+        def factory(name: str) -> Factory | None:
+            key = folder, name
+            if key not in self._found:
+                self._found[key] = self._factory(folder, name, set())
+            return self._found[key]
+
+        return Imported(self._others(path), factory)
+
+    def _others(self, path: str) -> frozenset[str]:
+        """The names of what all other files make."""
+        here = os.path.abspath(path)
+        if here not in self._makers:
+            return self._names
+        others = (names for maker, names in self._makers.items() if maker != here)
+        return frozenset[str]().union(*others)
+
+    def _factory(self, folder: str, name: str, seen: set[_Place]) -> Factory | None:
+        """What a dotted name means in a file of a folder."""
+        place = self._place(folder, name)
+        if place is None or place in seen or len(seen) == _MOST_HOPS:
+            return None
+        seen.add(place)
+        return self._within(*place, seen)
+
+    def _place(self, folder: str, name: str) -> _Place | None:
+        """The one file that the first parts of a name mean, and what is left of the name."""
+        plain = name.lstrip(".")
+        parts = tuple(plain.split("."))
+        level = len(name) - len(plain)
+        if not level:
+            roots = self._searched(folder) if parts[0] not in LIBRARIES else ()
+            found = {self._below(root, parts) for root in roots} - {None}
+            return found.pop() if len(found) == 1 else None
+        for _ in range(level - 1):
+            folder = os.path.dirname(folder)
+        package = os.path.join(folder, _PACKAGE)
+        if package not in self._files:
+            return self._below(folder, parts)
+        below = None if self._binds(package, parts[0]) else self._below(folder, parts)
+        return below or (package, parts)
+
+    def _searched(self, folder: str) -> set[str]:
+        """The folders in which Python may have been told to look for modules."""
+        searched = set(self._roots)
+        while True:
+            searched |= {folder, os.path.join(folder, "src")}
+            folder, below = os.path.dirname(folder), folder
+            if folder == below:
+                return searched
+
+    def _below(self, folder: str, parts: tuple[str, ...]) -> _Place | None:
+        """The module that the first parts mean in a folder; what a package binds comes first."""
+        found: _Place | None = None
+        for number, part in enumerate(parts, 1):
+            rest = parts[number:]
+            folder = os.path.join(folder, part)
+            package = os.path.join(folder, _PACKAGE)
+            if package in self._files:
+                found = package, rest
+                if rest and self._binds(package, rest[0]):
+                    return found
+            elif f"{folder}.py" in self._files:
+                return f"{folder}.py", rest
+            elif found is not None:
+                return found
+        return found
+
+    def _within(self, path: str, parts: tuple[str, ...], seen: set[_Place]) -> Factory | None:
+        """What parts of a name mean in a file: what it makes, or imports under that name."""
+        own = self._made_in(path).get(".".join(parts))
+        if own is not None or not parts:
+            return own
+        plain = parts[0].removesuffix("()")
+        file, folder = self._open(path, plain), os.path.dirname(path)
+        if file is None:
+            return None
+        imports = file.tf.imports
+        if file.tf.bindings.of(file.tree, plain):
+            target = imports.exported(plain)
+            name = ".".join([f"{target}{parts[0].removeprefix(plain)}", *parts[1:]])
+            return self._factory(folder, name, seen) if target is not None else None
+        names = (prefix + ".".join(parts) for prefix in imports.starred)
+        found = {self._factory(folder, each, seen) for each in names} - {None}
+        return found.pop() if len(found) == 1 else None
+
+    def _binds(self, path: str, name: str) -> bool:
+        """Whether a module itself gives a name its meaning."""
+        plain = name.removesuffix("()")
+        file = self._open(path, plain)
+        return file is not None and bool(file.tf.bindings.of(file.tree, plain))
+
+    def _made_in(self, path: str) -> Mapping[str, Factory]:
+        if path not in self._makers:
+            return {}
+        if path not in self._factories:
+            file = self._open(path, "")
+            try:
+                self._factories[path] = {} if file is None else file.tf.factories.all
+            except RecursionError:
+                self._factories[path] = {}
+        return self._factories[path]
+
+    def _open(self, path: str, name: str) -> File | None:
+        """A file that was given, if it can be read and names this, or may by a `*`."""
+        if path not in self._opened:
+            try:
+                status = os.stat(path)
+                if not S_ISREG(status.st_mode) or status.st_size > _LARGEST:
+                    return None
+                with open(path, "rb") as source:
+                    data = source.read()
+                if name.encode() not in data and b"*" not in data:
+                    return None
+                file = File(path, decode(data).text)
+            except (OSError, UndecodableError, SyntaxError, TooDeep, RecursionError, MemoryError):
+                return None
+            if len(self._opened) == _MOST_OPEN:
+                self._opened.clear()
+            self._opened[path] = file
+        return self._opened[path]
+
+
+def _digest(makes: Iterable[Iterable[str]]) -> str:
+    from hashlib import blake2b  # noqa: PLC0415
+
+    names = ",".join(sorted(chain.from_iterable(makes)))
+    return blake2b(names.encode(), digest_size=8).hexdigest()
