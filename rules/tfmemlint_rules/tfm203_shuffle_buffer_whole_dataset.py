@@ -29,7 +29,7 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts import Chain, From, Value, argument
+from tfmemlint.facts import Chain, From, How, Value, argument
 
 LARGE = 256 << 20
 """Bytes, in one buffer."""
@@ -79,15 +79,20 @@ def _made(file: File, chain: Chain) -> int | None:
     if chain.source.kind is not From.GENERATOR or not isinstance(source, ast.Call):
         return None
     signature = argument(source, None, "output_signature")
-    sizes = [_nbytes(file, each) for each in _parts(signature)]
+    sizes = [_nbytes(file, each) for each in _parts(file, signature)]
     return sum(size for size in sizes if size is not None) or None  # at the least
 
 
-def _parts(signature: ast.expr | None) -> list[ast.expr]:
+def _parts(file: File, signature: ast.expr | None) -> list[ast.expr]:
+    if isinstance(signature, ast.Name):
+        binding = file.tf.bindings.only(signature)
+        plain = binding is not None and binding.how is How.ASSIGNED and not binding.path
+        signature = binding.value if binding is not None and plain else None
+        return [] if isinstance(signature, ast.Name) else _parts(file, signature)
     if isinstance(signature, ast.Tuple):
-        return [part for each in signature.elts for part in _parts(each)]
+        return [part for each in signature.elts for part in _parts(file, each)]
     if isinstance(signature, ast.Dict):
-        return [part for each in signature.values for part in _parts(each)]
+        return [part for each in signature.values for part in _parts(file, each)]
     return [] if signature is None else [signature]
 
 
