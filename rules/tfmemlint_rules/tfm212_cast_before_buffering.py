@@ -47,11 +47,10 @@ def check(file: File) -> Iterator[Diagnostic]:
         who = f"`{ast.unparse(function)}`" if function and named else "the `map` before it"
         sliced = site.chain.source.kind is From.SLICES
         rows = file.tf.lengths.at_most(site.chain, site.cache) if sliced else None
-        size = site.passage.nbytes
+        size, times = site.passage.nbytes, f"{site.passage.growth:.0f}"
         yield Diagnostic(
             edits.method_call(file, call) or file.span(call),
-            f"`cache` keeps elements {site.passage.growth:.0f} times as large as before "
-            f"{who} casts them",
+            f"`cache` keeps elements that {who} has cast to {times} times their size",
             fixes.pop() if len(fixes) == 1 else None,
             Cost(f"{rows} * {size} bytes", rows * size) if rows and size else None,
         )
