@@ -20,6 +20,7 @@ from tfmemlint.facts.escapes import Escape, Escapes
 from tfmemlint.facts.factories import Factories
 from tfmemlint.facts.flow import Flow, Frame, Origin
 from tfmemlint.facts.functions import Functions, default
+from tfmemlint.facts.generators import Generators, Held, Hoard
 from tfmemlint.facts.graph_loops import GraphLoops, InGraph
 from tfmemlint.facts.imports import Factory, Imported, Imports
 from tfmemlint.facts.iterables import Iterables
@@ -69,6 +70,8 @@ __all__ = [
     "Gathered",
     "Growth",
     "Handled",
+    "Held",
+    "Hoard",
     "How",
     "Imported",
     "InGraph",
@@ -254,6 +257,19 @@ class TensorFlow:
             self.flow,
             self.loops,
             self.iterables,
+            self.repeats,
+        )
+
+    @cached_property
+    def generators(self) -> Generators:
+        """What the generators of pipelines load."""
+        return Generators(
+            self.tree,
+            self.bindings,
+            self.names,
+            self.functions,
+            self.values,
+            self.loading,
             self.repeats,
         )
 

@@ -55,8 +55,12 @@ class Loading:
 
     def gathered(self, expression: ast.expr) -> Gathered | None:
         """The list an expression is, if it holds an array for each file of a whole data set."""
-        found = self._gathered(expression, (), None, _MAX_HOPS)
+        found = self.filled(expression)
         return found if found is not None and self._repeats.runs_once(expression) else None
+
+    def filled(self, expression: ast.expr) -> Gathered | None:
+        """As `gathered`, however often the code runs that asks for the list."""
+        return self._gathered(expression, (), None, _MAX_HOPS)
 
     def _gathered(
         self, node: ast.expr, path: tuple[int, ...], frame: Frame | None, hops: int
