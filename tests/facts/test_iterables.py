@@ -118,3 +118,27 @@ def test_a_range_over_a_length_counts_what_is_as_long(look: Look) -> None:
         None,
         None,
     ]
+
+
+@pytest.mark.parametrize(
+    ("source", "gives"),
+    [
+        pytest.param("see(tf.data.Dataset.range(9))", True, id="a data set"),
+        pytest.param("see(tf.signal.frame(x, 4, 2)[1:])", True, id="rows of a tensor"),
+        pytest.param("it = iter(batches)\nsee(it)", True, id="an iterator"),
+        pytest.param("see(ImageDataGenerator().flow(x))", True, id="a generator of Keras"),
+        pytest.param("def f(): return tf.ones(9)\nsee(f())", True, id="what a function gives"),
+        pytest.param("see(layers)", False, id="anything"),
+        pytest.param("see(tf.signal.frame(x, 4, 2)[:3])", False, id="a few rows"),
+        pytest.param("see(water.flow(x))", False, id="a method of the same name"),
+        pytest.param("def f(): return [1]\nsee(f())", False, id="a list a function gives"),
+    ],
+)
+def test_what_gives_data_is_told_from_what_may_be_layers(
+    look: Look, source: str, gives: bool
+) -> None:
+    imports = "import tensorflow as tf\n"
+    imports += "from keras.preprocessing.image import ImageDataGenerator\n"
+    file, seen = look(imports + source)
+
+    assert file.tf.iterables.gives_data(seen[0]) == gives

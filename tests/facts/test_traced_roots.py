@@ -88,3 +88,26 @@ def test_a_method_that_keras_calls_has_its_own_declaration_if_it_makes_one() -> 
                 return helper(x)
         """
     assert roots(text) == [TracedBy.TF_FUNCTION]
+
+
+def test_code_is_surely_eager_where_all_its_callers_are() -> None:
+    file = File(
+        "code.py",
+        dedent(
+            """\
+            import tensorflow as tf
+            def helper(): a = 1
+            def called(): helper(); b = 1
+            called()
+            def library(): c = 1
+            @tf.function
+            def traced(): d = 1; both()
+            def both(): e = 1
+            both()
+            f = 1
+            """
+        ),
+    )
+    eager = filter(file.tf.tracing.surely_eager, file.tf.tree.all(ast.Assign))
+
+    assert [ast.unparse(each) for each in eager] == ["a = 1", "b = 1", "f = 1"]

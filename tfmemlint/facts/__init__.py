@@ -24,6 +24,7 @@ from tfmemlint.facts.generators import Generators, Held, Hoard
 from tfmemlint.facts.graph_loops import GraphLoops, InGraph
 from tfmemlint.facts.imports import Factory, Imported, Imports
 from tfmemlint.facts.iterables import Iterables
+from tfmemlint.facts.joins import Joined, Joins
 from tfmemlint.facts.kinds import Extent, Kind, Value
 from tfmemlint.facts.lengths import Lengths
 from tfmemlint.facts.loading import Gathered, Loading
@@ -76,6 +77,7 @@ __all__ = [
     "Imported",
     "InGraph",
     "Into",
+    "Joined",
     "Kind",
     "Loop",
     "LoopNode",
@@ -349,6 +351,19 @@ class TensorFlow:
             self.tracing,
             self.uses,
             self.imports,
+        )
+
+    @cached_property
+    def joins(self) -> Joins:
+        """The arrays that grow by being joined to more."""
+        return Joins(
+            self.tree,
+            self.bindings,
+            self.names,
+            self.values,
+            self.functions,
+            self.loops,
+            self.tapes,
         )
 
     @cached_property

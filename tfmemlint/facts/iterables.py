@@ -6,7 +6,8 @@ import ast
 
 from tfmemlint.facts import makers
 from tfmemlint.facts.bindings import Bindings, How
-from tfmemlint.facts.flow import Flow, Frame
+from tfmemlint.facts.flow import Flow, Frame, Origin
+from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.names import Names
 from tfmemlint.facts.tree import Tree
 from tfmemlint.facts.values import Values
@@ -102,6 +103,46 @@ class Iterables:
             return all(self.is_sequence(each.value, hops - 1) for each in returned)
         return isinstance(node.func, ast.Attribute) and node.func.attr in _LISTING_METHODS
 
+    def gives_data(self, node: ast.expr, hops: int = _MAX_HOPS) -> bool:
+        """Whether an iterable gives batches or rows: a data set, a tensor, `iter(...)` of anything.
+
+        Or a generator of Keras, or what a function of the module gives back that may be a tensor.
+        """
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+            opens = node.slice.upper is None
+            return opens and hops > 0 and self.gives_data(node.value, hops - 1)
+        if self._values.of(node).kind in (Kind.DATASET, Kind.TENSOR):
+            return True
+        if isinstance(node, ast.Call):
+            if called(node) == "iter":
+                return True
+            made = self._made_by(node.func.value) if isinstance(node.func, ast.Attribute) else None
+            if made == _GENERATES:
+                return True
+            kinds = {self._values.of(each.value, each.frame).kind for each in self._returned(node)}
+            return Kind.TENSOR in kinds or Kind.DATASET in kinds
+        origins = self._flow.origins(node) or ()
+        return len(origins) == 1 and all(
+            each.how is How.ASSIGNED
+            and not each.path
+            and hops > 0
+            and self.gives_data(each.value, hops - 1)
+            for each in origins
+        )
+
+    def _returned(self, call: ast.Call) -> list[Origin]:
+        """What a function of the module returns, names followed."""
+        found = list(self._flow.returned(call, None))
+        for each in tuple(found):
+            found += self._flow.origins(each.value, each.frame) or ()
+        return found
+
+    def _made_by(self, node: ast.expr) -> str | None:
+        """The canonical name of what made the object that a name holds."""
+        origins = self._flow.origins(node) or ()
+        value = origins[0].value if len(origins) == 1 else node
+        return self._names.qualified(value.func) if isinstance(value, ast.Call) else None
+
     def _is_written_out(self, node: ast.expr) -> bool:
         """Whether this is the `files` of `def load(*files)`, which callers write one by one."""
         binding = self._bindings.only(node) if isinstance(node, ast.Name) else None
@@ -139,6 +180,7 @@ _RANGES = frozenset({"range", "trange"})
 _SEEN_THROUGH = frozenset(
     {"enumerate", "filter", "list", "reversed", "set", "sorted", "tqdm", "tuple", "zip"}
 )
+_GENERATES = "keras.preprocessing.image.ImageDataGenerator"
 _SAMPLES = frozenset(
     {
         "itertools.islice",

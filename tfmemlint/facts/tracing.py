@@ -12,6 +12,8 @@ from tfmemlint.facts.functions import Functions
 from tfmemlint.facts.names import Names
 from tfmemlint.facts.tree import FunctionNode, Tree
 
+_MAX_CALLERS = 4
+
 KERAS_TRACED = frozenset({"call", "train_step", "test_step", "predict_step"})
 """Methods that Keras runs inside its own traced functions."""
 
@@ -94,6 +96,14 @@ class Tracing:
                 if caller is not None and caller not in pending:
                     pending.append(caller)
         return tuple(found)
+
+    def surely_eager(self, node: ast.AST, hops: int = _MAX_CALLERS) -> bool:
+        """Whether nothing traces the code at `node`, which is run by the module alone."""
+        function = self._tree.function(node)
+        if function is None:
+            return True
+        calls = self._functions.calls_of(function) if hops and self.why(node) is None else ()
+        return bool(calls) and all(self.surely_eager(each, hops - 1) for each in calls)
 
     def _traced_around(self, node: ast.AST) -> FunctionNode | None:
         """The innermost function around `node` that is traced, if code there runs with it."""
