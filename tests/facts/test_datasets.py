@@ -305,3 +305,23 @@ def test_what_holds_elements_of_a_cache_comes_right_behind_it(steps: str, last: 
     place = chain.sharing(0, frozenset({"repeat"}))
 
     assert (None if place is None else chain.methods[place]) == last
+
+
+def test_a_helper_keeps_what_each_of_its_callers_gives_it(look: Look) -> None:
+    file, _ = look(
+        IMPORT
+        + """
+def prepared(ds, size):
+    return ds.shuffle(9).batch(size)
+train = prepared(tf.data.Dataset.range(9), 3)
+test = prepared(tf.data.Dataset.list_files("*"), 1)
+more = prepared(tf.data.Dataset.from_tensors(0), 1).prefetch(1)
+"""
+    )
+    chains = file.tf.datasets.chains
+
+    assert {(chain.source.kind, chain.methods) for chain in chains} == {
+        (From.RANGE, ("shuffle", "batch")),
+        (From.FILES, ("shuffle", "batch")),
+        (From.TENSORS, ("shuffle", "batch", "prefetch")),
+    }

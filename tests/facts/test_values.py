@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from tfmemlint import File
-from tfmemlint.facts import Extent, Kind
+from tfmemlint.facts import Extent, Frame, Kind
 
 Look = Callable[[str], tuple[File, list[ast.expr]]]
 
@@ -152,3 +152,31 @@ def test_numbers_follow_from_literals(look: Look, source: str, number: int | Non
     file, seen = look(IMPORTS + source)
 
     assert file.tf.values.number(seen[0]) == number
+
+
+def test_rows_are_those_of_the_array_that_one_call_passes(look: Look) -> None:
+    file, _ = look(
+        """
+        import numpy as np
+        def f(x):
+            n = len(x)
+            return g(n)
+        def g(count):
+            return count
+        small = f(np.zeros((3, 2)))
+        large = f(np.zeros((400, 2)))
+        """
+    )
+    values, functions = file.tf.values, file.tf.functions
+    f = next(each for each in file.tf.tree.all(ast.FunctionDef) if each.name == "f")
+    (inner,) = functions.returns(f)
+    assert isinstance(inner, ast.Call)
+    calls = functions.calls_of(f)
+
+    assert [values.number(inner.args[0], Frame(f, each, None)) for each in calls] == [3, 400]
+    assert values.number(inner.args[0]) is None
+    assert [
+        ast.unparse(rows)
+        for each in calls
+        if (rows := values.rows(inner.args[0], Frame(f, each, None)))
+    ] == ["x", "x"]

@@ -254,9 +254,16 @@ class Datasets:
         for call in self._tree.all(ast.Call):
             if isinstance(call.func, ast.Attribute) and call.func.attr in METHODS:
                 found += self.of(call)
-        certain = {_calls(chain): chain for chain in found if chain.is_certain}
-        continued = {calls[:length] for calls in certain for length in range(len(calls))}
-        return tuple(chain for calls, chain in certain.items() if calls not in continued)
+        certain = [chain for chain in dict.fromkeys(found) if chain.is_certain]
+        continued = {
+            (beginning, _calls(chain)[:length])
+            for chain in certain
+            for length in range(len(chain.steps))
+            for beginning in (None, chain.source.node)
+        }
+        return tuple(
+            chain for chain in certain if (_beginning(chain), _calls(chain)) not in continued
+        )
 
     def of(self, expression: ast.expr, frame: Frame | None = None) -> tuple[Chain, ...]:
         """The pipelines an expression may be; none if it is not a dataset.
@@ -500,6 +507,11 @@ _LIBRARIES = ("tensorflow.", "keras.", "numpy.", "pandas.", "jax.", "torch.")
 
 def _calls(chain: Chain) -> tuple[ast.Call, ...]:
     return tuple(step.call for step in chain.steps)
+
+
+def _beginning(chain: Chain) -> ast.expr | None:
+    """What a chain begins with; None where another one may go on from it that knows better."""
+    return None if chain.source.kind is From.UNSEEN else chain.source.node
 
 
 def _from_source(chain: Chain, end: int | None = None) -> tuple[ast.expr, ...]:

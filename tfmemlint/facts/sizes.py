@@ -40,26 +40,32 @@ class Sizes:
         """The number an expression surely is: literals, constants, sizes and arithmetic on them."""
         return self._number(expression, frame, value, _MAX_DEPTH)
 
-    def rows(self, expression: ast.expr, hops: int = 5) -> ast.expr | None:
-        """The array whose length an expression is: `x` for `len(x)`, `x.shape[0]` and the like."""
+    def rows(
+        self, expression: ast.expr, frame: Frame | None, hops: int = 5
+    ) -> tuple[ast.expr, Frame | None] | None:
+        """The array whose length an expression is, and the call within which it is to be read.
+
+        `x` for `len(x)`, `x.shape[0]` and the like.
+        """
         if isinstance(expression, ast.Name):
-            origins = self._flow.origins(expression) if hops else None
+            origins = self._flow.origins(expression, frame) if hops else None
             if origins is None or len(origins) != 1 or origins[0].path:
                 return None
-            is_assigned = origins[0].how is How.ASSIGNED
-            return self.rows(origins[0].value, hops - 1) if is_assigned else None
+            value, how, _, inner, _ = origins[0]
+            return self.rows(value, inner, hops - 1) if how is How.ASSIGNED else None
+        array: ast.expr | None = None
         if isinstance(expression, ast.Call):
             if isinstance(expression.func, ast.Name) and expression.func.id in ("len", "int"):
-                inner = expression.args[0] if len(expression.args) == 1 else None
-                return self.rows(inner, hops) if inner and expression.func.id == "int" else inner
-            return None
-        if isinstance(expression, ast.Subscript) and constant(expression.slice) == 0:
+                array = expression.args[0] if len(expression.args) == 1 else None
+                if array is not None and expression.func.id == "int":
+                    return self.rows(array, frame, hops)
+        elif isinstance(expression, ast.Subscript) and constant(expression.slice) == 0:
             shape = expression.value
             if isinstance(shape, ast.Attribute) and shape.attr == "shape":
-                return shape.value
-            if isinstance(shape, ast.Call) and self._names.is_any(shape.func, makers.SHAPE_OF):
-                return shape.args[0] if shape.args else None
-        return None
+                array = shape.value
+            elif isinstance(shape, ast.Call) and self._names.is_any(shape.func, makers.SHAPE_OF):
+                array = shape.args[0] if shape.args else None
+        return None if array is None else (array, frame)
 
     def shape(self, node: ast.expr | None, frame: Frame | None, value: ValueOf) -> Shape | None:
         """The sizes a tuple, a list or a number gives; those that are not known are None."""
@@ -126,9 +132,9 @@ class Sizes:
                 return operation(left, right)
             except (ArithmeticError, ValueError):
                 return None
-        rows = self.rows(node)
+        rows = self.rows(node, frame)
         if rows is not None:
-            shape = value(rows, frame).shape
+            shape = value(*rows).shape
             return shape[0] if shape else None
         found: set[int | float] = set()
         for each in self._flow.origins(node, frame) or ():

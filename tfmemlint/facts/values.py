@@ -52,9 +52,10 @@ class Values:
         """The number an expression surely is: literals, constants, sizes and arithmetic on them."""
         return self._sizes.number(expression, frame, self.of)
 
-    def rows(self, expression: ast.expr) -> ast.expr | None:
+    def rows(self, expression: ast.expr, frame: Frame | None = None) -> ast.expr | None:
         """The array whose length an expression is: `x` for `len(x)`, `x.shape[0]` and the like."""
-        return self._sizes.rows(expression)
+        found = self._sizes.rows(expression, frame)
+        return None if found is None else found[0]
 
     def shape(self, node: ast.expr | None, frame: Frame | None = None) -> Shape | None:
         """The sizes a tuple, a list or a number gives; those that are not known are None."""
