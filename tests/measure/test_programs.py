@@ -67,7 +67,7 @@ def stack(measured: Measured) -> list[int]:
 
 
 def test_eager_tensors_are_held_by_the_lines_that_made_them_in_every_file(
-    measure: Measure,
+    measure: Measure, tmp_path: Path
 ) -> None:
     helper = (
         "import tensorflow as tf\n\n\n"
@@ -87,8 +87,10 @@ def test_eager_tensors_are_held_by_the_lines_that_made_them_in_every_file(
         "print(float(both[0, 0, 0]), __name__)\n"
         "raise SystemExit(3)\n"
     )
-    measured = measure(program, helper=helper)
+    measured = measure(program, "--html", "page.html", helper=helper)
     assert (measured.status, measured.report["ended"]) == (3, "finished")
+    html = tmp_path.joinpath("page.html").read_text(encoding="utf-8")
+    assert "<code>program.py:6-9  both = tf.add( ...</code>" in html
     assert "1.0 __main__" in measured.said
     assert held(measured) == {"helper:5": 20, "program:6": 60}
     assert stack(measured) == [6]
@@ -204,6 +206,14 @@ def test_a_gpu_that_is_not_there_is_an_error_and_no_other_device_is_taken(
     assert measured.status == 2
     assert measured.said.splitlines()[-1] == "error: TensorFlow sees no GPU"
     assert "0. 0. 0." not in measured.said
+
+
+def test_a_page_that_cannot_be_written_is_refused_before_anything_is_run(
+    measure: Measure,
+) -> None:
+    measured = measure("print('run')\n", "--html", "no/such/page.html")
+    assert (measured.status, measured.report) == (2, {})
+    assert measured.said == "error: no/such/page.html cannot be written: there is no such folder\n"
 
 
 @pytest.mark.parametrize(

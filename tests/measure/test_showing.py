@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from tfmemlint.measure.account import Account, Failure, Holding, Line
 from tfmemlint.measure.advice import Advice, advise
+from tfmemlint.measure.picture import page
 from tfmemlint.measure.showing import sparkline, write, write_json
 from tfmemlint.measure.statements import Statement
 
@@ -137,6 +139,30 @@ def test_json_has_everything_and_is_json_whatever_the_names(
     assert content["held"][0]["holdings"][0]["written_at"]["line"] == 3
     assert content["curve"] == [[0.0, 1], [1.0, 3 * MB], [2.0, MB]]
     assert "TFM202" in [each["code"] for each in content["findings"]]
+
+
+def test_a_page_shows_the_curve_and_what_was_held_and_loads_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = account(tmp_path / "toy.py")
+    html = page("<toy>.py", made, advise(made))
+    assert html.startswith("<!DOCTYPE html>")
+    assert "<h1>The memory of &lt;toy&gt;.py</h1>" in html
+    assert "<svg " in html
+    assert "at most 3.0 MB" in html
+    assert "<code>toy.py:6  batches = files.batch(32).shuffle(256)" in html
+    assert "TFM202" in html
+    assert "tensorflow 2.0" in html
+    assert "\x1b" not in html
+    assert not re.search(r"<script|<link|src=|href=|url\(", html)
+
+
+def test_a_page_of_a_program_without_tensorflow_has_no_curve(tmp_path: Path) -> None:
+    empty = account(tmp_path / "toy.py")._replace(device=None, curve=(), held=(), held_bytes=0)
+    html = page("toy.py", empty, Advice())
+    assert "<svg " not in html
+    assert "The program did not use TensorFlow" in html
 
 
 def test_the_curve_shows_the_highest_of_every_stretch_and_carries_on_where_nothing_moved() -> None:

@@ -36,6 +36,8 @@ def main(argv: Sequence[str]) -> int:
     """Measure the program these arguments name; the program's exit status, or 2."""
     ours, arguments = _split(argv)
     asked = _parser().parse_args(ours)
+    if asked.html is not None and not Path(asked.html).parent.is_dir():
+        return _refuse(f"{asked.html} cannot be written: there is no such folder")
     try:
         account = measure(
             Path(asked.program),
@@ -45,10 +47,7 @@ def main(argv: Sequence[str]) -> int:
             out=sys.stderr if asked.json else sys.stdout,
         )
     except (SetupError, UnusableError, OSError) as reason:
-        from tfmemlint.report.escape import show  # noqa: PLC0415
-
-        print(f"error: {show(str(reason))}", file=sys.stderr)
-        return FAILED
+        return _refuse(str(reason))
     from tfmemlint.measure import advice, showing  # noqa: PLC0415
 
     out = cast("TextIOWrapper", sys.stdout)
@@ -56,8 +55,24 @@ def main(argv: Sequence[str]) -> int:
     if not asked.json:
         print()
     tell = showing.write_json if asked.json else showing.write
-    tell(account, advice.advise(account), sys.stdout, asked.limit)
+    findings = advice.advise(account)
+    tell(account, findings, sys.stdout, asked.limit)
+    if asked.html is not None:
+        from tfmemlint.measure.picture import page  # noqa: PLC0415
+
+        try:
+            text = page(asked.program, account, findings, asked.limit)
+            Path(asked.html).write_text(text, encoding="utf-8", newline="\n")
+        except OSError as error:
+            return _refuse(f"{asked.html} cannot be written: {error.strerror}")
     return account.status
+
+
+def _refuse(reason: str) -> int:
+    from tfmemlint.report.escape import show  # noqa: PLC0415
+
+    print(f"error: {show(reason)}", file=sys.stderr)
+    return FAILED
 
 
 def measure(
@@ -167,6 +182,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--json", action="store_true", help="print everything as JSON; the program prints to stderr"
     )
+    parser.add_argument("--html", metavar="FILE", help="write a page to look at as well")
     return parser
 
 

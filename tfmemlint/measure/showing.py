@@ -130,7 +130,7 @@ def _ending(account: Account, failure: Failure, limit: int | None) -> Iterator[s
     elif failure.exhausted:
         yield f"The device ran out of memory{_at(failure.statement)}"
         if failure.requested:
-            yield f"  asked for  {_tensor(failure.requested)}: {size(failure.requested.bytes)}"
+            yield f"  asked for  {tensor(failure.requested)}: {size(failure.requested.bytes)}"
         if failure.written_at and failure.written_at != failure.statement:
             yield f"  written  {_at(failure.written_at)}"
         yield from _held(account)
@@ -152,7 +152,7 @@ def _peak(account: Account, limit: int | None) -> Iterator[str]:
     yield f"device peak  {figure}{when}"
     for depth, statement in enumerate(reversed(account.stack)):
         word = "called at" if depth else "at"
-        yield f"  {word:<9}  {_quoted(statement)}"
+        yield f"  {word:<9}  {quoted(statement)}"
     if not (account.failure and account.failure.exhausted):
         yield from _held(account)
 
@@ -165,13 +165,14 @@ def _held(account: Account) -> Iterator[str]:
         yield f"held then    {size(account.held_bytes)}"
     for line in shown[:_LINES]:
         share = line.bytes / (account.held_bytes or 1)
-        yield f"  {size(line.bytes):>9}  {share:4.0%}  {_quoted(line.statement)}"
+        yield f"  {size(line.bytes):>9}  {share:4.0%}  {quoted(line.statement)}"
         for holding in line.holdings[:_HOLDINGS]:
             if holding.bytes >= _SHOWN * account.held_bytes:
-                yield f"                     {size(holding.bytes):>9}  {_tensor(holding)}"
+                yield f"                     {size(holding.bytes):>9}  {tensor(holding)}"
 
 
-def _tensor(holding: Holding) -> str:
+def tensor(holding: Holding) -> str:
+    """What was held: how often, by what operation, of what shape and type, and where written."""
     times = f"{holding.tensors} x " if holding.tensors > 1 else ""
     parts = (holding.operation, holding.shape, holding.dtype)
     at = holding.written_at
@@ -180,10 +181,11 @@ def _tensor(holding: Holding) -> str:
 
 
 def _at(statement: Statement | None) -> str:
-    return f" at {_quoted(statement)}" if statement else ""
+    return f" at {quoted(statement)}" if statement else ""
 
 
-def _quoted(statement: Statement) -> str:
+def quoted(statement: Statement) -> str:
+    """Where a statement stands, and how it begins."""
     if not statement.line:
         return "before the program's first statement"
     text = show(_text(statement))

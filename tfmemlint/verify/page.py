@@ -1,45 +1,15 @@
-"""The report to look at: one page that loads nothing, needs no script and follows the theme."""
+"""The report to look at: what fixes save, rule by rule."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from html import escape
-from itertools import zip_longest
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from tfmemlint.report.escape import show
 from tfmemlint.report.figures import figure, size
-from tfmemlint.verify.plots import STYLE, Axis, Bar, Series, alone, lines, shares, ticks
+from tfmemlint.verify.html import Cell, captioned, document, table, text
+from tfmemlint.verify.plots import Axis, Bar, Series, alone, lines, shares, ticks
 from tfmemlint.verify.processes import Curve
 
-_HEAD = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<meta name="viewport" content="width=device-width">
-<meta name="color-scheme" content="light dark">
-"""
-_STYLE = """
-:root { color-scheme: light dark; --ink: #1f2328; --paper: #ffffff; --faint: #59636e;
-  --edge: #d1d9e0; --good: #1a7f37; --poor: #b42318; }
-@media (prefers-color-scheme: dark) { :root { --ink: #f0f6fc; --paper: #0d1117; --faint: #9198a1;
-  --edge: #3d444d; --good: #3fb950; --poor: #ff7b72; } }
-body { margin: 2rem auto; max-width: 58rem; padding: 0 1rem; color: var(--ink);
-  background: var(--paper); font: 15px/1.5 system-ui, sans-serif; }
-h1 { font-size: 1.6rem; margin: 0; } h2 { font-size: 1.1rem; margin: 2.5rem 0 0.25rem; }
-h2 code { margin-right: 0.4rem; } p { margin: 0.25rem 0 1rem; } .faint { color: var(--faint); }
-svg { max-width: 100%; height: auto; }
-.plots { display: flex; flex-wrap: wrap; gap: 0.5rem 1rem; }
-.scroll { overflow-x: auto; } .scroll svg { min-width: 640px; }
-table { border-collapse: collapse; width: 100%; font-size: 13px; }
-th, td { text-align: left; padding: 0.3rem 0.6rem 0.3rem 0; border-bottom: 1px solid var(--edge);
-  vertical-align: top; } th { font-weight: 600; color: var(--faint); }
-.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-.good { color: var(--good); } .poor { color: var(--poor); }
-figure { margin: 0; } figcaption { font-size: 13px; font-weight: 600; }
-details { margin: 0.25rem 0; } summary { cursor: pointer; color: var(--faint); font-size: 13px; }
-"""
 _MOST_ROWS = 24
 _KINDS = ("bad", "fixed")
 _NAMES = ("without the fix", "with it")
@@ -73,15 +43,12 @@ class Entry(NamedTuple):
 def page(title: str, entries: Sequence[Entry]) -> str:
     """All of it, as HTML."""
     columns = ("", "", "metric", "without", "with", "left", "")
-    return "".join(
-        (
-            f"{_HEAD}<title>{_text(title)}</title>\n<style>{_STYLE}{STYLE}</style>\n</head>\n",
-            f'<body>\n<h1>{_text(title)}</h1>\n<p class="faint">{_text(_origin(entries))}</p>\n',
-            f'<div class="scroll">{_savings(entries)}</div>\n',
-            _table(columns, (row for entry in entries for row in _rows(entry))),
-            *(part for entry in entries for part in _section(entry)),
-            "</body>\n</html>\n",
-        )
+    return document(
+        title,
+        f'<p class="faint">{text(_origin(entries))}</p>\n',
+        f'<div class="scroll">{_savings(entries)}</div>\n',
+        table(columns, (row for entry in entries for row in _rows(entry))),
+        *(part for entry in entries for part in _section(entry)),
     )
 
 
@@ -124,26 +91,26 @@ def _origin(entries: Sequence[Entry]) -> str:
     )
 
 
-def _rows(entry: Entry) -> Iterator[Sequence[_Cell]]:
-    name = (_Cell(f"<code>{_text(entry.code)}</code>"), _Cell(_text(entry.name)))
-    verdict = _Cell(_text(entry.words), _COLOURS[entry.good])
+def _rows(entry: Entry) -> Iterator[Sequence[Cell]]:
+    name = (Cell(f"<code>{text(entry.code)}</code>"), Cell(text(entry.name)))
+    verdict = Cell(text(entry.words), _COLOURS[entry.good])
     if not entry.metrics:
-        yield (*name, *[_Cell("")] * 4, verdict)
+        yield (*name, *[Cell("")] * 4, verdict)
     for metric, taken in entry.metrics.items():
         left = "" if taken["ratio"] is None else f"{taken['ratio']:.0%}"
         figures = (*(_figure(taken, kind) for kind in _KINDS), left)
-        yield (*name, _Cell(metric), *(_Cell(each, "number") for each in figures), verdict)
+        yield (*name, Cell(metric), *(Cell(each, "number") for each in figures), verdict)
 
 
 def _section(entry: Entry) -> Iterator[str]:
     """Plots of one entry, and what they show as tables."""
     shown = [*_over_time(entry), *_against_scale(entry)]
     if shown:
-        yield f"<h2><code>{_text(entry.code)}</code> {_text(entry.name)}</h2>\n"
-        yield f"<p>{_text(entry.words)}</p>\n"
+        yield f"<h2><code>{text(entry.code)}</code> {text(entry.name)}</h2>\n"
+        yield f"<p>{text(entry.words)}</p>\n"
         yield f'<div class="plots">\n{"".join(each.plot for each in shown)}</div>\n'
         yield from (
-            f"<details><summary>{_text(each.title)}, as a table</summary>{each.table}</details>\n"
+            f"<details><summary>{text(each.title)}, as a table</summary>{each.table}</details>\n"
             for each in shown
         )
 
@@ -160,14 +127,14 @@ def _over_time(entry: Entry) -> Iterator[_Shown]:
         ]
         title = f"{metric.replace(' peak', ' memory').capitalize()} over time"
         rows = [
-            (_Cell(name), _Cell(f"{moment:.3f}", "number"), _Cell(size(most), "number"))
+            (Cell(name), Cell(f"{moment:.3f}", "number"), Cell(size(most), "number"))
             for name, curve in zip(_NAMES, curves, strict=True)
             for moment, most in _thinned(curve)
         ]
         yield _Shown(
             title,
-            _figure_of(title, lines(title, series, across, Axis(ticks(held, base=1024), size))),
-            _table(("", "seconds", "held"), rows),
+            captioned(title, lines(title, series, across, Axis(ticks(held, base=1024), size))),
+            table(("", "seconds", "held"), rows),
         )
 
 
@@ -196,14 +163,14 @@ def _against_scale(entry: Entry) -> Iterator[_Shown]:
     title = f"{scaling['metric'].capitalize()} against the amount of data"
     rows = [
         (
-            _Cell(name),
-            *(_Cell(write(each), "number") for each in scaling[kind]["figures"]),
-            _Cell(f"to the {scaling[kind]['exponent']:g}", "number"),
+            Cell(name),
+            *(Cell(write(each), "number") for each in scaling[kind]["figures"]),
+            Cell(f"to the {scaling[kind]['exponent']:g}", "number"),
         )
         for kind, name in zip(_KINDS, _NAMES, strict=True)
     ]
     columns = ("", *(f"data \N{MULTIPLICATION SIGN} {each:g}" for each in factors), "grows")
-    yield _Shown(title, _figure_of(title, lines(title, series, across, up)), _table(columns, rows))
+    yield _Shown(title, captioned(title, lines(title, series, across, up)), table(columns, rows))
 
 
 class _Shown(NamedTuple):
@@ -214,28 +181,6 @@ class _Shown(NamedTuple):
     table: str
 
 
-class _Cell(NamedTuple):
-    html: str
-    kind: str = ""
-
-
-def _table(columns: Sequence[str], rows: Iterable[Sequence[_Cell]]) -> str:
-    listed = list(rows)
-    kinds = [cell.kind if cell.kind == "number" else "" for cell in listed[0]] if listed else []
-    head = "".join(
-        f'<th scope="col" class="{kind}">{_text(name)}</th>'
-        for name, kind in zip_longest(columns, kinds, fillvalue="")
-    )
-    body = "".join(
-        "<tr>" + "".join(f'<td class="{kind}">{html}</td>' for html, kind in row) + "</tr>\n"
-        for row in listed
-    )
-    return (
-        f'<div class="scroll"><table>\n<thead><tr>{head}</tr></thead>\n'
-        f"<tbody>\n{body}</tbody>\n</table></div>\n"
-    )
-
-
 def _thinned(curve: Curve) -> Curve:
     """The highest of each of a few stretches of time: as much as anyone reads in a table."""
     stride = len(curve) // _MOST_ROWS + 1
@@ -243,14 +188,6 @@ def _thinned(curve: Curve) -> Curve:
     return tuple(max(stretch, key=lambda point: point[1]) for stretch in stretches)
 
 
-def _figure_of(title: str, plot: str) -> str:
-    return f"<figure><figcaption>{_text(title)}</figcaption>\n{plot}</figure>\n"
-
-
 def _figure(taken: Mapping[str, Any], kind: str) -> str:
     each = " a step" if taken["unit"] == "bytes per step" else ""
     return figure(taken[kind]["figure"], taken["unit"]) + each
-
-
-def _text(text: str) -> str:
-    return escape(show(text))
