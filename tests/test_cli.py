@@ -223,6 +223,13 @@ def test_a_missing_path_is_2_and_the_rest_is_checked(run: Run, here: Path) -> No
     assert done.out.startswith("a.py:2:1: ACM103 ")
 
 
+def test_what_could_not_be_checked_has_not_passed(run: Run, here: Path) -> None:
+    (here / "a.py").write_text("x = 1\n")
+
+    assert run("check", "gone.py") == (2, "", "error: gone.py: No such file or directory\n")
+    assert run("check", "a.py", "gone.py").out == ""
+
+
 def test_a_rule_that_fails_is_2_and_the_rest_is_reported(run: Run, here: Path) -> None:
     write(here / "a.py", "fails", "beans")
     done = run("check", "--output-format=concise", "--exit-zero")
@@ -963,7 +970,7 @@ def test_clean_removes_what_is_stale_and_nothing_else(run: Run, here: Path) -> N
         True,
     ]
     assert "kept ./.a.py.1.tfmemlint-backup" in done.out
-    assert run("clean", "nowhere").status == 2
+    assert run("clean", "nowhere")[::2] == (2, "error: nowhere: No such file or directory\n")
 
 
 def test_nothing_of_the_working_directory_is_imported(run: Run, here: Path) -> None:

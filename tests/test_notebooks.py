@@ -718,6 +718,13 @@ class TestCommandLine:
         assert done.stdout.startswith(b"n.ipynb:cell 4:3:26: TFM202 ")
         assert (record["cell"], record["location"]) == (4, {"row": 3, "column": 26})
 
+    def test_the_lines_around_it_are_shown_as_they_are(self, path: Path) -> None:
+        path.write_bytes(notebook("import tensorflow as tf", f"%%time\n{PIPELINE}\n!ls *.tfrecord"))
+        shown = check("n.ipynb", folder=path.parent).stdout.decode()
+
+        assert shown.count("4 | !ls *.tfrecord") == 2
+        assert "pass" not in shown.replace("passed", "")
+
     def test_notebooks_are_found_in_folders(self, path: Path) -> None:
         path.write_bytes(training(PIPELINE))
         done = check("--output-format=concise", folder=path.parent)

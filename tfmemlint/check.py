@@ -93,11 +93,11 @@ def _check(options: Namespace) -> int:
         outcomes = run(found.files, checker, options.jobs, cache, options.paths or [os.curdir])
     if options.diff:
         _print_diffs(outcomes)
+    problems = [*found.problems, *(each.problem for each in outcomes if each.problem)]
     if not options.silent:
-        _print_report(options, settings, checker, outcomes)
+        _print_report(options, settings, checker, outcomes, problems)
     if options.verbose:
         _print_account(configs, outcomes)
-    problems = [*found.problems, *(each.problem for each in outcomes if each.problem)]
     return _tell_problems(problems) or _exit_code(options, outcomes)
 
 
@@ -143,7 +143,11 @@ def _print_diffs(outcomes: Sequence[Outcome]) -> None:
 
 
 def _print_report(
-    options: Namespace, settings: Config, checker: Checker, outcomes: Sequence[Outcome]
+    options: Namespace,
+    settings: Config,
+    checker: Checker,
+    outcomes: Sequence[Outcome],
+    problems: Sequence[str],
 ) -> None:
     form = settings.output_format or "full"
     results = [outcome.checked for outcome in outcomes]
@@ -173,7 +177,8 @@ def _print_report(
         if form in _FOR_PEOPLE and not options.quiet:
             if options.show_fixes and fixed:
                 out.write(_fixes(outcomes, checker))
-            if not options.fix_only:
+            passed = not fixed and not any(checked.findings for checked in results)
+            if not options.fix_only and not (passed and problems):
                 report.summary(results, out, settings.unsafe_fixes, fixed=fixed.total())
             elif fixed:
                 out.write(f"{'Would fix' if options.diff else 'Fixed'} {_errors(fixed.total())}.\n")

@@ -19,7 +19,9 @@ STALE = 60.0
 
 def main(argv: Sequence[str]) -> int:
     """Clean up below the folders named; the exit code."""
-    parser = argparse.ArgumentParser("tfmemlint clean", description=__doc__)
+    parser = argparse.ArgumentParser(
+        "tfmemlint clean", description="Remove caches, and what interrupted runs have left behind."
+    )
     parser.add_argument("paths", nargs="*", metavar="PATH", help="folders to clean [default: .]")
     status = 0
     for folder in parser.parse_args(argv).paths or [os.curdir]:

@@ -64,7 +64,7 @@ def _status(argv: Sequence[str]) -> int:
         return PIPE_CLOSED
     except OSError as error:
         _discard(sys.stdout)
-        return _fail(str(error))
+        return _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except Exception:  # noqa: BLE001  Python's own exit code would say that something was found
         import traceback  # noqa: PLC0415
 

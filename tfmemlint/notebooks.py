@@ -132,6 +132,20 @@ def edited(data: bytes, notebook: Notebook, edits: Iterable[Edit]) -> tuple[byte
     return after, result
 
 
+def written(notebook: Notebook) -> tuple[tuple[int, str], ...]:
+    """The rows of the text that stand for what only IPython reads, each with what that is."""
+    found: list[tuple[int, str]] = []
+    above = 0
+    for at, source in enumerate(notebook.sources):
+        theirs, ours = Lines(_ended(source)), Lines(_text(notebook, at))
+        for row, start in enumerate(ours.starts[:-1], 1):
+            text = source[theirs.starts[row - 1] : theirs.end(row)]
+            if text != ours.text[start : ours.end(row)]:
+                found.append((above + row, text.rstrip("\r\n")))
+        above += len(ours.starts) - 1
+    return tuple(found)
+
+
 def _code_cells(data: bytes) -> Iterator[tuple[int, str]]:
     """The code cells of a Python notebook, numbered from 1 among all cells."""
     try:

@@ -464,7 +464,12 @@ def _after(first: Outcome, second: Outcome) -> Outcome:
 
 def _checked(path: str, opened: _Opened, findings: tuple[Finding, ...]) -> Checked:
     """What is known of a file; nobody needs the text of one without findings."""
-    return Checked(path, opened.content.text if findings else "", findings, _cells(opened))
+    content = opened.content
+    if not findings or isinstance(content, Decoded):
+        return Checked(path, content.text if findings else "", findings, _cells(opened))
+    from tfmemlint import notebooks  # noqa: PLC0415
+
+    return Checked(path, content.text, findings, content.cells, notebooks.written(content))
 
 
 def _unapplied(finding: Finding) -> Finding:

@@ -133,3 +133,5 @@ class Checked(NamedTuple):
     findings: tuple[Finding, ...] = ()
     cells: tuple[Cell, ...] = ()
     """The cells of a notebook; none for a Python file."""
+    written: tuple[tuple[int, str], ...] = ()
+    """The rows of `text` that stand for others in the notebook, each with what is there."""

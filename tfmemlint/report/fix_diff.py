@@ -33,16 +33,18 @@ def changes(source: Source, fix: Fix) -> Iterator[Change]:
         place = source.place(region)
         before = _split(source.text[region.start : region.end])
         after = _split(edited(source.text, region, edits))
-        first = place.row + grown.get(place.cell, 0)
+        above, first = place.above + place.row, place.row + grown.get(place.cell, 0)
         grown[place.cell] = grown.get(place.cell, 0) + len(after) - len(before)
         matcher = SequenceMatcher(None, before, after, autojunk=False)
         for group in matcher.get_grouped_opcodes(1):
             lines: list[Line] = []
             for kind, old, old_end, new, new_end in group:
-                if kind != "equal":
-                    lines += (Line("-", None, text) for text in before[old:old_end])
-                mark = "|" if kind == "equal" else "+"
-                lines += (Line(mark, first + at, after[at]) for at in range(new, new_end))
+                if kind == "equal":
+                    kept = (source.line(above + at) for at in range(old, old_end))
+                    lines += (Line("|", first + new + at, text) for at, text in enumerate(kept))
+                    continue
+                lines += (Line("-", None, text) for text in before[old:old_end])
+                lines += (Line("+", first + at, after[at]) for at in range(new, new_end))
             yield Change(place.cell, tuple(lines))
 
 

@@ -78,6 +78,7 @@ class Source:
         self.text = checked.text
         self.cells = checked.cells
         self.lines = Lines(checked.text)
+        self._written = dict(checked.written)
 
     def place(self, span: Span) -> Place:
         row, column = self.lines.position(span.start)
@@ -92,7 +93,9 @@ class Source:
         return Place(row - above, column, end_row - above, end_column, cell, above, below - above)
 
     def line(self, row: int) -> str:
-        """A row of the text, counted from 1, without its line ending."""
+        """A row as it stands in the file, counted from 1, without its line ending."""
+        if row in self._written:
+            return self._written[row]
         return self.text[self.lines.starts[row - 1] : self.lines.end(row)].rstrip("\r\n")
 
 
