@@ -8,10 +8,12 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
+from tfmemlint.facts.anew import Anew, MadeAnew
 from tfmemlint.facts.bindings import Binding, Bindings, How
 from tfmemlint.facts.caches import Cached, Caches
 from tfmemlint.facts.captures import Capture, Captures
 from tfmemlint.facts.consumers import Consumers, End, Into
+from tfmemlint.facts.custom_gradients import CustomGradients
 from tfmemlint.facts.datasets import BATCHING, PIPELINE_WORDS, Chain, Datasets, From, Source, Step
 from tfmemlint.facts.dtypes import Dtypes
 from tfmemlint.facts.elements import Elements, Passage
@@ -57,6 +59,7 @@ __all__ = [
     "PIPELINE_WORDS",
     "PROGRESS",
     "Again",
+    "Anew",
     "Binding",
     "Cached",
     "Capture",
@@ -365,6 +368,25 @@ class TensorFlow:
             self.loops,
             self.tapes,
         )
+
+    @cached_property
+    def anew(self) -> MadeAnew:
+        """The models that loops make anew and drop again."""
+        return MadeAnew(
+            self.tree,
+            self.bindings,
+            self.names,
+            self.functions,
+            self.values,
+            self.loops,
+            self.tracing,
+            self.uses,
+        )
+
+    @cached_property
+    def custom_gradients(self) -> CustomGradients:
+        """What has TensorFlow keep graphs for good."""
+        return CustomGradients(self.tree, self.bindings, self.names, self.functions, self.flow)
 
     @cached_property
     def time_steps(self) -> TimeSteps:
