@@ -347,6 +347,16 @@ def test_unsafe_fixes_are_applied_on_request(run: Run, here: Path) -> None:
     assert path.read_text() == START + "eggs\nbread\n"
 
 
+def test_a_diff_tells_of_the_fixes_it_leaves_out(run: Run, here: Path) -> None:
+    write(here / "a.py", "toast")
+    more = "(1 hidden fix can be enabled with the `--unsafe-fixes` option)"
+
+    assert run("check", "--diff") == (0, "", f"Would fix nothing {more}.\n")
+    write(here / "b.py", "spam")
+    assert run("check", "--diff").err == f"Would fix 1 error {more}.\n"
+    assert run("check", "--diff", "--quiet").err == ""
+
+
 def test_settings_may_ask_for_unsafe_fixes_and_the_command_line_refuse(
     run: Run, here: Path
 ) -> None:
@@ -686,7 +696,7 @@ def test_verbose_tells_what_was_done(run: Run, here: Path) -> None:
     write(here / "a.py", "eggs")
     done = run("check", "--verbose")
 
-    assert f"settings: {here / 'tfmemlint.toml'}\nchecked: 1 files\n" == done.err
+    assert f"settings: {here / 'tfmemlint.toml'}\nfiles checked: 1\n" == done.err
 
 
 @pytest.mark.parametrize(

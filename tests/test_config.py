@@ -116,6 +116,8 @@ def test_without_any_file_everything_is_selected_and_only_safe_fixes_are_applied
         ("selct = ['ALL']", "unknown key `selct`; did you mean `select`?"),
         ("unsafe_fixes = true", "unknown key `unsafe_fixes`; did you mean `unsafe-fixes`?"),
         ("zzz = 1", "unknown key `zzz`"),
+        ("[tool.tfmemlint]", "unknown key `tool`; settings in this file stand without the name"),
+        ("output-format = 'html'", "no format `html`; there are full, concise, json,"),
         ("select = 'ALL'", "`select` is not of the type list[str]"),
         ("ignore = [1]", "`ignore` is not of the type list[str]"),
         ("unsafe-fixes = 'yes'", "`unsafe-fixes` is not of the type bool"),
@@ -216,7 +218,7 @@ def test_a_selector_means_codes(selector: str, codes: list[str]) -> None:
     [
         ("TFM203", "TFM202"),
         ("TMF101", "TFM101"),
-        ("tfm101", None),
+        ("tfm101", "TFM101"),
         ("shuffle-after-batches", "shuffle-after-batch"),
         ("shuffle", None),
         ("TFM2022", "TFM202"),

@@ -14,9 +14,9 @@ from tfmemlint.config import (
     Config,
     ConfigError,
     Selection,
-    did_you_mean,
     file_ignores,
     load,
+    no_format,
     rooted,
 )
 from tfmemlint.patterns import PatternError
@@ -113,10 +113,7 @@ def override(options: SimpleNamespace) -> Callable[[Config], Config]:
     output_format = options.output_format or os.environ.get(FORMAT_VARIABLE)
     if output_format:
         if output_format not in FORMATS:
-            raise ConfigError(
-                f"{FORMAT_VARIABLE}: no format `{output_format}`"
-                f"{did_you_mean(output_format, FORMATS)}"
-            )
+            raise ConfigError(f"{FORMAT_VARIABLE}: {no_format(output_format)}")
         changes["output_format"] = output_format
     if options.unsafe_fixes is not None:
         changes["unsafe_fixes"] = options.unsafe_fixes

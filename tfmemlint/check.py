@@ -154,6 +154,7 @@ def _print_report(
     fixed = Counter[str]()
     for outcome in outcomes:
         fixed.update(dict(outcome.fixed))
+    more = report.hidden(results, settings.unsafe_fixes) if options.diff else ""
     if form == "sarif":  # it lists the rules, be they needed or not
         checker.prepare()
     with _opened(options, form) as out:
@@ -181,7 +182,10 @@ def _print_report(
             if not options.fix_only and not (passed and problems):
                 report.summary(results, out, settings.unsafe_fixes, fixed=fixed.total())
             elif fixed:
-                out.write(f"{'Would fix' if options.diff else 'Fixed'} {_errors(fixed.total())}.\n")
+                verb = "Would fix" if options.diff else "Fixed"
+                out.write(f"{verb} {_errors(fixed.total())}{more}.\n")
+            elif more:
+                out.write(f"Would fix nothing{more}.\n")
 
 
 def _opened(options: Namespace, form: str) -> AbstractContextManager[TextIO]:
@@ -246,7 +250,7 @@ def _faults(checked: Checked) -> Checked:
 def _print_account(configs: Configs, outcomes: Sequence[Outcome]) -> None:
     for config in configs.all():
         print(f"settings: {show(config.path or 'the defaults')}", file=sys.stderr)
-    print(f"checked: {len(outcomes)} files", file=sys.stderr)
+    print(f"files checked: {len(outcomes)}", file=sys.stderr)
 
 
 def _tell_problems(problems: Sequence[str]) -> int:

@@ -225,7 +225,10 @@ def read(table: object, path: str, root: str) -> Config:
     for key, value in given.items():
         option = OPTIONS.get(key)
         if option is None:
-            raise ConfigError(f"{path}: unknown key `{key}`{did_you_mean(key, OPTIONS)}")
+            hint = did_you_mean(key, OPTIONS)
+            if key == "tool":
+                hint = "; settings in this file stand without the name of a table"
+            raise ConfigError(f"{path}: unknown key `{key}`{hint}")
         try:
             values[key] = option.read(value)
         except TypeError:
@@ -358,7 +361,8 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """A question that names the nearest known word, to stand behind an error; else nothing."""
     from difflib import get_close_matches  # noqa: PLC0415
 
-    nearest = get_close_matches(word, known, n=1)
+    same = {each.casefold(): each for each in known}
+    nearest = [same[each] for each in get_close_matches(word.casefold(), same, n=1)]
     return f"; did you mean `{nearest[0]}`?" if nearest else ""
 
 
@@ -416,11 +420,19 @@ def _specifier(value: object) -> str:
     return specifier
 
 
+def no_format(name: str) -> str:
+    """What to say of a format that there is not."""
+    from tfmemlint.report import FORMATS  # noqa: PLC0415
+
+    there_are = f"; there are {', '.join(FORMATS)}"
+    return f"no format `{name}`{did_you_mean(name, FORMATS) or there_are}"
+
+
 def _format(value: object) -> str:
     from tfmemlint.report import FORMATS  # noqa: PLC0415
 
     if _string(value) not in FORMATS:
-        raise ValueError(f"no format `{value}`{did_you_mean(str(value), FORMATS)}")
+        raise ValueError(no_format(str(value)))
     return str(value)
 
 

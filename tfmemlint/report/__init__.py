@@ -13,7 +13,7 @@ from tfmemlint.report.items import Item, Settings, applicable, place_all
 if TYPE_CHECKING:
     from tfmemlint.vocabulary import Checked, Finding, Rule
 
-__all__ = ["FORMATS", "measured", "statistics", "summary", "write"]
+__all__ = ["FORMATS", "hidden", "measured", "statistics", "summary", "write"]
 
 _MODULES = {
     "full": "full",
@@ -86,13 +86,19 @@ def summary(results: Sequence[Checked], out: TextIO, unsafe_fixes: bool, *, fixe
     errors = "1 error" if left + fixed == 1 else f"{left + fixed} errors"
     out.write(f"Found {errors}{f' ({fixed} fixed, {left} remaining)' if fixed else ''}.\n")
     now = sum(1 for _ in _fixable(results, unsafe_fixes))
-    hidden = sum(1 for _ in _fixable(results, True)) - now
-    fixes = "1 hidden fix" if hidden == 1 else f"{hidden} hidden fixes"
-    more = f" ({fixes} can be enabled with the `--unsafe-fixes` option)" if hidden else ""
+    more = hidden(results, unsafe_fixes)
     if now:
         out.write(f"[*] {now} fixable with the `--fix` option{more}.\n")
-    elif hidden:
+    elif more:
         out.write(f"No fixes available{more}.\n")
+
+
+def hidden(results: Sequence[Checked], unsafe_fixes: bool) -> str:
+    """What unsafe fixes there are that were not asked for, in parentheses; empty if none."""
+    now = sum(1 for _ in _fixable(results, unsafe_fixes))
+    number = sum(1 for _ in _fixable(results, True)) - now
+    fixes = "1 hidden fix" if number == 1 else f"{number} hidden fixes"
+    return f" ({fixes} can be enabled with the `--unsafe-fixes` option)" if number else ""
 
 
 def _findings(results: Sequence[Checked]) -> Iterator[Finding]:
