@@ -49,6 +49,33 @@ def test_an_array_read_from_a_path_is_loaded(look: Look, element: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "source",
+    [
+        "xs = [cv2.imread(p) for p in paths]\nxs = [x.reshape(-1) for x in xs]\nsee(xs)",
+        "xs = [cv2.imread(p) for p in paths]\nsee([x / 255 for x in xs])",
+        "xs = [cv2.imread(p) for p in paths]\nys = [1]\nsee([ys, xs])",
+        "xs = [cv2.imread(p) for p in paths]\nys = []\nsee(ys + xs)",
+    ],
+)
+def test_what_is_made_of_each_array_or_holds_the_list_is_as_large(look: Look, source: str) -> None:
+    assert loaded(look, source) == ["paths"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "xs = [cv2.imread(p) for p in paths]\nsee([len(x) for x in xs])",
+        "xs = [cv2.imread(p) for p in paths]\nsee([x.mean() for x in xs])",
+        "xs = [cv2.imread(p) for p in paths]\nsee([1 for x in xs])",
+        "xs = [cv2.imread(p) for p in paths]\nsee([len(xs), len(paths)])",
+        "xs = [cv2.imread(p) for p in paths]\nsee([y for x in xs for y in x])",
+    ],
+)
+def test_what_is_counted_of_each_array_is_not(look: Look, source: str) -> None:
+    assert loaded(look, source) == [None]
+
+
+@pytest.mark.parametrize(
     "element",
     [
         pytest.param("p", id="the path"),

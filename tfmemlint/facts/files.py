@@ -27,7 +27,10 @@ class Content(IntEnum):
 
 
 class Contents:
-    """What expressions hold, given that `source`, a loop or an expression, gives paths."""
+    """What expressions hold, given that `source`, a loop or an expression, gives paths.
+
+    Or, where it goes over what has been loaded before, arrays.
+    """
 
     def __init__(
         self,
@@ -36,18 +39,20 @@ class Contents:
         functions: Functions,
         flow: Flow,
         source: ast.AST,
+        gives: Content = Content.PATH,
     ) -> None:
         self._tree = tree
         self._names = names
         self._functions = functions
         self._flow = flow
         self._source = source
+        self._gives = gives
         self._known: dict[tuple[ast.expr, Frame | None], Content] = {}
 
     def of(self, node: ast.expr, frame: Frame | None) -> Content:
         """What an expression holds; of several possible values, the one that has come furthest."""
         if node is self._source:
-            return Content.PATH
+            return self._gives
         key = (node, frame)
         if key not in self._known:
             self._known[key] = Content.NOTHING  # what depends on itself adds nothing
@@ -90,7 +95,7 @@ class Contents:
         if origin.how is How.LOOPED and target is not None:
             above = self._tree.ancestors(target)
             loop = next(each for each in above if isinstance(each, (*LOOPS, ast.comprehension)))
-            return Content.PATH if loop is self._source else Content.NOTHING
+            return self._gives if loop is self._source else Content.NOTHING
         if origin.how is How.AUGMENTED and isinstance(target, ast.Name):
             before = self.of(target, origin.frame)
             return max(before, self.of(origin.value, origin.frame))

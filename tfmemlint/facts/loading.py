@@ -71,7 +71,13 @@ class Loading:
         if isinstance(node, (ast.ListComp, ast.GeneratorExp)):
             loops = [self._loops.loop(each) for each in reversed(node.generators)]
             files = self._files([node.elt], loops, node, frame) if not path else None
-            return Gathered(files, comprehension=node) if files is not None else None
+            if files is not None:
+                return Gathered(files, comprehension=node)
+            return self._remade(node, frame, hops) if not path else None
+        if isinstance(node, (ast.List, ast.Tuple)) or _is_sum(node):
+            parts = node.elts if isinstance(node, (ast.List, ast.Tuple)) else _operands(node)
+            several = (self._gathered(each, path, frame, hops - 1) for each in parts)
+            return next((each for each in several if each is not None), None)
         if isinstance(node, ast.Call):
             if called(node) in ("list", "tuple") and node.args:
                 return self._gathered(node.args[0], path, frame, hops - 1)
@@ -85,6 +91,17 @@ class Loading:
         origins = self._flow.origins(node, frame) or ()
         found = (self._from_origin(each, path, hops) for each in origins)
         return next((each for each in found if each is not None), None)
+
+    def _remade(
+        self, made: ast.ListComp | ast.GeneratorExp, frame: Frame | None, hops: int
+    ) -> Gathered | None:
+        """`[image.reshape(-1) for image in images]`: as many arrays, made of those of a list."""
+        (first, *others) = made.generators
+        inner = self._gathered(first.iter, (), frame, hops - 1) if not others else None
+        if inner is None:
+            return None
+        kept = self._contents(first, Content.ARRAY).of(made.elt, frame) is Content.ARRAY
+        return inner if kept else None
 
     def _from_origin(self, origin: Origin, path: tuple[int, ...], hops: int) -> Gathered | None:
         if origin.how is not How.ASSIGNED:
@@ -122,8 +139,8 @@ class Loading:
                     return zipped or self._iterables.counted(loop.iterable) or loop.iterable
         return None
 
-    def _contents(self, source: ast.AST) -> Contents:
-        return Contents(self._tree, self._names, self._functions, self._flow, source)
+    def _contents(self, source: ast.AST, gives: Content = Content.PATH) -> Contents:
+        return Contents(self._tree, self._names, self._functions, self._flow, source, gives)
 
     def _is_emptied(self, growth: Growth) -> bool:
         attributes = (self._tree.parent(use) for use in self._bindings.readers(growth.start))
@@ -145,6 +162,14 @@ class Loading:
         return not calls or any(
             not is_part(files, Frame(function, call, None)) and runs_once(call) for call in calls
         )
+
+
+def _is_sum(node: ast.expr) -> bool:
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add)
+
+
+def _operands(node: ast.expr) -> list[ast.expr]:
+    return [node.left, node.right] if isinstance(node, ast.BinOp) else []
 
 
 def _stops_early(loop: Loop) -> bool:
