@@ -453,7 +453,7 @@ def test_diff_writes_nothing_but_a_patch_that_does_the_same(
 
 
 def test_diff_of_nothing_is_0(run: Run, here: Path) -> None:
-    write(here / "a.py", "beans", "toast")
+    write(here / "a.py", "beans")
 
     assert Done(0, "", "") == run("check", "--diff")
 
