@@ -30,8 +30,9 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts import PIPELINE_WORDS, Again, From, Rebuilt
+from tfmemlint.facts import PIPELINE_WORDS, Again, Chain, From, Kind, Rebuilt
 
+UNCHANGING = frozenset({Kind.NUMBER, Kind.PATH, Kind.TENSOR})
 HOLDS_ARRAYS = frozenset({From.SLICES, From.TENSORS})
 
 
@@ -67,10 +68,26 @@ def _fix(file: File, rebuilt: Rebuilt) -> Fix | None:
         return None
     moved = edits.lifted(file, rebuilt.assignment, loop)
     same = not rebuilt.is_lengthened and all(
-        file.tf.epochs.again(chain, len(chain.steps)) is Again.SAME for chain in rebuilt.chains
+        file.tf.epochs.again(chain, len(chain.steps)) is Again.SAME and _is_of_the_same(file, chain)
+        for chain in rebuilt.chains
     )
     safety = Applicability.SAFE if same else Applicability.UNSAFE
     return Fix("Make the pipeline before the loop", moved, safety) if moved else None
+
+
+def _is_of_the_same(file: File, chain: Chain) -> bool:
+    """Whether nothing can change what a pipeline begins with, be it under another name."""
+    made = chain.source.node
+    given = (
+        (*made.args, *(each.value for each in made.keywords)) if isinstance(made, ast.Call) else ()
+    )
+    names = [node for each in given for node in ast.walk(each) if isinstance(node, ast.Name)]
+    found = [(name, file.tf.bindings.only(name)) for name in names]
+    return all(
+        file.tf.values.of(name).kind in UNCHANGING
+        or (binding is not None and file.tf.captures.stays(binding))
+        for name, binding in found
+    )
 
 
 RULE = Rule(
