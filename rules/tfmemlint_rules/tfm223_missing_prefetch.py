@@ -16,7 +16,9 @@ From version 2.12 on TensorFlow adds the first by itself, unless the option `inj
 False: that is how the figures of this rule were measured.
 
 ## Fix safety
-Safe: the elements are the same, in the same order.
+Safe where the elements are seen to be the same whenever they are made. Unsafe where they come from
+a generator or from out of sight, or where what makes them reads variables or runs Python: it then
+runs ahead of what the training changes.
 
 ## When to ignore it
 When memory is short and time is not. The rule is silent by itself where the project asks for
@@ -33,7 +35,7 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts import PIPELINE_WORDS, Chain, End, From, Into
+from tfmemlint.facts import PIPELINE_WORDS, Again, Chain, End, From, Into
 
 INJECTS = (2, 12)
 FEW = 1024
@@ -60,7 +62,7 @@ def check(file: File) -> Iterator[Diagnostic]:
                 edits.method_call(file, last) or file.span(last),
                 f"{_taker(end)} waits for each element of {_name(end.dataset)}: "
                 "nothing prefetches them",
-                _fix(file, last),
+                _fix(file, last, end),
             )
 
 
@@ -100,12 +102,14 @@ def _name(dataset: ast.expr) -> str:
     return f"`{ast.unparse(dataset)}`" if named else "the pipeline"
 
 
-def _fix(file: File, last: ast.Call) -> Fix | None:
+def _fix(file: File, last: ast.Call, end: End) -> Fix | None:
     if last in file.tf.datasets.regrouped:
         return None
     size = edits.autotune(file, last) or "1"
     added = edits.chained(file, last, f".prefetch({size})")
-    return Fix("Prefetch at the end", (added,), Applicability.SAFE) if added else None
+    again = [file.tf.epochs.again(chain, len(chain.steps)) for chain in end.chains]
+    safety = Applicability.UNSAFE if Again.UNKNOWN in again else Applicability.SAFE
+    return Fix("Prefetch at the end", (added,), safety) if added else None
 
 
 RULE = Rule(

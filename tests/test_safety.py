@@ -1,0 +1,69 @@
+"""Which fixes are safe, where that hangs on what the rest of the program does."""
+
+from __future__ import annotations
+
+import pytest
+
+from tfmemlint import Applicability, File, registry
+
+RULES = registry.load()
+SAFE, UNSAFE = Applicability.SAFE, Applicability.UNSAFE
+
+START = """\
+import numpy as np
+import tensorflow as tf
+
+images = np.zeros((1000, 64), np.float32)
+"""
+REBUILT = """
+for epoch in range(9):
+    {before}
+    train = tf.data.Dataset.from_tensor_slices(images).batch(8)
+    for batch in train:
+        print(batch)
+"""
+TRAINED = """
+scale = tf.Variable(1.0)
+dataset = {dataset}
+for batch in dataset:
+    with tf.GradientTape() as tape:
+        loss = model(batch)
+    gradients = tape.gradient(loss, model.trainable_variables)
+    scale.assign_add(1.0)
+"""
+
+
+def applicability(code: str, source: str) -> Applicability | None:
+    (found,) = RULES[code].check(File("code.py", START + source))
+    return found.fix.applicability if found.fix else None
+
+
+@pytest.mark.parametrize(
+    ("above", "before", "expected"),
+    [
+        ("", "pass", SAFE),
+        ("print(images.mean())", "pass", SAFE),
+        ("rows = images.reshape(-1)", "rows += 1", UNSAFE),
+        ("register(images)", "refresh()", UNSAFE),
+    ],
+)
+def test_a_pipeline_of_an_array_moves_safely_if_nothing_changes_it(
+    above: str, before: str, expected: Applicability
+) -> None:
+    assert applicability("TFM217", above + REBUILT.format(before=before)) is expected
+
+
+@pytest.mark.parametrize(
+    ("dataset", "expected"),
+    [
+        ("tf.data.TFRecordDataset('a').map(tf.io.decode_jpeg).batch(8)", SAFE),
+        ("tf.data.TFRecordDataset('a').shuffle(99).batch(8)", SAFE),
+        ("tf.data.TFRecordDataset('a').map(lambda r: tf.io.decode_raw(r, 'f') * scale)", UNSAFE),
+        ("tf.data.TFRecordDataset('a').map(elsewhere).batch(8)", UNSAFE),
+        ("tf.data.Dataset.from_generator(rows, output_types=tf.float32).batch(8)", UNSAFE),
+    ],
+)
+def test_elements_are_made_ahead_safely_if_they_stay_the_same(
+    dataset: str, expected: Applicability
+) -> None:
+    assert applicability("TFM223", TRAINED.format(dataset=dataset)) is expected
