@@ -200,9 +200,59 @@ def test_a_peak_beyond_its_limit_is_told_with_its_line(pytester: pytest.Pytester
             "set up",
             "tf_memory: device peak: 32 MB, the limit is 30 MB",
             f"the device peak stood at test_shapes.py:{beyond}: more = tf.ones(*",
+            f"24 MB of it were held by test_shapes.py:{beyond}: more = tf.ones(*",
+            f"8.0 MB of it were held by test_shapes.py:{double}: return x * 2",
             "tf_memory: device peak: 40 MB, the limit is 30 MB",
             f"the device peak stood at test_shapes.py:{double}: return x * 2",
             "tf_memory: device growth: 2.0 KB a step, the limit is 1.0 KB a step",
+        ]
+    )
+
+
+GRAPH = """
+import pytest
+import tensorflow as tf
+
+BASE = tf.ones([8, 1024, 256])
+
+@tf.function
+def step(x):
+    wide = tf.tile(x, [4, 1, 1])
+    return tf.reduce_sum(tf.sort(wide, axis=0))
+
+@pytest.mark.tf_memory(device_peak="10 MB")
+def test_graph():
+    step(BASE)
+
+@pytest.mark.tf_memory(device_peak="10 MB")
+def test_data():
+    numbers = tf.data.Dataset.range(100).map(lambda i: tf.fill([256, 256], i))
+    shuffled = numbers.shuffle(64)
+    for each in shuffled.take(3):
+        tf.reduce_sum(each)
+
+@pytest.mark.tf_memory(device_peak="10 MB")
+def test_that_profiles_itself(tmp_path):
+    tf.profiler.experimental.start(str(tmp_path))
+    kept = BASE + 1 + BASE
+    tf.profiler.experimental.stop()
+"""
+
+
+@pytest.mark.tensorflow
+def test_what_held_the_memory_at_the_peak_is_told_in_graphs_and_pipelines_too(
+    pytester: pytest.Pytester,
+) -> None:
+    pytester.makepyfile(test_graph=GRAPH)
+    result = pytester.runpytest_subprocess()
+    result.assert_outcomes(failed=3)
+    result.stdout.fnmatch_lines(
+        [
+            "the device peak stood at test_graph.py:13: step(BASE)",
+            "96 MB of it were held by test_graph.py:9: return tf.reduce_sum(tf.sort(*",
+            "the device peak stood at test_graph.py:19: for each in shuffled.take(3):",
+            "* MB of it were held by test_graph.py:18: shuffled = numbers.shuffle(64)",
+            "the device peak stood at test_graph.py:25: kept = BASE + 1 + BASE",
         ]
     )
 

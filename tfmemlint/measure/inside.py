@@ -17,7 +17,7 @@ from typing import Any
 
 from tfmemlint.measure import device, failures, recording
 from tfmemlint.measure import statements as stmts
-from tfmemlint.measure.allocations import DATA, EAGER, Allocation, Ledger, Origin, Trace, thinned
+from tfmemlint.measure.allocations import Ledger, Trace, thinned
 from tfmemlint.measure.host import Host
 from tfmemlint.measure.origins import Origins
 from tfmemlint.measure.statements import Statements
@@ -47,7 +47,7 @@ class _Session:
         self._statements.add(stmts.Statement("", 0, 0, ""))  # before the first one
         self._watch = Watch(recording.account(request["account"]), self._look_for_tensorflow)
         self._origins = Origins(self._statements.at, lambda: self._watch.running)
-        self._ledger = Ledger(self._attribute)
+        self._ledger = Ledger(self._origins.attribute)
         self._trace: Trace | None = None
         self._tracing = False
         self._lock = Lock()
@@ -221,23 +221,6 @@ class _Session:
         )
         self._own_seconds += self._watch.calls * self._watch.seconds_for_a_call()
         self._write(self._record(ended, status))
-
-    def _attribute(self, allocation: Allocation, running: int) -> Origin:
-        """The statements to see an allocation with.
-
-        In a graph, where the operation was written; in a pipeline, what keeps its elements; and
-        where neither is known, where the program was.
-        """
-        written = None
-        if allocation.operation and allocation.during != EAGER:
-            written = self._origins.of_operation(allocation.operation)
-        holder = written
-        if allocation.during == DATA:
-            holder = self._origins.of_any_element(batch=not allocation.operation) or written
-        elif allocation.during and allocation.during != EAGER:
-            holder = self._origins.of_element(allocation.during) or written
-        holder = holder or running
-        return Origin(holder, written or holder)
 
     def _failure(self, error: BaseException, traceback: TracebackType | None) -> dict[str, Any]:
         """What the program died of, and where."""

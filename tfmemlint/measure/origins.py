@@ -9,6 +9,8 @@ from importlib import import_module
 from math import inf
 from typing import Any, NamedTuple
 
+from tfmemlint.measure.allocations import DATA, EAGER, Allocation, Origin
+
 Locate = Callable[[str, int], "int | None"]
 """The number of the user's statement on a line of a file."""
 
@@ -106,6 +108,23 @@ class Origins:
             for index, step in enumerate(pipeline)
             if (_is_batch(step) if batch else step.kind in _RUN_FUNCTIONS)
         )
+
+    def attribute(self, allocation: Allocation, running: int) -> Origin:
+        """The statements to see an allocation with.
+
+        In a graph, where the operation was written; in a pipeline, what keeps its elements; and
+        where neither is known, where the program was.
+        """
+        written = None
+        if allocation.operation and allocation.during != EAGER:
+            written = self.of_operation(allocation.operation)
+        holder = written
+        if allocation.during == DATA:
+            holder = self.of_any_element(batch=not allocation.operation) or written
+        elif allocation.during and allocation.during != EAGER:
+            holder = self.of_element(allocation.during) or written
+        holder = holder or running
+        return Origin(holder, written or holder)
 
     def _one_of(self, keepers: Iterable[tuple[Pipeline, int]]) -> int | None:
         """The one keeper there is, or the one in pipelines that were gone through."""

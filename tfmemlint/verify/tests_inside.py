@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import linecache
 import os
-import sys
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
-from types import FrameType
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
@@ -18,17 +15,11 @@ from tfmemlint.pytest_plugin import MARK
 from tfmemlint.verify.devices import Device, choose_device, prewarm, warm_up
 from tfmemlint.verify.limits import Limits, excess, limits
 from tfmemlint.verify.meters import METERS, MeasuringError, Meter
+from tfmemlint.verify.tests_lines import watch
 from tfmemlint.vocabulary import Metric
 
 TRACED = "TFMEMLINT_TEST_TRACED"
 """Set where the line of the peak is to be found, which makes the test slower."""
-
-
-class Place(NamedTuple):
-    """A line of somebody's."""
-
-    file: str
-    line: int
 
 
 class Inside:
@@ -73,15 +64,16 @@ class Inside:
             }
         except MeasuringError as reason:
             pytest.fail(f"{MARK}: {reason}", pytrace=False)
-        peak = self._meters.get(Metric.DEVICE_PEAK)
-        stop = _watch(peak, item.config.rootpath) if peak and TRACED in os.environ else _nowhere
+        traced = TRACED in os.environ
+        lines = watch(self._tf, self._device.address, item.config.rootpath) if traced else _nowhere
         yield
         if wanted.stepwise and not self._steps:
             self.step()
             for _ in range(wanted.steps - 1):
                 item.runtest()
                 self.step()
-        self._judge(wanted, stop())
+        found = lines()
+        self._judge(wanted, found)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Hand the report over to the process that waits for it."""
@@ -89,7 +81,7 @@ class Inside:
         with self._reports.open("a", encoding="utf-8") as file:
             file.write(json.dumps(data) + "\n")
 
-    def _judge(self, wanted: Limits, places: list[Place]) -> None:
+    def _judge(self, wanted: Limits, lines: Iterable[str]) -> None:
         try:
             figures = {metric: meter.stop() for metric, meter in self._meters.items()}
         except MeasuringError as reason:
@@ -98,12 +90,8 @@ class Inside:
         if not any(found):
             return
         self._exceeded.touch()
-        lines = [f"{MARK}: {each}" for each in found if each]
-        for file, line in places:
-            shown = Path(os.path.relpath(file, self._config.rootpath)).as_posix()
-            code = linecache.getline(file, line).strip()
-            lines.append(f"the device peak stood at {shown}:{line}: {code}")
-        pytest.fail("\n".join(lines), pytrace=False)
+        excesses = [f"{MARK}: {each}" for each in found if each]
+        pytest.fail("\n".join([*excesses, *lines]), pytrace=False)
 
 
 def _limits(item: pytest.Item) -> Limits:
@@ -114,50 +102,5 @@ def _limits(item: pytest.Item) -> Limits:
         pytest.fail(f"{MARK}: {error}", pytrace=False)
 
 
-def _nowhere() -> list[Place]:
+def _nowhere() -> list[str]:
     return []
-
-
-def _watch(peak: Meter, root: Path) -> Callable[[], list[Place]]:
-    """Begin to look at the peak after every line below the root; what is returned ends it.
-
-    Only lines of the user's own are told: what a library does is done by the line that calls it.
-    """
-    before = sys.gettrace()
-    highest, place = peak.stop(), Place("", 0)
-    culprits: list[Place] = []
-    own: dict[str, bool] = {}
-
-    def look() -> None:
-        nonlocal highest
-        now = peak.stop()
-        if now > highest:
-            highest = now
-            culprits[:] = [place] if place.file else []
-
-    def is_own(file: str) -> bool:
-        if file not in own:
-            path = Path(file)
-            own[file] = path.is_relative_to(root) and "site-packages" not in path.parts
-        return own[file]
-
-    def local(frame: FrameType, event: str, arg: object) -> Any:
-        nonlocal place
-        look()
-        caller = frame.f_back
-        if event == "line":
-            place = Place(frame.f_code.co_filename, frame.f_lineno)
-        elif event == "return" and caller and is_own(caller.f_code.co_filename):
-            place = Place(caller.f_code.co_filename, caller.f_lineno)
-        return local
-
-    def on_call(frame: FrameType, event: str, arg: object) -> Any:
-        return local if is_own(frame.f_code.co_filename) else None
-
-    def stop() -> list[Place]:
-        sys.settrace(before)
-        look()
-        return culprits
-
-    sys.settrace(on_call)
-    return stop
