@@ -175,6 +175,8 @@ def test_a_keyword_that_is_not_there_or_would_take_a_comment_along_stays(source:
         ("f(a, *b)\n", "f(a, *b, k=1)\n"),
         ("f(\n    a,\n    b,\n)\n", "f(\n    a,\n    b,\n    k=1,\n)\n"),
         ("f(\r\n    a\r\n)\r\n", "f(\r\n    a,\r\n    k=1\r\n)\r\n"),
+        ("f(\n    a,  # its own\n)\n", "f(\n    a,  # its own\n    k=1,\n)\n"),
+        ("f(\n    a, )\n", "f(\n    a,\n    k=1, )\n"),
     ],
 )
 def test_a_keyword_is_put_behind_the_other_arguments(before: str, after: str) -> None:

@@ -154,8 +154,13 @@ def with_argument(file: File, call: ast.Call, text: str) -> Edit | None:
     last = concrete.span(found.args[-1])
     start = file.lines.start(last.start)
     margin = file.text[start : last.start]
-    separator = ", " if margin.strip() else "," + newline(file) + margin
-    return Edit(Span(last.end, last.end), separator + text)
+    if margin.strip():
+        return Edit(Span(last.end, last.end), f", {text}")
+    rest = file.text[last.end : file.lines.end(file.lines.position(last.end)[0])].rstrip()
+    if rest.startswith(",") and rest[1:].lstrip()[:1] in ("", "#"):  # its comment stays with it
+        at = last.end + len(rest)
+        return Edit(Span(at, at), newline(file) + margin + text + ",")
+    return Edit(Span(last.end, last.end), "," + newline(file) + margin + text)
 
 
 def whole_lines(file: File, first: ast.stmt, last: ast.stmt | None = None) -> Span | None:
