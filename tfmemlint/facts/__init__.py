@@ -52,6 +52,7 @@ from tfmemlint.facts.tree import FunctionNode, LoopNode, Tree
 from tfmemlint.facts.unrolling import Unrolled, Unrollings
 from tfmemlint.facts.uses import Trail, Uses
 from tfmemlint.facts.values import Values
+from tfmemlint.facts.varying_shapes import ShapedBy, Varying, VaryingShapes
 from tfmemlint.facts.wholes import Whole, Wholes
 
 __all__ = [
@@ -94,6 +95,7 @@ __all__ = [
     "Remake",
     "Retrace",
     "Rebuilt",
+    "ShapedBy",
     "Source",
     "Step",
     "Tape",
@@ -103,6 +105,7 @@ __all__ = [
     "Trail",
     "Unrolled",
     "Value",
+    "Varying",
     "Whole",
     "argument",
     "default",
@@ -405,6 +408,20 @@ class TensorFlow:
             self.loops,
             self.tracing,
             self.tensors,
+        )
+
+    @cached_property
+    def varying_shapes(self) -> VaryingShapes:
+        """Where traced functions are given tensors of other shapes each time."""
+        return VaryingShapes(
+            self.tree,
+            self.bindings,
+            self.names,
+            self.functions,
+            self.datasets,
+            self.loops,
+            self.tracing,
+            self.retraces,
         )
 
     @cached_property

@@ -51,6 +51,15 @@ class Retrace(NamedTuple):
     """Whether it is an integer, as far as can be told."""
 
 
+class Given(NamedTuple):
+    """One argument of a call that has a function traced, if it is of a new kind."""
+
+    call: ast.Call
+    function: FunctionNode
+    parameter: str
+    argument: ast.expr
+
+
 class _Varies(NamedTuple):
     loop: Loop
     whole: bool
@@ -83,11 +92,23 @@ class Retraces:
     def all(self) -> tuple[Retrace, ...]:
         """Every such argument, in source order."""
         found: list[Retrace] = []
-        for function, why in self._tracing.functions.items():
-            if why.by is TracedBy.TF_FUNCTION and not _is_signed(why.at):
-                for call in self._functions.calls_of(function):
-                    found += self._of_call(call, function)
+        for call, function, parameter, argument in self.given(_SIGNED):
+            varies = self._varies(argument, call, _MAX_HOPS)
+            if varies is not None and not self._is_picked(argument, call):
+                found.append(Retrace(call, argument, parameter, function, *varies))
         return tuple(sorted(found, key=lambda each: (each.call.lineno, each.argument.col_offset)))
+
+    def given(self, settled: tuple[str, ...]) -> Iterator[Given]:
+        """What eager code gives to functions of `tf.function` that set none of these keywords."""
+        for function, why in self._tracing.functions.items():
+            if why.by is TracedBy.TF_FUNCTION and not _sets(why.at, settled):
+                for call in self._functions.calls_of(function):
+                    yield from self._of_call(call, function)
+
+    def varies(self, number: ast.expr, at: ast.AST) -> Loop | None:
+        """The loop that gives a Python number another of many values each time `at` runs."""
+        found = self._varies(number, at, _MAX_HOPS)
+        return found and found.loop
 
     def handled(
         self, function: FunctionNode, parameter: str, hops: int = _MAX_HOPS
@@ -101,17 +122,14 @@ class Retraces:
                 found.update(self._handles(use, hops))
         return frozenset(found)
 
-    def _of_call(self, call: ast.Call, function: FunctionNode) -> Iterator[Retrace]:
+    def _of_call(self, call: ast.Call, function: FunctionNode) -> Iterator[Given]:
         if self._tracing.why(call) is not None or self._is_untraced(call.func, function):
             return
         arguments = function.args
         for parameter in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
             given = self._functions.argument(call, function, parameter.arg)
-            if given is None or not self._tree.inside(given, call):
-                continue
-            varies = self._varies(given, call, _MAX_HOPS)
-            if varies is not None and not self._is_picked(given, call):
-                yield Retrace(call, given, parameter.arg, function, *varies)
+            if given is not None and self._tree.inside(given, call):
+                yield Given(call, function, parameter.arg, given)
 
     def _is_picked(self, given: ast.expr, call: ast.Call) -> bool:
         """Whether a test lets few values of a number through: `if step == 0:`."""
@@ -379,14 +397,16 @@ def _picks(test: ast.expr, names: set[str]) -> bool:
     return is_in and isinstance(sides[0], ast.Name) and sides[0].id in names
 
 
+_SIGNED = ("input_signature", "experimental_follow_type_hints")
+"""By which a function says what it takes: then numbers become tensors by themselves."""
+
+
 def _is_many(loop: Loop) -> bool:
     return loop.trips is None or loop.trips > A_FEW
 
 
-def _is_signed(why: ast.AST) -> bool:
-    """Whether a function says what it takes: then numbers become tensors by themselves."""
-    words = ("input_signature", "experimental_follow_type_hints")
-    return isinstance(why, ast.Call) and any(each.arg in words for each in why.keywords)
+def _sets(why: ast.AST, keywords: tuple[str, ...]) -> bool:
+    return isinstance(why, ast.Call) and any(each.arg in keywords for each in why.keywords)
 
 
 def _parameters(function: FunctionNode) -> list[str]:

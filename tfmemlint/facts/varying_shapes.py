@@ -1,0 +1,435 @@
+"""Tensors of ever other shapes, given to traced functions.
+
+The shapes of its arguments are part of what a graph is made for: each new one has the function
+traced again, unless it was told to do with fewer.
+"""
+
+from __future__ import annotations
+
+import ast
+from enum import Enum
+from functools import cached_property
+from typing import NamedTuple
+
+from tfmemlint.facts.bindings import Binding, Bindings, How
+from tfmemlint.facts.datasets import Chain, Datasets, From
+from tfmemlint.facts.functions import TF_FUNCTION, Functions
+from tfmemlint.facts.loops import Loop, Loops
+from tfmemlint.facts.makers import argument
+from tfmemlint.facts.names import Names
+from tfmemlint.facts.remakes import A_FEW
+from tfmemlint.facts.retraces import Given, Retraces
+from tfmemlint.facts.tracing import Tracing
+from tfmemlint.facts.tree import FUNCTIONS, FunctionNode, Tree
+
+_MAX_HOPS = 8
+_SETTLED = ("input_signature", "reduce_retracing", "experimental_relax_shapes")
+
+_KEEPS_SHAPE = frozenset(
+    {
+        "keras.ops.convert_to_tensor",
+        "numpy.array",
+        "numpy.asarray",
+        "numpy.expand_dims",
+        "tensorflow.cast",
+        "tensorflow.constant",
+        "tensorflow.convert_to_tensor",
+        "tensorflow.expand_dims",
+        "tensorflow.identity",
+        "tensorflow.one_hot",
+        "tensorflow.transpose",
+    }
+)
+"""Functions whose result has one size for each of what they are given first, lists included."""
+_STACKS = frozenset({"numpy.stack", "tensorflow.concat", "tensorflow.stack"})
+_JOINS = frozenset(
+    {
+        "numpy.append",
+        "numpy.concatenate",
+        "numpy.hstack",
+        "numpy.vstack",
+        "tensorflow.concat",
+        "tensorflow.pad",
+    }
+)
+_PICKS = frozenset({"numpy.argwhere", "numpy.flatnonzero", "tensorflow.boolean_mask"})
+_WHERE = frozenset({"numpy.where", "tensorflow.where"})
+_TAKES_OUT = frozenset({"clear", "pop", "remove"})
+_PASSES_BATCHES = frozenset({"cache", "prefetch", "repeat", "shuffle", "skip", "take"})
+_WANT_SIZE = frozenset({"keras.backend.int_shape", "len", "tensorflow.unstack"})
+"""Functions that need to know the size of what they are given first, if of nothing else."""
+_RAGGED = ("tensorflow.RaggedTensor.from_", "tensorflow.ragged.constant", "tensorflow.ragged.stack")
+
+
+class ShapedBy(Enum):
+    """What gives a tensor its next shape."""
+
+    SLICE = "a slice up to a number that changes"
+    GROWTH = "it gets longer with every round"
+    SEQUENCE = "a list as long as the text or the row it is made of"
+    PADDING = "a batch padded to the longest of its examples"
+    PICK = "as many as there are to pick"
+
+
+class Varying(NamedTuple):
+    """One argument of one call."""
+
+    given: Given
+    part: ast.expr
+    """What in the argument, or in what it was made of, has another shape each time."""
+    by: ShapedBy
+    loop: Loop
+
+
+class _Found(NamedTuple):
+    part: ast.expr
+    by: ShapedBy
+    loop: Loop
+
+
+class VaryingShapes:
+    """Where loops call traced functions with tensors of many shapes."""
+
+    def __init__(
+        self,
+        tree: Tree,
+        bindings: Bindings,
+        names: Names,
+        functions: Functions,
+        datasets: Datasets,
+        loops: Loops,
+        tracing: Tracing,
+        retraces: Retraces,
+    ) -> None:
+        self._tree = tree
+        self._bindings = bindings
+        self._names = names
+        self._functions = functions
+        self._datasets = datasets
+        self._loops = loops
+        self._tracing = tracing
+        self._retraces = retraces
+
+    @cached_property
+    def all(self) -> tuple[Varying, ...]:
+        """The first such argument of every call, in source order."""
+        found: dict[ast.Call, Varying] = {}
+        for given in self._retraces.given(_SETTLED):
+            if given.call not in found:
+                varying = self._tensor(given.argument, given.call, _MAX_HOPS)
+                if varying is not None:
+                    found[given.call] = Varying(given, *varying)
+        return tuple(sorted(found.values(), key=lambda each: _place(each.given.call)))
+
+    def maker(self, function: FunctionNode) -> ast.expr | None:
+        """The `tf.function`, or call of it, that has a function traced, and could be told more.
+
+        None where it is hidden behind another name, or where XLA is to compile every shape.
+        """
+        made = self._tracing.functions[function].at
+        called = made.func if isinstance(made, ast.Call) else made
+        compiles = isinstance(made, ast.Call) and any(
+            each.arg in ("jit_compile", "experimental_compile", None) for each in made.keywords
+        )
+        plain = isinstance(called, ast.expr) and self._names.is_any(called, TF_FUNCTION)
+        return made if isinstance(made, ast.expr) and plain and not compiles else None
+
+    def asks_for_shape(self, function: FunctionNode, hops: int = _MAX_HOPS) -> bool:
+        """Whether a function, or one of the module that it calls, has Python ask for a shape."""
+        for each in self._functions.body(function):
+            asks = isinstance(each, ast.Attribute) and each.attr in ("get_shape", "shape")
+            if isinstance(each, ast.Attribute) and asks and self._names.qualified(each) is None:
+                return True
+            if isinstance(each, ast.Call):
+                name = self._names.qualified(each.func) or getattr(each.func, "id", "")
+                if name in _WANT_SIZE and len(each.args) == 1:
+                    return True
+                called = self._functions.function(each.func)
+                if called is not None and hops and self.asks_for_shape(called, hops - 1):
+                    return True
+        return False
+
+    # Tensors.
+
+    def _tensor(self, tensor: ast.expr, at: ast.AST, hops: int) -> _Found | None:
+        """What gives a tensor another shape each time the code at `at` runs."""
+        if hops == 0:
+            return None
+        if isinstance(tensor, ast.Name):
+            found = (self._named(each, at, hops) for each in self._bindings.reaching(tensor))
+            return next((each for each in found if each is not None), None)
+        if isinstance(tensor, ast.Subscript):
+            return self._subscript(tensor, at, hops)
+        if isinstance(tensor, ast.BinOp):
+            sides = (self._tensor(each, at, hops - 1) for each in (tensor.left, tensor.right))
+            return next((each for each in sides if each is not None), None)
+        return self._result(tensor, at, hops) if isinstance(tensor, ast.Call) else None
+
+    def _result(self, call: ast.Call, at: ast.AST, hops: int) -> _Found | None:
+        first = call.args[0] if call.args else None
+        if self._names.is_any(call.func, _KEEPS_SHAPE) and first is not None:
+            return self._tensor(first, at, hops - 1) or self._list(first, at, hops - 1)
+        if self._names.is_any(call.func, _STACKS) and first is not None:
+            return self._grown_list(first, at)
+        picks = self._names.is_any(call.func, _PICKS)
+        picks = picks or (self._names.qualified(call.func) in _WHERE and len(call.args) == 1)
+        if picks and not call.keywords:
+            return self._changing(call, ShapedBy.PICK, at)
+        method = call.func if isinstance(call.func, ast.Attribute) else None
+        if method is None:
+            return None
+        if method.attr in ("astype", "numpy"):
+            return self._tensor(method.value, at, hops - 1)
+        if method.attr == "to_tensor" and self._is_ragged(method.value, hops - 1):
+            sized = argument(call, 2, "shape") is not None
+            return None if sized else self._changing(call, ShapedBy.SEQUENCE, at)
+        return None
+
+    def _subscript(self, part: ast.Subscript, at: ast.AST, hops: int) -> _Found | None:
+        indices = part.slice.elts if isinstance(part.slice, ast.Tuple) else [part.slice]
+        for each in indices:
+            loop = self._cut(each, at) if isinstance(each, ast.Slice) else None
+            if loop is not None:
+                return _Found(part, ShapedBy.SLICE, loop)
+        if all(isinstance(each, (ast.Constant, ast.Slice)) for each in indices):
+            whole = not any(isinstance(getattr(each, "value", None), int) for each in indices)
+            return self._tensor(part.value, at, hops - 1) if whole else None
+        if len(indices) == 1 and self._is_ragged(part.value, hops - 1):
+            return self._changing(part, ShapedBy.SEQUENCE, at)
+        return None
+
+    def _cut(self, part: ast.Slice, at: ast.AST) -> Loop | None:
+        """The loop that gives a slice its length: not where it only moves."""
+        lower, upper = part.lower, part.upper
+        start = self._retraces.varies(lower, at) if lower is not None else None
+        end = self._retraces.varies(upper, at) if upper is not None else None
+        if end is not None and (lower is None or self._loops.invariant(lower, end)):
+            return end
+        if start is not None and (upper is None or self._loops.invariant(upper, start)):
+            return start
+        if lower is not None and isinstance(upper, ast.BinOp) and isinstance(upper.op, ast.Add):
+            sides = ((upper.left, upper.right), (upper.right, upper.left))
+            for same, length in sides:
+                if self._bindings.same(same, lower):
+                    return self._retraces.varies(length, at)
+        return None
+
+    # Names.
+
+    def _named(self, binding: Binding, at: ast.AST, hops: int) -> _Found | None:
+        if binding.how is How.LOOPED:
+            return self._looped(binding, at, hops)
+        if binding.how is How.PARAMETER:
+            return self._passed(binding, hops)
+        around = [each for each in self._around(at) if self._tree.inside(binding.node, each.node)]
+        if binding.how is not How.ASSIGNED or binding.value is None or not around:
+            return None
+        if not binding.path and self._is_joined(binding):
+            return self._growing(binding, around[0])
+        found = self._tensor(binding.value, binding.node, hops - 1)
+        batches = found is not None and found.by is ShapedBy.PADDING
+        return found if batches or not binding.path else None
+
+    def _looped(self, binding: Binding, at: ast.AST, hops: int) -> _Found | None:
+        """An element of a dataset that is padded batch by batch, or a row of a ragged tensor."""
+        for loop in self._around(at):
+            if isinstance(loop.node, ast.While) or loop.iterable is None:
+                continue
+            if not self._tree.inside(binding.node, loop.node.target):
+                continue
+            if self._is_ragged(loop.iterable, hops - 1):
+                return _Found(loop.iterable, ShapedBy.SEQUENCE, loop)
+            chains = self._datasets.of(loop.iterable)
+            if chains and all(self._is_padded(each, binding.path) for each in chains):
+                return _Found(loop.iterable, ShapedBy.PADDING, loop)
+        return None
+
+    def _passed(self, binding: Binding, hops: int) -> _Found | None:
+        function = next(
+            each for each in self._tree.ancestors(binding.node) if isinstance(each, FUNCTIONS)
+        )
+        if self._tracing.functions.get(function) is not None:
+            return None
+        for call in self._functions.calls_of(function):
+            given = self._functions.argument(call, function, binding.name)
+            if given is not None and self._tree.inside(given, call):
+                found = self._tensor(given, call, hops - 1)
+                if found is not None:
+                    return found
+        return None
+
+    def _is_joined(self, binding: Binding) -> bool:
+        """`x = tf.concat([x, y], 0)`."""
+        value = binding.value
+        return (
+            isinstance(value, ast.Call)
+            and self._names.is_any(value.func, _JOINS)
+            and any(isinstance(e, ast.Name) and e.id == binding.name for e in ast.walk(value))
+        )
+
+    def _growing(self, binding: Binding, loop: Loop) -> _Found | None:
+        """What joins more to a name in a loop in which nothing else gives it a value."""
+        others = self._bindings.of(self._tree.scope(binding.node), binding.name)
+        inside = [each for each in others if self._tree.inside(each.node, loop.node)]
+        alone = all(map(self._is_joined, inside)) and len(inside) < len(others)
+        assert binding.value is not None
+        return _Found(binding.value, ShapedBy.GROWTH, loop) if alone else None
+
+    # Lists.
+
+    def _list(self, listed: ast.expr, at: ast.AST, hops: int) -> _Found | None:
+        """What gives a list of numbers, or one in it, another length each time."""
+        if isinstance(listed, (ast.List, ast.Tuple)):
+            inner = (self._list(each, at, hops - 1) for each in listed.elts) if hops else ()
+            return next((each for each in inner if each is not None), None)
+        grown = self._grown_list(listed, at)
+        if grown is not None or not self._is_of_text(listed, _MAX_HOPS):
+            return grown
+        return self._changing(listed, ShapedBy.SEQUENCE, at)
+
+    def _grown_list(self, listed: ast.expr, at: ast.AST) -> _Found | None:
+        """A list made before a loop that every round adds to, and nothing is taken out of."""
+        if not isinstance(listed, ast.Name):
+            return None
+        home = self._bindings.home(listed.id, listed)
+        bound = self._bindings.of(home, listed.id) if home is not None else ()
+        starts = [each for each in bound if each.how is not How.AUGMENTED]
+        uses = [use for each in bound for use in self._bindings.readers(each)]
+        if len(starts) != 1 or not _is_list(starts[0]) or any(map(self._takes_out, uses)):
+            return None
+        for loop in self._around(at):
+            inside = [each for each in bound if self._tree.inside(each.node, loop.node)]
+            adds = inside or any(self._adds(use, loop) for use in uses)
+            if adds and starts[0] not in inside:
+                return _Found(listed, ShapedBy.GROWTH, loop)
+        return None
+
+    def _adds(self, use: ast.Name, loop: Loop) -> bool:
+        """Whether this is the `xs` of an `xs.append(x)` in a loop."""
+        above = self._tree.parent(use)
+        adds = isinstance(above, ast.Attribute) and above.attr in ("append", "extend", "insert")
+        return adds and self._tree.inside(use, loop.node)
+
+    def _takes_out(self, use: ast.Name) -> bool:
+        """Whether this is the `xs` of `xs.pop(0)`, `del xs[0]`."""
+        above = self._tree.parent(use)
+        if isinstance(above, ast.Subscript) and above.value is use:
+            return not isinstance(above.ctx, ast.Load)
+        return isinstance(above, ast.Attribute) and above.attr in _TAKES_OUT
+
+    def _is_of_text(self, listed: ast.expr, hops: int) -> bool:
+        """Whether a list has one element for each word or sign of a text."""
+        if hops == 0:
+            return False
+        if isinstance(listed, ast.Name):
+            binding = self._bindings.only(listed)
+            value = binding.value if binding is not None and not binding.path else None
+            assigned = binding is not None and binding.how is How.ASSIGNED
+            return assigned and value is not None and self._is_of_text(value, hops - 1)
+        if isinstance(listed, ast.Starred):
+            return self._is_of_text(listed.value, hops - 1)
+        if isinstance(listed, (ast.List, ast.Tuple)):
+            return any(self._is_of_text(each, hops - 1) for each in listed.elts)
+        if isinstance(listed, ast.BinOp) and isinstance(listed.op, ast.Add):
+            return any(self._is_of_text(each, hops - 1) for each in (listed.left, listed.right))
+        if isinstance(listed, (ast.ListComp, ast.GeneratorExp)):
+            return self._is_of_text(listed.generators[0].iter, hops - 1)
+        if not isinstance(listed, ast.Call):
+            return False
+        function = self._functions.function(listed.func)
+        if function is not None:
+            returned = self._functions.returns(function)
+            return bool(returned) and all(self._is_of_text(each, hops - 1) for each in returned)
+        if isinstance(listed.func, ast.Name) and listed.func.id in ("list", "tuple"):
+            return bool(listed.args) and self._is_of_text(listed.args[0], hops - 1)
+        method = listed.func.attr if isinstance(listed.func, ast.Attribute) else ""
+        splits = method == "split" and len(listed.args) < 2
+        of_library = self._names.qualified(listed.func) is not None
+        return (splits or method == "texts_to_sequences") and not of_library
+
+    # Sources.
+
+    def _is_ragged(self, value: ast.expr, hops: int) -> bool:
+        if isinstance(value, ast.Name) and hops > 0:
+            binding = self._bindings.only(value)
+            plain = binding is not None and binding.how is How.ASSIGNED and not binding.path
+            given = binding.value if binding is not None and plain else None
+            return given is not None and self._is_ragged(given, hops - 1)
+        if isinstance(value, ast.Subscript):
+            return isinstance(value.slice, ast.Slice) and self._is_ragged(value.value, hops - 1)
+        made = self._names.qualified(value.func) if isinstance(value, ast.Call) else None
+        return made is not None and made.startswith(_RAGGED)
+
+    def _is_padded(self, chain: Chain, path: tuple[int, ...]) -> bool:
+        """Whether the batches of a pipeline are as long as the longest example of each."""
+        batched = [i for i, each in enumerate(chain.methods) if each == "padded_batch"]
+        place = batched[-1] if batched else -1
+        if place < 0 or not _PASSES_BATCHES.issuperset(chain.methods[place + 1 :]):
+            return False
+        if chain.source.kind is From.SLICES and "map" not in chain.methods[:place]:
+            return False  # rows of an array are all of a size
+        shapes = chain.steps[place].argument("padded_shapes")
+        if isinstance(shapes, ast.Tuple) and path and path[-1] < len(shapes.elts):
+            several = all(isinstance(each, (ast.List, ast.Tuple)) for each in shapes.elts)
+            shapes = shapes.elts[path[-1]] if several else shapes
+        return shapes is None or any(map(_is_open, ast.walk(shapes)))
+
+    def _changing(self, part: ast.expr, by: ShapedBy, at: ast.AST) -> _Found | None:
+        """The innermost loop of many rounds in which an expression is about something else."""
+        for loop in self._around(at):
+            if self._changes(part, loop, _MAX_HOPS):
+                return _Found(part, by, loop)
+        return None
+
+    def _changes(self, part: ast.expr, loop: Loop, hops: int) -> bool:
+        """Whether an expression reads what the loop goes over, or what each round fetches anew."""
+        nodes = list(ast.walk(part))
+        if any(isinstance(each, ast.Call) and _fetches(each) for each in nodes):
+            return True
+        names = (each for each in nodes if isinstance(each, ast.Name))
+        bound = [each for name in names for each in self._bindings.reaching(name)]
+        return any(
+            self._is_new(each, loop, hops)
+            for each in bound
+            if self._tree.inside(each.node, loop.node)
+        )
+
+    def _is_new(self, binding: Binding, loop: Loop, hops: int) -> bool:
+        if binding.how is How.LOOPED and not isinstance(loop.node, ast.While):
+            return self._tree.inside(binding.node, loop.node.target)
+        value = binding.value if binding.how is How.ASSIGNED and hops else None
+        return binding.how is How.AUGMENTED or (
+            value is not None and self._changes(value, loop, hops - 1)
+        )
+
+    def _around(self, at: ast.AST) -> list[Loop]:
+        around = self._loops.around(at)
+        return [each for each in around if each.trips is None or each.trips > A_FEW]
+
+
+def _fetches(call: ast.Call) -> bool:
+    """`input()`, `requests.get()`: something else each time, whatever it is asked of."""
+    if isinstance(call.func, ast.Attribute):
+        return call.func.attr in ("get", "popleft", "readline", "recv") and not call.keywords
+    return isinstance(call.func, ast.Name) and call.func.id in ("input", "next")
+
+
+def _is_list(start: Binding) -> bool:
+    value = start.value if start.how is How.ASSIGNED and not start.path else None
+    called = value.func if isinstance(value, ast.Call) else None
+    return isinstance(value, (ast.List, ast.ListComp)) or (
+        isinstance(called, ast.Name) and called.id == "list"
+    )
+
+
+def _is_open(size: ast.AST) -> bool:
+    """Whether a size is left to the longest example: `None`, -1, the sizes the dataset has."""
+    if isinstance(size, ast.UnaryOp):
+        return isinstance(size.op, ast.USub)
+    if isinstance(size, ast.Attribute):
+        return size.attr in ("get_output_shapes", "output_shapes")
+    return isinstance(size, ast.Constant) and size.value is None
+
+
+def _place(call: ast.Call) -> tuple[int, int]:
+    return call.lineno, call.col_offset
