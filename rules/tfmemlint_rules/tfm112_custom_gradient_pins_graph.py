@@ -70,12 +70,11 @@ def check(file: File) -> Iterator[Diagnostic]:
 
 def _functions(file: File) -> Iterator[Diagnostic]:
     """Traced functions that belong to a model of the same round: others are TFM102's."""
-    made_again = {remake.made for remake in file.tf.remakes.all}
     for function in file.tf.anew.functions:
-        if function.made in made_again:
-            continue
         pin = file.tf.custom_gradients.of_function(function.made)
-        if pin is not None and _is_many(file, function, pin):
+        if pin is None or not _is_many(file, function, pin):
+            continue
+        if all(remake.made is not function.made for remake in file.tf.remakes.all):
             made = function.made
             at, called = made, "`tf.function`"
             if not isinstance(made, ast.Call):

@@ -24,6 +24,7 @@ _GIVES = frozenset(
     }
 )
 """Functions that have a custom gradient, or give back one that has."""
+_WORDS = frozenset(each.rpartition(".")[2] for each in _GIVES | DECORATORS)
 _LARGE = re.compile(r"keras\.applications\.(.+\.)?EfficientNet(V2)?(B\d|S|M|L)")
 _MODELS = frozenset({"keras.Model", "keras.Sequential"})
 _METHODS = ("__init__", "build", "call")
@@ -44,12 +45,13 @@ class CustomGradients:
 
     @cached_property
     def any(self) -> bool:
-        """Whether the file mentions one anywhere."""
-        return (
-            any(each.value in _ACTIVATIONS for each in self._tree.all(ast.Constant))
-            or any(map(self._is_one, self._tree.all(ast.Name, ast.Attribute)))
-            or any(map(self.is_large, self._tree.all(ast.Name, ast.Attribute)))
+        """Whether the file mentions one anywhere, by its name."""
+        words = (
+            *(each.value for each in self._tree.all(ast.Constant) if isinstance(each.value, str)),
+            *(each.attr for each in self._tree.all(ast.Attribute)),
+            *(each.name.rpartition(".")[2] for each in self._tree.all(ast.alias)),
         )
+        return any(each in _WORDS or "EfficientNet" in each for each in words)
 
     def is_large(self, expression: ast.expr) -> bool:
         """Whether an expression is a large ready-made model whose activations have them."""
