@@ -131,6 +131,24 @@ def test_a_claim_may_demand_how_the_programs_grow(
     assert record(verdict(demanding))["claim"]["grows"] == ["linear", "constant"]
 
 
+def test_what_a_gpu_does_not_hold_is_not_held_against_the_claim(
+    rule: Callable[..., Rule],
+) -> None:
+    on_gpu = Machine("gpu", "a GPU", {"tensorflow": "2.21.0"}, "550.54.14")
+    little = verdict(rule())._replace(measurements=(weighed(900, fixed=(800,)),))
+    assert little.doubt == "the ratio is 0.889, more than the 0.5 claimed"
+    assert little._replace(machine=on_gpu).doubt == (
+        "the bad program holds nothing on the GPU; --device cpu weighs the host's tensors"
+    )
+    assert verdict(rule())._replace(machine=on_gpu).doubt is None
+
+
+def test_a_gpu_is_recorded_with_its_driver(rule: Callable[..., Rule]) -> None:
+    on_gpu = Machine("gpu", "a GPU", {"tensorflow": "2.21.0"}, "550.54.14")
+    device = record(verdict(rule())._replace(machine=on_gpu))["device"]
+    assert device == {"kind": "gpu", "name": "a GPU", "driver": "550.54.14"}
+
+
 def test_another_metric_than_the_claimed_does_not_hold() -> None:
     host = Measurement(Metric.HOST_PEAK, (200 * MB,), (20 * MB,))
     assert host.doubt(HALF) == "the claim is about device peak, not host peak"

@@ -61,6 +61,12 @@ def choose_device(tf: Any, wanted: str, limit: int | None = None) -> Device:
     return Device("GPU:0", "gpu", details.get("device_name", "unnamed"), _driver())
 
 
+def device_in_use(tf: Any) -> Device:
+    """Where TensorFlow puts what it computes, now that it can no longer be told."""
+    address = "GPU:0" if tf.config.list_logical_devices("GPU") else "CPU:0"
+    return Device(address, address[:3].lower(), "")
+
+
 def _driver() -> str | None:
     ask = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
     with contextlib.suppress(OSError, subprocess.SubprocessError):

@@ -100,6 +100,10 @@ class Verdict(NamedTuple):
                 return "the fix is said to be safe, but the programs print nothing to compare"
             if not self.same_output:
                 return "outputs differ, although the fix is said to be safe"
+        if not_on_gpu(self.measurements[0], self.machine):
+            return (
+                "the bad program holds nothing on the GPU; --device cpu weighs the host's tensors"
+            )
         return self.measurements[0].doubt(self.rule.claim) or self._doubt_of_growth()
 
     @property
@@ -118,6 +122,13 @@ class Verdict(NamedTuple):
             if grows != claim:
                 return f"the growth of the {name} program is {grows}, not {claim} as claimed"
         return None
+
+
+def not_on_gpu(measurement: Measurement, machine: Machine) -> bool:
+    """Whether what is claimed of the device is not held by the GPU, as with what tf.data makes."""
+    of_device = measurement.metric in (Metric.DEVICE_PEAK, Metric.DEVICE_GROWTH)
+    nothing = measurement.bad_figure < RESOLUTION[measurement.metric]
+    return machine.device == "gpu" and of_device and nothing
 
 
 def usual(metric: Metric, runs: tuple[float, ...]) -> tuple[float, float]:

@@ -43,6 +43,7 @@ _PASSED_ON = (
 _STEADY = {
     "LANG": "C.UTF-8",
     "TF_CPP_MIN_LOG_LEVEL": "2",
+    "TF_FORCE_GPU_ALLOW_GROWTH": "true",
     "TF_NUM_INTEROP_THREADS": "1",
     "TF_NUM_INTRAOP_THREADS": "1",
     "OMP_NUM_THREADS": "1",

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tfmemlint.pytest_plugin import MARK
-from tfmemlint.verify.devices import Device, choose_device, prewarm, warm_up
+from tfmemlint.verify.devices import Device, choose_device, device_in_use, prewarm, warm_up
 from tfmemlint.verify.limits import Limits, excess, limits
 from tfmemlint.verify.meters import METERS, MeasuringError, Meter
 from tfmemlint.verify.tests_lines import watch
@@ -49,7 +49,10 @@ class Inside:
             self._tf = import_module("tensorflow")
         except ImportError as error:
             pytest.fail(f"{MARK}: TensorFlow cannot be imported: {error}", pytrace=False)
-        self._device = choose_device(self._tf, "auto")
+        try:
+            self._device = choose_device(self._tf, "auto")
+        except RuntimeError:  # what was imported has used TensorFlow already
+            self._device = device_in_use(self._tf)
         if any(metric.value.startswith("device") for metric in metrics):
             self._filler = prewarm(self._tf, self._device)
         warm_up(self._tf, set())

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from tfmemlint.verify.exhaustion import Exhaustion, find_exhaustion
 from tfmemlint.verify.outputs import Outputs, difference, same
-from tfmemlint.verify.pairs import Measurement, Verdict, settled
+from tfmemlint.verify.pairs import Measurement, Verdict, not_on_gpu, settled
 from tfmemlint.verify.processes import Job, Machine, ProgramError, Run, run
 from tfmemlint.verify.scaling import FACTORS, Scaling, ScalingError, scaled
 from tfmemlint.vocabulary import Metric, Rule
@@ -76,6 +76,8 @@ def verify(
     pair = _pair(programs, settings)
     found = compare(pair, _metrics(rule, settings), settings.runs, say, run)
     claimed = found.measurements[0]
+    if settings.device == "auto" and not_on_gpu(claimed, found.machine):
+        return verify(rule, folder, settings._replace(device="cpu"), tell, run)
     return Verdict(
         rule=rule,
         measurements=found.measurements,
