@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 import warnings
+from itertools import zip_longest
+
+_PIECE, _MOST_PIECES = 30_000, 16
+"""The characters of a piece, at the least, and how many pieces a text is cut into."""
+# A definition behind an empty line: what is cut there parses as before, or not at all.
+_START = re.compile(r"(?<=\n\n)(?:@|async def |class |def )")
 
 
 class TooDeep(Exception):
@@ -15,7 +22,7 @@ def parse(text: str, path: str) -> ast.Module:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return ast.parse(text, path)
+            return _joined(text, path) or ast.parse(text, path)
         except ValueError as error:  # a NUL byte, before Python 3.12
             raise SyntaxError(str(error)) from error
         except (RecursionError, MemoryError) as error:
@@ -29,6 +36,35 @@ def refuse(text: str, path: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            symtable(text, path, "exec")
+            for piece in _pieces(text):
+                symtable(piece, path, "exec")
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             parse(text, path)  # a table asks for more than a tree does
+
+
+def _joined(text: str, path: str) -> ast.Module | None:
+    """The tree of a long text, made of its pieces; None where one of them does not parse."""
+    body: list[ast.stmt] = []
+    line = 0
+    pieces = _pieces(text)
+    if len(pieces) == 1:
+        return None
+    try:
+        for piece in pieces:
+            body += ast.parse("\n" * line + piece, path).body
+            line += piece.count("\n")
+    except SyntaxError:  # the text's own, or of a string that looks like code
+        return None
+    return ast.Module(body, [])
+
+
+def _pieces(text: str) -> list[str]:
+    """A long text cut between definitions: Python's parser takes memory for all of what it reads.
+
+    Where the pieces parse they are what the text is, unless a string is cut, and that parses never.
+    """
+    size = max(_PIECE, len(text) // _MOST_PIECES)
+    starts = [0]
+    while "\r" not in text and (following := _START.search(text, starts[-1] + size)):
+        starts.append(following.start())
+    return [text[start:end] for start, end in zip_longest(starts, starts[1:])]
