@@ -1,0 +1,96 @@
+"""`prefetch` with a large number, before `batch`, holds many batches' worth of examples.
+
+## What it finds
+A tf.data pipeline in which `prefetch(n)` comes before `batch(b)`, with an `n` of more than eight
+batches: in one expression, or through names, branches, helper functions and methods.
+
+## Why it costs memory
+What is prefetched waits to be batched, so with a consumer that is slower than the pipeline all `n`
+examples are in memory. A step takes but `b` of them, and the next few batches would do.
+
+## What to do instead
+`prefetch(tf.data.AUTOTUNE)`, which begins with few and takes more only while something waits for
+them; at the end of the pipeline it makes the batch in advance, too. Where it stands matters little:
+before `batch`, `prefetch(tf.data.AUTOTUNE)` was measured to take as much memory and time as behind
+it.
+
+## Fix safety
+Safe: the elements are the same, in the same order.
+
+## When to ignore it
+When the time to make an example varies so much that many are needed to bridge it, and there is room
+for them. The rule is silent by itself where the examples are not known to be large: file names,
+numbers, records as they are read, and what takes less than 8 MB in all; and behind a cache, which
+has them in memory anyhow.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
+from tfmemlint.facts import BATCHING, Chain, Step
+
+FEW = 8
+"""Batches, which may be prefetched for a reason."""
+LITTLE = 8 << 20
+"""Bytes, in all that is prefetched."""
+GROWN = 2
+"""How many times as large as what it was made of an example is that counts as large."""
+KEEPS_CACHED = frozenset({"filter", "prefetch", "repeat", "shuffle", "skip", "take"})
+
+
+def check(file: File) -> Iterator[Diagnostic]:
+    reported: set[ast.Call] = set()
+    for chain in file.tf.datasets.chains:
+        for place, batch in _ahead(chain):
+            step = chain.steps[place]
+            buffer, size = step.argument("buffer_size"), batch.argument("batch_size")
+            if buffer is None or size is None or step.call in reported:
+                continue
+            many = file.tf.values.number(buffer, step.frame)
+            examples = file.tf.values.number(size, batch.frame)
+            if many is None or examples is None or many <= FEW * examples or examples < 1:
+                continue
+            made = file.tf.elements.passage(chain, 0, place)
+            held = None if made.nbytes is None else int(made.nbytes * many)
+            if made.growth < GROWN if held is None else held < LITTLE:
+                continue
+            reported.add(step.call)
+            yield Diagnostic(
+                edits.method_call(file, step.call) or file.span(step.call),
+                f"`prefetch` holds up to `{ast.unparse(buffer)}` examples for batches of "
+                f"`{ast.unparse(size)}`",
+                _fix(file, buffer),
+                Cost(f"{ast.unparse(buffer)} examples", held),
+            )
+
+
+def _ahead(chain: Chain) -> Iterator[tuple[int, Step]]:
+    """The places of examples that are prefetched, each with the step that batches them."""
+    cached = False
+    for place, step in enumerate(chain.steps):
+        if step.method in BATCHING:
+            return
+        cached = step.method == "cache" or (cached and step.method in KEEPS_CACHED)
+        batches = [each for each in chain.steps[place:] if each.method in BATCHING]
+        if step.method == "prefetch" and not cached and batches:
+            yield place, batches[0]
+
+
+def _fix(file: File, buffer: ast.expr) -> Fix | None:
+    autotune = edits.autotune(file, buffer)
+    if autotune is None:
+        return None
+    change = edits.replaced(file, buffer, autotune)
+    return Fix("Prefetch as many as are needed", (change,), Applicability.SAFE)
+
+
+RULE = Rule(
+    code="TFM208",
+    name="prefetch-many-examples",
+    claim=Claim(Metric.DEVICE_PEAK, at_most=0.2, because="few examples wait to be batched"),
+    triggers=("prefetch", "batch padded_batch ragged_batch"),
+    check=check,
+)
