@@ -73,6 +73,8 @@ def test_layers_bring_custom_gradients(layer: str, found: str | None) -> None:
         ("model = MobileNetV2(weights=None)", None),
         ("model = keras.applications.efficientnet.EfficientNetB7()", "keras.applications"),
         ("def f():\n    return EfficientNetB0()\nmodel = f()", "EfficientNetB0"),
+        ("base = EfficientNetB0()\nmodel = keras.Sequential([base])", "EfficientNetB0"),
+        ("base = MobileNetV2()\nmodel = keras.Sequential([base])", None),
         ("def f(a):\n    return block(1, a)\nmodel = f('silu')", "activation"),
         ("def f(a):\n    return block(1, a)\nmodel = f('relu')", None),
         ("def f():\n    return block(1)\nmodel = f()", None),

@@ -65,8 +65,9 @@ class CustomGradients:
         if self.is_large(maker.func):
             return maker.func
         if self._names.is_any(maker.func, _MODELS):
-            layers = (each for each in within([around]) if self._is_of_keras(each))
-            found = (self._found(each, None) for call in layers for each in within([call]))
+            calls = (each for each in within([around]) if isinstance(each, ast.Call))
+            parts = (each for each in calls if self._is_of_keras(each) or self.is_large(each.func))
+            found = (self._found(each, None) for part in parts for each in within([part]))
             return next(filter(None, found), None)
         return next(filter(None, self._run_by(maker, None, _MAX_HOPS)), None)
 
