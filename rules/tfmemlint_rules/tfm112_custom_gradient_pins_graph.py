@@ -11,9 +11,9 @@ loop together with its model.
 Where a function with a custom gradient is traced, TensorFlow registers its gradient under a name of
 its own in a table of the process, and takes nothing out of it again. The gradient refers to tensors
 of the graph, the graph to the weights it captures: host and device keep both. `del`, `gc.collect()`
-and `clear_session()` do not help. With `relu` or `gelu` in place of `silu` the same loop keeps nothing.
-A function that is traced once registers once. Eager code registers nothing, though Keras traces
-layers of one's own once while it builds them.
+and `clear_session()` do not help. With `relu` or `gelu` in place of `silu` the same loop keeps
+nothing. A function that is traced once registers once. Eager code registers nothing, though Keras
+traces layers of one's own once while it builds them.
 
 This is so in TensorFlow 2.21, where it was measured. There an optimizer's step that is traced has
 its model kept for good as well, whatever the activations are: of loops that train the rule says
