@@ -35,6 +35,13 @@ ALLOWED = {
         "tfmemlint.parsing",
         "tfmemlint.source",
     },
+    "project": {
+        "tfmemlint.screen",
+        "tfmemlint.decoding",
+        "tfmemlint.facts",
+        "tfmemlint.parsing",
+        "tfmemlint.source",
+    },
     "report": {"tfmemlint.report", "tfmemlint.vocabulary", "tfmemlint.lines"},
     "writing": set[str](),
 }

@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 
 from tfmemlint import File, registry
+from tfmemlint.config import Config, Configs
 from tfmemlint.facts.tree import Tree
 from tfmemlint.linting import lint
+from tfmemlint.run import Checker, run
 from tfmemlint.screen import awaited, code, mentions_tensorflow, words
 
 RULES = registry.load()
@@ -122,3 +124,46 @@ def test_few_rules_look_at_the_program_of_another() -> None:
     ]
 
     assert sum(looks) / len(looks) < 0.45
+
+
+def test_files_are_read_twice_only_where_one_makes_something_for_others(tmp_path: Path) -> None:
+    makes = "import tensorflow as tf\n\n\ndef make(model):\n    return tf.function(model)\n"
+    paths = [tmp_path / f"file{number}.py" for number in range(20)]
+    for path in paths:
+        path.write_text(program(DEFINITIONS, 40))
+
+    assert opened(paths) == {str(path): 1 for path in paths}
+
+    paths[0].write_text(makes)
+    paths[1].write_text(
+        START + "from file0 import make\nfor each in values:\n    make(model)(each)\n"
+    )
+
+    counts = opened(paths)
+
+    assert counts.pop(str(paths[1])) == 3  # to be checked, asked what it imports, checked again
+    assert counts.pop(str(paths[0])) == 3
+    assert set(counts.values()) == {2}
+
+
+def opened(paths: list[Path]) -> dict[str, int]:
+    """How often each file is opened by a run over all of them."""
+    counts: dict[str, int] = {}
+    OPENED.append(counts)
+    try:
+        run([str(path) for path in paths], Checker(Configs(lambda config: config, Config())), 1)
+    finally:
+        OPENED.pop()
+    return {str(path): counts.get(str(path), 0) for path in paths}
+
+
+OPENED: list[dict[str, int]] = []
+
+
+def count_opened(event: str, values: tuple[object, ...]) -> None:
+    if event == "open" and OPENED:
+        path = str(values[0])
+        OPENED[-1][path] = OPENED[-1].get(path, 0) + 1
+
+
+sys.addaudithook(count_opened)

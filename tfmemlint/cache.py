@@ -42,8 +42,8 @@ class Known(NamedTuple):
     seen: Seen
     makes: tuple[str, ...] = ()
     """The names of what it makes for other files."""
-    names: str = ""
-    """Stands for the names of what all files made in that run: of other files' it has none."""
+    among: str = ""
+    """Stands for the other files of that run, in so far as they decided that it is clean."""
 
 
 _Entries = dict[str, tuple[str, Known]]
@@ -100,9 +100,9 @@ class Cache:
         settings = {each: number for number, each in enumerate({each: 0 for _, (each, _) in kept})}
         lines = [f"{each}\n" for each in settings]
         lines += (
-            f"{seen.modified} {seen.size} {seen.digest} {settings[each]} {names or '-'} "
+            f"{seen.modified} {seen.size} {seen.digest} {settings[each]} {among or '-'} "
             f"{','.join(makes) or '-'} {path}\n"
-            for path, (each, (seen, makes, names)) in kept
+            for path, (each, (seen, makes, among)) in kept
         )
         body = "".join(lines).encode("utf-8", "surrogateescape")
         head = f"{self._start}\n{crc32(body)} {len(settings)}\n".encode("utf-8", "surrogateescape")
@@ -155,10 +155,10 @@ def _read(path: str, start: str) -> _Entries:
         settings = lines[:number]
         entries: _Entries = {}
         for line in lines[number:-1]:
-            modified, size, digest, each, names, makes, name = line.split(" ", 6)
+            modified, size, digest, each, among, makes, name = line.split(" ", 6)
             seen = Seen(int(modified), int(size), digest)
             made = () if makes == "-" else tuple(makes.split(","))
-            found = Known(seen, made, "" if names == "-" else names)
+            found = Known(seen, made, "" if among == "-" else among)
             entries[name] = settings[int(each)], found
     except (OSError, ValueError, IndexError):
         return {}

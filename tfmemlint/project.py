@@ -10,14 +10,17 @@ file or which function an import means, there is no answer.
 from __future__ import annotations
 
 import os
+import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import chain
 from stat import S_ISREG
+from typing import NamedTuple
 
 from tfmemlint.decoding import UndecodableError, decode
 from tfmemlint.facts.imports import Factory, Imported
 from tfmemlint.parsing import TooDeep
+from tfmemlint.screen import words
 from tfmemlint.source import File
 
 LIBRARIES = sys.stdlib_module_names | {"keras", "numpy", "tensorflow", "tf_keras"}
@@ -28,9 +31,22 @@ _MOST_HOPS = 20
 """Files that an import is followed through."""
 _MOST_OPEN = 16
 _PACKAGE = "__init__.py"
+_FROM = re.compile(rb"\bfrom\s+([.\w]+)\s+import\s+(\([^)]*\)|[^\n#;]*)")
+_IMPORT = re.compile(rb"\bimport\s+([^\n#;(]*)")
+_STARRED = b"import *"
+_NAME = re.compile(rb"[^\W\d][.\w]*|\*")
 
 _Place = tuple[str, tuple[str, ...]]
 """A file, and the parts of a dotted name that are to be found in it."""
+
+
+class Settled(NamedTuple):
+    """Which files the others may matter to."""
+
+    again: list[str]
+    """Those that may import what others make."""
+    among: dict[str, str]
+    """Those to which they cannot matter, as long as this stands for the others."""
 
 
 class Project:
@@ -44,16 +60,90 @@ class Project:
         self._roots = frozenset(map(os.path.abspath, roots))
         self._makers = {os.path.abspath(path): frozenset(names) for path, names in makes.items()}
         self._names = frozenset[str]().union(*self._makers.values())
-        self.names = _digest(self._makers.values())
-        """Stands for all that is made: it is another one where there is more, or less."""
+        self._digest = _digest(",".join(sorted(chain.from_iterable(self._makers.values()))))
         self._factories: dict[str, Mapping[str, Factory]] = {}
         self._found: dict[tuple[str, str], Factory | None] = {}
         self._opened: dict[str, File] = {}
 
-    def concerns(self, path: str, data: bytes) -> bool:
-        """Whether a file that holds `data` mentions anything that another one makes."""
-        others = self._others(path)
-        return any(name.encode() in data for name in others)
+    def settle(
+        self, paths: Iterable[str], before: Mapping[str, str], read: Callable[[str], bytes | None]
+    ) -> Settled:
+        """Which of some files may import what others make.
+
+        `before` has what stood for all others when a file was last looked at, and found clean.
+        """
+        among: dict[str, str] = {}
+        mentioning: list[str] = []
+        imports: dict[str, frozenset[str]] = {}
+        for path in paths:
+            names, _, around = before.get(path, "").partition(":")
+            if names == self._digest:
+                among[path] = before[path]
+                mentioning += [path] * bool(around)
+            elif (data := read(path)) is not None and (
+                _STARRED in data or self._mentions(path, data)
+            ):
+                imports[path] = frozenset(_imported_in(data))
+            else:
+                among[path] = self._digest
+        handing_on = {path for path, names in imports.items() if self._hands_on(names)}
+        around = self._around(handing_on)
+        for path in mentioning:
+            if among[path] != around:
+                imports[path] = frozenset(_imported_in(read(path) or b""))
+        near = {*self._makers, *map(os.path.abspath, handing_on)}
+        near |= {os.path.join(os.path.dirname(each), _PACKAGE) for each in self._makers}
+        again = [path for path, names in imports.items() if self._reaches(near, path, names)]
+        among.update(dict.fromkeys(imports.keys() - handing_on, around))
+        for path in {*again, *handing_on}:
+            among.pop(path, None)
+        return Settled(sorted(again), among)
+
+    def _mentions(self, path: str, data: bytes) -> bool:
+        others = [name.encode() for name in self._others(path)]
+        if not any(name in data for name in others):
+            return False
+        return not words(data).isdisjoint(others)
+
+    def _hands_on(self, names: Iterable[str]) -> bool:
+        """Whether other files may get from one with these imports what it imports itself."""
+        parts = (name.split(".") for name in names)
+        return any(
+            last in self._names or (last == "*" and first not in LIBRARIES)
+            for first, *_, last in ((each[0], *each) for each in parts)
+        )
+
+    def _around(self, handing_on: Iterable[str]) -> str:
+        """Stands for all that may decide what the imports of a file lead to."""
+        deciding = sorted(map(os.path.abspath, handing_on))
+        return f"{self._digest}:{_digest(chr(10).join([*sorted(self._files), *deciding]))}"
+
+    def _reaches(self, near: Collection[str], path: str, names: Iterable[str]) -> bool:
+        """Whether Python may read any of these files for the imports of another."""
+        here = os.path.abspath(path)
+        folder = os.path.dirname(here)
+        return any(
+            each in near and each != here
+            for name in names
+            for each in self._on_the_way(folder, name)
+        )
+
+    def _on_the_way(self, folder: str, name: str) -> Iterator[str]:
+        """The files that Python may read for an import."""
+        plain = name.lstrip(".")
+        level = len(name) - len(plain)
+        parts = plain.split(".")
+        for _ in range(level - 1):
+            folder = os.path.dirname(folder)
+        if level:
+            yield os.path.join(folder, _PACKAGE)
+        elif parts[0] in LIBRARIES:
+            return
+        for place in {folder} if level else self._searched(folder):
+            for part in parts:
+                place = os.path.join(place, part)
+                yield os.path.join(place, _PACKAGE)
+                yield f"{place}.py"
 
     def imported(self, path: str) -> Imported:
         """What the files that one imports have to say to it."""
@@ -181,8 +271,18 @@ class Project:
         return self._opened[path]
 
 
-def _digest(makes: Iterable[Iterable[str]]) -> str:
+def _imported_in(data: bytes) -> Iterator[str]:
+    """All that looks like an import in a file, be it a notebook."""
+    for match in _FROM.finditer(data.replace(b"\\\n", b" ")):
+        module, names = match[1].decode(errors="replace"), _NAME.findall(match[2])
+        yield module
+        prefix = module if module.endswith(".") else f"{module}."
+        yield from (prefix + name.decode(errors="replace") for name in names)
+    for match in _IMPORT.finditer(data):
+        yield from (name.decode(errors="replace") for name in _NAME.findall(match[1]))
+
+
+def _digest(text: str) -> str:
     from hashlib import blake2b  # noqa: PLC0415
 
-    names = ",".join(sorted(chain.from_iterable(makes)))
-    return blake2b(names.encode(), digest_size=8).hexdigest()
+    return blake2b(text.encode(errors="surrogateescape"), digest_size=8).hexdigest()

@@ -283,16 +283,6 @@ class Checker:
         in_order = sorted(reported, key=lambda each: (each.diagnostic.span, each.code))
         return Linted(tuple(in_order), names)
 
-    def concerned(self, path: str) -> bool:
-        """Whether a file mentions what another one makes."""
-        if self.project is None or not self.config(path).follow_imports:
-            return False
-        try:
-            data = _read(path, os.stat(path))
-        except OSError:
-            return False
-        return data is not None and self.project.concerns(path, data)
-
     def _answer(self, path: str, finding: Finding) -> Outcome:
         findings = (finding,) if finding.code in self.plan(path).reported_in(path) else ()
         return Outcome(Checked(path, "", findings))
@@ -319,27 +309,28 @@ def run(
     fresh = [path for path in paths if path not in known]
     outcomes.update(zip(fresh, _run(fresh, checker, jobs), strict=True))
     makes = {path: each.makes for path, each in outcomes.items() if each.makes}
-    again: list[str] = []
-    names = ""
+    among: dict[str, str] = {}
+    unsettled: set[str] = set()
     if makes:
         from tfmemlint.project import Project  # noqa: PLC0415
 
         checker.project = Project(paths, roots, makes)
-        names = checker.project.names
-        rest = (path for path in paths if path not in known or known[path].names != names)
-        again = [path for path in rest if checker.concerned(path)]
+        following = [path for path in paths if checker.config(path).follow_imports]
+        before = {path: each.among for path, each in known.items()}
+        again, among = checker.project.settle(following, before, _readable)
+        unsettled.update(path for path in following if path not in among)
         for path, outcome in zip(again, _run(again, checker, jobs), strict=True):
             outcomes[path] = _after(outcomes[path], outcome)
     if cache is not None:
         from tfmemlint.cache import Known  # noqa: PLC0415
 
         for path, described in settings.items():
-            before, outcome = known.get(path), outcomes[path]
-            seen = before.seen if before else outcome.seen
-            if described is None or seen is None or path in again:
+            seen = known[path].seen if path in known else outcomes[path].seen
+            if described is None or seen is None or path in unsettled:
                 cache.forget(path)
-            elif names or before is None:
-                cache.remember(path, described, Known(seen, outcome.makes, names))
+            elif makes or path not in known:
+                found = Known(seen, outcomes[path].makes, among.get(path, ""))
+                cache.remember(path, described, found)
         cache.save()
     return [outcomes[path] for path in paths]
 
@@ -485,6 +476,13 @@ def _outcome(path: str, done: Outcome | None) -> Outcome:
     """What a process found, or that the file was the end of it."""
     died = internal_error("the process that checked this file died")
     return done or Outcome(Checked(path, "", (died,)))
+
+
+def _readable(path: str) -> bytes | None:
+    try:
+        return _read(path, os.stat(path))
+    except OSError:
+        return None
 
 
 def _read(path: str, status: os.stat_result) -> bytes | None:
