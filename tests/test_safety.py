@@ -22,6 +22,14 @@ for epoch in range(9):
     for batch in train:
         print(batch)
 """
+REMADE = """
+for step in range(99):
+    change()
+    @tf.function
+    def scaled(value):
+        return value * {factor}
+    print(scaled(tf.constant(1.0)))
+"""
 TRAINED = """
 scale = tf.Variable(1.0)
 dataset = {dataset}
@@ -51,6 +59,27 @@ def test_a_pipeline_of_an_array_moves_safely_if_nothing_changes_it(
     above: str, before: str, expected: Applicability
 ) -> None:
     assert applicability("TFM217", above + REBUILT.format(before=before)) is expected
+
+
+@pytest.mark.parametrize(
+    ("above", "factor", "expected"),
+    [
+        ("", "2.0", SAFE),
+        ("RATE = 0.5", "RATE", SAFE),
+        ("weights = tf.Variable(1.0)", "weights", SAFE),
+        ("def half(value):\n    return value / 2", "half(value)", SAFE),
+        ("rates = [1.0]\ndef change():\n    rates.append(2.0)", "rates[-1]", UNSAFE),
+        ("def change():\n    images[0] = 1", "images", UNSAFE),
+        ("rate = 1.0\ndef change():\n    global rate\n    rate += 1", "rate", UNSAFE),
+        ("settings = elsewhere()", "settings.rate", UNSAFE),
+    ],
+)
+def test_a_function_moves_safely_if_nothing_it_reads_changes(
+    above: str, factor: str, expected: Applicability
+) -> None:
+    if "change" not in above:
+        above += "\ndef change():\n    pass"
+    assert applicability("TFM102", above + REMADE.format(factor=factor)) is expected
 
 
 @pytest.mark.parametrize(

@@ -141,8 +141,18 @@ class Remakes:
         )
 
     def is_known(self, made: Made) -> bool:
-        """Whether all that the function runs is in sight, or TensorFlow's, Keras's and NumPy's."""
+        """Whether all that the function runs is in sight, or TensorFlow's, Keras's and NumPy's.
+
+        And whether nothing it reads is an object that other code may change meanwhile.
+        """
         inside = self._run_with(made)
+        if not all(
+            self._is_own(node, inside) or self._is_settled(node)
+            for each in inside
+            for node in ast.walk(each)
+            if isinstance(node, ast.Name)
+        ):
+            return False
         given = _given(made) if isinstance(made, ast.Call) else None
         if given is not None and self.wrapped(made) is None and not self._is_ready_made(given):
             return False
@@ -165,6 +175,13 @@ class Remakes:
                 each.how in (How.PARAMETER, How.ENTERED) for each in self._bindings.reaching(root)
             )
         )
+
+    def _is_settled(self, name: ast.Name) -> bool:
+        """Whether a name means a function, a class, a constant, or what a library makes."""
+        if len(self._bindings.reaching(name)) > 1 or self._values.of(name).kind is Kind.ARRAY:
+            return False
+        known = self._functions.definition(name) is not None or self._is_ready_made(name)
+        return known or isinstance(self._value(name), ast.Constant)
 
     def _is_ready_made(self, callee: ast.expr) -> bool:
         """Whether an expression, or what it is an attribute of, comes from a library."""
