@@ -107,7 +107,7 @@ def _fix(file: File, binding: Binding, captures: Sequence[Capture]) -> Fix | Non
             return None
     elif any(conversions):
         return None
-    suffix = "_T" if binding.name.isupper() else "_t"
+    suffix = "_TENSOR" if binding.name.isupper() else "_tensor"
     name = edits.fresh(file, binding.name + suffix)
     line = edits.below(file, statement, f"{name} = {made}")
     replaced = [edits.replaced(file, each, name) for each in places]
