@@ -108,7 +108,7 @@ def _fix(file: File, call: ast.Call, taken: set[str]) -> Fix | None:
         return None
     if not isinstance(last, ast.Assign) or file.tf.tracing.why(last) is not None:
         return None
-    wanted = f"{bindings[0].name}_data"
+    wanted = f"{bindings[0].name}_dataset"
     name = edits.fresh(file, f"{wanted}_{len(taken) + 1}" if wanted in taken else wanted)
     taken.add(name)
     text = file.source(call)
