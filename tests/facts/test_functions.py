@@ -94,6 +94,7 @@ def test_what_a_call_passes_for_a_parameter(look: Look, source: str, passed: str
         ("@partial(tf.function, jit_compile=True)\ndef f(x):\n    see(x)", TracedBy.TF_FUNCTION),
         ("@function\ndef f(x):\n    see(x)", TracedBy.TF_FUNCTION),
         ("def f(x):\n    see(x)\ng = tf.function(f)", TracedBy.TF_FUNCTION),
+        ("def f(x):\n    see(x)\ng = tf.function(func=f)", TracedBy.TF_FUNCTION),
         (
             "class T:\n    def __init__(self):\n        self.step = tf.function(self._step)\n"
             "    def _step(self, x):\n        see(x)",

@@ -44,6 +44,7 @@ def first_loop(body: str, header: str = TF_FUNCTION) -> tuple[File, Loop]:
         ("for i, b in enumerate(tf.data.Dataset.range(9)):\n    g(b)", InGraph.LOOP),
         ("i = tf.constant(0)\nwhile i < n:\n    i += 1", InGraph.LOOP),
         ("while tf.reduce_any(x > 0):\n    x = g(x)", InGraph.LOOP),
+        ("i = 0\nwhile i < 9:\n    i += 1", InGraph.COPIES),
         ("for layer in layers:\n    g(layer)", None),
         ("i = 0\nwhile i < n:\n    i += 1", None),
         ("for i, row in enumerate(x):\n    g(row)", None),

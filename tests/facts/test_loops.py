@@ -104,3 +104,24 @@ with tf.GradientTape() as other:
     assert not tape.escapes
     assert other.escapes
     assert file.tf.tapes.recording(seen[0]) == (tape,)
+
+
+@pytest.mark.parametrize(
+    ("loop", "trips"),
+    [
+        pytest.param("i = 0\nwhile i < 40: i += 1", 40, id="up to a number"),
+        pytest.param("i = 2\nwhile i <= 40: i += 4", 10, id="and with it, by steps"),
+        pytest.param("n = 40\ni = 0\nwhile i < n:\n    f(i)\n    i += 1", 40, id="a name for it"),
+        pytest.param("i = 0\nwhile i < n: i += 1", None, id="an unknown number"),
+        pytest.param("i = 0\nwhile i < 40: i = f(i)", None, id="unknown steps"),
+        pytest.param("i = 0\nwhile i < 40:\n    if f(i): i += 1", None, id="a step now and then"),
+        pytest.param("i = tf.constant(0)\nwhile i < 40: i += 1", None, id="a tensor"),
+        pytest.param("i = 40\nwhile i > 0: i -= 1", None, id="downwards"),
+        pytest.param("i = 0\nwhile i < 40: i += 0", None, id="no step"),
+    ],
+)
+def test_a_while_loop_has_as_many_trips_as_its_counter_takes(loop: str, trips: int | None) -> None:
+    file = File("code.py", f"import tensorflow as tf\n{loop}\n")
+    (found,) = map(file.tf.loops.loop, file.tf.tree.all(ast.While))
+
+    assert found.trips == trips

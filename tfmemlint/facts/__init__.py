@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
+from tfmemlint.facts.accumulations import Accumulated, Accumulations
 from tfmemlint.facts.anew import Anew, MadeAnew
 from tfmemlint.facts.bindings import Binding, Bindings, How
 from tfmemlint.facts.caches import Cached, Caches
@@ -59,6 +60,7 @@ __all__ = [
     "BATCHING",
     "PIPELINE_WORDS",
     "PROGRESS",
+    "Accumulated",
     "Again",
     "Anew",
     "Binding",
@@ -240,6 +242,21 @@ class TensorFlow:
             self.tensors,
             self.graph_loops,
             self.pulls,
+        )
+
+    @cached_property
+    def accumulations(self) -> Accumulations:
+        """The lists that loops of traced code fill."""
+        return Accumulations(
+            self.tree,
+            self.bindings,
+            self.names,
+            self.functions,
+            self.values,
+            self.loops,
+            self.tracing,
+            self.tensors,
+            self.graph_loops,
         )
 
     @cached_property

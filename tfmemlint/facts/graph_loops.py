@@ -65,7 +65,9 @@ class GraphLoops:
         if self._tracing.why(node) is None:
             return None
         if isinstance(node, ast.While):
-            return self._loop_at(node) if self._on_tensor(node.test) else None
+            if self._on_tensor(node.test):
+                return self._loop_at(node)
+            return None if loop.trips is None else InGraph.COPIES
         if loop.over is Over.DATASET:
             return self._loop_at(node)
         iterable = loop.iterable

@@ -140,8 +140,9 @@ class Tracing:
             if owner is not None and definition.name in KERAS_TRACED and functions.is_keras(owner):
                 yield definition, Traced(TracedBy.KERAS, owner)
         for call in self._tree.all(ast.Call):
-            if functions.makes_tf_function(call.func) and call.args:
-                wrapped = functions.function(call.args[0])
+            given = [*call.args[:1], *(each.value for each in call.keywords if each.arg == "func")]
+            if given and functions.makes_tf_function(call.func):
+                wrapped = functions.function(given[0])
                 if wrapped is not None:
                     yield wrapped, Traced(TracedBy.TF_FUNCTION, call)
             for mapped in self._given_to_dataset(call):
