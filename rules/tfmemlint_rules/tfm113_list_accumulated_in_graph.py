@@ -1,10 +1,13 @@
 """A Python list collects tensors in a loop of traced code.
 
 ## What it finds
-A list that a loop in traced code fills (`append`, `+=`, a comprehension) and that `tf.stack`,
-`tf.concat`, `tf.convert_to_tensor` or a reduction then reads. The loop has many trips, or as many
-as the data has steps: `range(400)`, `range(x.shape[1])`, `range(n)` with an argument of the traced
-function. Or AutoGraph turns it into a graph loop: one over `tf.range`, a tensor or a dataset.
+A list that a loop in traced code fills (`append`, `insert`, `+=`, a comprehension) and that
+`tf.stack`, `tf.concat`, `tf.convert_to_tensor` or a function that takes it for one tensor, such as
+`tf.transpose` or a reduction, then reads. The list may be an entry of a dictionary, be filled by a
+function within, or be returned to a caller that stacks it. The loop has many trips, or as many as
+the data has steps: `range(400)`, `while i < 400`, `range(x.shape[1])`, `tf.unstack(x, axis=1)`,
+`range(n)` with an argument of the traced function. Or AutoGraph turns it into a graph loop: one
+over `tf.range`, a tensor or a dataset.
 
 ## Why it costs memory
 Python runs a loop over `range` while TensorFlow traces, so the graph gets a copy of the body for
@@ -39,153 +42,53 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, Span, edits
-from tfmemlint.facts import Growth, How, InGraph, Kind, Loop, TracedBy, argument, default
+from tfmemlint.facts import Accumulated, Growth, InGraph, Loop, argument
 
 FEW = 16
 """Trips that a graph can well hold a copy each of."""
 
 STACKS = frozenset({"tensorflow.convert_to_tensor", "tensorflow.stack", "keras.ops.stack"})
 JOINS = frozenset({"tensorflow.concat", "keras.ops.concatenate"})
-REDUCES = frozenset(
-    f"{module}.reduce_{name}"
-    for module in ("tensorflow", "tensorflow.math")
-    for name in ("max", "mean", "min", "sum")
+TAKES_TENSOR = (
+    "tensorflow.math.reduce_",
+    "tensorflow.reduce_",
+    "tensorflow.reshape",
+    "tensorflow.transpose",
 )
-READS = STACKS | JOINS | REDUCES | {"tensorflow.add_n", "tensorflow.math.add_n"}
 UNROLLED_BY_DESIGN = (
     "tensorflow.distribute.TPUStrategy",
     "tensorflow.distribute.experimental.TPUStrategy",
     "tensorflow.lite",
     "tensorflow.tpu",
 )
-PYTHON = frozenset({"bool", "dict", "float", "int", "len", "max", "min", "round", "str", "sum"})
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    found = [*_growths(file), *_comprehensions(file)]
-    if found and not file.tf.names.uses(UNROLLED_BY_DESIGN):
-        yield from found
+    found = file.tf.accumulations.all
+    if not found or file.tf.names.uses(UNROLLED_BY_DESIGN):
+        return
+    for each in found:
+        for loop, kind in each.loops:
+            if kind is InGraph.LOOP or file.tf.accumulations.is_long(loop, FEW):
+                yield _diagnostic(file, each, loop, kind)
+                break
 
 
-def _growths(file: File) -> Iterator[Diagnostic]:
-    for growth in file.tf.loops.growths:
-        judged = [(each, _in_graph(file, each)) for each in growth.loops]
-        costly = [(loop, kind) for loop, kind in judged if kind is not None]
-        reads = _reads(file, growth) if costly and growth.elements else []
-        if not reads or not _are_tensors(file, growth.elements):
-            continue
-        loop, kind = costly[0]
-        added = _short(growth.node, f"{growth.name}.append(...)")
-        if kind is InGraph.LOOP:
-            what = f"graph loop over `{_over(loop)}`: `{_short(reads[0])}` cannot read what it adds"
-        else:
-            what = f"loop over `{_over(loop)}`: {_copies(loop, 'the body')}"
-        yield Diagnostic(
-            file.span(growth.node), f"`{added}` in a {what}", _loop_fix(file, loop, kind)
-        )
-
-
-def _comprehensions(file: File) -> Iterator[Diagnostic]:
-    found = [(call, _comprehension(file, call)) for call in file.tf.tree.all(ast.Call)]
-    for made, call in {made: call for call, made in found if made is not None}.items():
-        if not _are_tensors(file, [made.elt]):
-            continue
-        loop = file.tf.loops.loop(made.generators[0])
-        if _in_graph(file, loop):
-            copies = _copies(loop, f"`{_short(made.elt)}`")
-            yield Diagnostic(
-                file.span(made),
-                f"a comprehension over `{_over(loop)}`: {copies}",
-                _comprehension_fix(file, call, made),
-            )
-
-
-def _reads(file: File, growth: Growth) -> list[ast.Call]:
-    """Where TensorFlow takes the list for one tensor, in the function that fills it."""
-    tree = file.tf.tree
-    if tree.function(growth.start.node) is not tree.function(growth.node):
-        return []
-    parents = [tree.parent(use) for use in file.tf.bindings.readers(growth.start)]
-    parents = [tree.parent(each) if isinstance(each, ast.keyword) else each for each in parents]
-    calls = [each for each in parents if isinstance(each, ast.Call)]
-    return [each for each in calls if file.tf.names.is_any(each.func, READS)]
-
-
-def _comprehension(file: File, call: ast.Call) -> ast.ListComp | None:
-    """The comprehension TensorFlow takes for one tensor, written into the call or named before."""
-    given = call.args[0] if call.args and file.tf.names.is_any(call.func, READS) else None
-    if isinstance(given, ast.Name):
-        binding = file.tf.bindings.only(given)
-        plain = binding is not None and binding.how is How.ASSIGNED and not binding.path
-        given = binding.value if binding is not None and plain else None
-    simple = isinstance(given, ast.ListComp) and len(given.generators) == 1
-    return given if isinstance(given, ast.ListComp) and simple else None
-
-
-def _in_graph(file: File, loop: Loop) -> InGraph | None:
-    """What the loop is in the graph, where that is worth a word."""
-    loops = file.tf.graph_loops
-    kind = loops.becomes(loop)
-    if kind is InGraph.COPIES and (not _is_long(file, loop) or loops.picks_python(loop)):
-        return None
-    return kind
-
-
-def _is_long(file: File, loop: Loop) -> bool:
-    """Whether the trips are many, or as many as the data has steps or a caller asks for."""
-    if loop.trips is not None or not isinstance(loop.iterable, ast.Call):
-        return isinstance(loop.iterable, ast.Call) and (loop.trips or 0) > FEW
-    numbers = [each for bound in loop.iterable.args[:2] for each in _operands(bound)]
-    return any(_is_length_of_data(file, each) or _is_asked_for(file, each) for each in numbers)
-
-
-def _operands(number: ast.expr) -> Iterator[ast.expr]:
-    if isinstance(number, ast.BinOp):
-        yield from (*_operands(number.left), *_operands(number.right))
+def _diagnostic(file: File, found: Accumulated, loop: Loop, kind: InGraph) -> Diagnostic:
+    over = _short(loop.node.test if isinstance(loop.node, ast.While) else loop.node.iter)
+    trips = (
+        "a copy of {} for every trip" if loop.trips is None else f"{loop.trips:,} copies of {{}}"
+    )
+    if isinstance(found.node, (ast.ListComp, ast.GeneratorExp)):
+        copies = trips.format(f"`{_short(found.elements[0])}`")
+        text = f"a comprehension over `{over}`: the graph gets {copies}"
+        return Diagnostic(file.span(found.node), text, _comprehension_fix(file, found))
+    if kind is InGraph.LOOP:
+        what = f"graph loop over `{over}`: `{_short(found.reads[0])}` cannot read what it adds"
     else:
-        yield number
-
-
-def _is_length_of_data(file: File, number: ast.expr) -> bool:
-    """Whether a number is the size of a tensor's batch or time axis, not of a weight or a list."""
-    tensor, axis = file.tf.tensors.size_of(number) or (None, -1)
-    if not isinstance(tensor, ast.Name) or not file.tf.tensors.is_tensor(tensor):
-        return False
-    return axis in (0, 1) and file.tf.values.of(tensor).kind is not Kind.VARIABLE
-
-
-def _is_asked_for(file: File, number: ast.expr) -> bool:
-    """Whether callers of a `tf.function` give the number, and none is seen to give a small one."""
-    binding = file.tf.bindings.only(number) if isinstance(number, ast.Name) else None
-    function = file.tf.tree.function(number)
-    why = file.tf.tracing.functions.get(function) if function is not None else None
-    if binding is None or function is None or why is None or why.by is not TracedBy.TF_FUNCTION:
-        return False
-    calls = file.tf.functions.calls_of(function)
-    given = [file.tf.functions.argument(each, function, binding.name) for each in calls]
-    known = map(file.tf.values.number, (*given, default(function, binding.name)))
-    return binding.how is How.PARAMETER and all(each is None or each > FEW for each in known)
-
-
-def _are_tensors(file: File, elements: list[ast.expr]) -> bool:
-    """Whether nothing says that these are Python's own numbers, strings or lists."""
-    for each in elements:
-        called = each.func if isinstance(each, ast.Call) else None
-        builtin = isinstance(called, ast.Name) and called.id in PYTHON
-        if builtin or isinstance(each, (ast.Constant, ast.Dict, ast.JoinedStr, ast.Starred)):
-            return False
-    kinds = {file.tf.values.of(each).kind for each in elements}
-    return kinds <= {Kind.ARRAY, Kind.TENSOR, Kind.UNKNOWN, Kind.VARIABLE}
-
-
-def _over(loop: Loop) -> str:
-    return _short(loop.node.test if isinstance(loop.node, ast.While) else loop.node.iter)
-
-
-def _copies(loop: Loop, what: str) -> str:
-    if loop.trips is None:
-        return f"the graph gets a copy of {what} for every trip"
-    return f"the graph gets {loop.trips:,} copies of {what}"
+        what = f"loop over `{over}`: the graph gets {trips.format('the body')}"
+    text = f"`{_short(found.node, f'{found.list}.append(...)')}` in a {what}"
+    return Diagnostic(file.span(found.node), text, _loop_fix(file, loop, kind))
 
 
 def _short(node: ast.expr | ast.stmt, instead: str | None = None) -> str:
@@ -236,6 +139,23 @@ def _array(file: File, tf: str, loop: Loop, growth: Growth) -> list[Edit] | None
     written = _written(file, growth, counted[0] if counted else f"{growth.name}.size()")
     read = _read(file, tf, reads[0], growth.name)
     return [*made, *written, read] if made and written and read else None
+
+
+def _reads(file: File, growth: Growth) -> list[ast.Call]:
+    """Where TensorFlow takes a list, by its name, in the function that fills it."""
+    function = file.tf.tree.function
+    return [
+        call
+        for each in file.tf.accumulations.all
+        if each.node is growth.node and function(growth.start.node) is function(growth.node)
+        for call in each.reads
+        if function(call) is function(growth.node) and _is_given(call, growth.name)
+    ]
+
+
+def _is_given(call: ast.Call, name: str) -> bool:
+    given = (*call.args[:1], *(each.value for each in call.keywords))
+    return any(isinstance(each, ast.Name) and each.id == name for each in given)
 
 
 def _made(
@@ -310,8 +230,8 @@ def _written(file: File, growth: Growth, index: str) -> list[Edit] | None:
 
 def _read(file: File, tf: str, call: ast.Call, array: str) -> Edit | None:
     """`tf.stack(xs)` turned into `xs.stack()`."""
-    name, axis = file.tf.names.qualified(call.func), argument(call, 1, "axis")
-    if name in REDUCES:
+    name, axis = file.tf.names.qualified(call.func) or "", argument(call, 1, "axis")
+    if name.startswith(TAKES_TENSOR):
         return edits.replaced(file, call.args[0], f"{array}.stack()") if call.args else None
     if len(call.args) + len(call.keywords) > 1 + (axis is not None) or "#" in file.source(call):
         return None
@@ -337,7 +257,10 @@ def _dtype(file: File, tf: str, dtype: ast.expr | str) -> str:
 # The fix of a comprehension: `tf.map_fn`, which needs no AutoGraph.
 
 
-def _comprehension_fix(file: File, call: ast.Call, made: ast.ListComp) -> Fix | None:
+def _comprehension_fix(file: File, found: Accumulated) -> Fix | None:
+    made, call = found.node, found.reads[0]
+    if not isinstance(made, ast.ListComp) or len(made.generators) != 1 or not call.args:
+        return None
     clause, home = made.generators[0], file.tf.bindings.home
     tf, target = file.tf.names.module("tensorflow", call), clause.target
     axis = argument(call, 1, "axis")
@@ -372,7 +295,8 @@ RULE = Rule(
     triggers=(
         "call filter flat_map function interleave map predict_step reduce scan take_while "
         "test_step train_step",
-        "concat concatenate convert_to_tensor reduce_max reduce_mean reduce_min reduce_sum stack",
+        "add_n concat concatenate convert_to_tensor hstack reduce_max reduce_mean reduce_min "
+        "reduce_std reduce_sum reduce_variance reshape stack transpose vstack",
     ),
     check=check,
 )
