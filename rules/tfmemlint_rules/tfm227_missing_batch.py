@@ -112,12 +112,20 @@ def _gives_examples(file: File, chain: Chain) -> bool:
         tensors = argument(source, 0, "tensors")
         while isinstance(tensors, ast.Tuple) and tensors.elts:
             tensors = tensors.elts[0]
-        value = file.tf.values.of(tensors) if tensors is not None else None
-        return value is not None and value.extent is Extent.WHOLE and value.kind in HOLDS_EXAMPLES
+        return tensors is not None and _holds_examples(file, tensors)
     if chain.source.kind is From.CATALOGUE:
         return all(each.arg not in ("batch_size", None) for each in source.keywords)
     parses = chain.source.kind in (From.FILES, From.RECORDS)
     return parses and "map" in chain.methods
+
+
+def _holds_examples(file: File, array: ast.expr) -> bool:
+    """Whether each row of an array is an example, none of them put together by a reshape."""
+    value = file.tf.values.of(array)
+    made = file.tf.values.of(value.origin).shape if value.origin is not None else None
+    rows = value.shape[0] if value.shape else None
+    regrouped = made and rows is not None and made[0] not in (None, rows)
+    return value.extent is Extent.WHOLE and value.kind in HOLDS_EXAMPLES and not regrouped
 
 
 def _may_batch(file: File, code: Iterable[ast.AST]) -> bool:
