@@ -2,8 +2,9 @@
 
 ## What it finds
 A `tf.function` that is made in a loop and called there: a decorated `def`, `tf.function(f)`, a
-lambda that is wrapped where it is called, or a call of a factory in the module that returns one.
-Also a function or method that wraps, and calls at once, whenever it is called itself.
+lambda that is wrapped where it is called, or a call of a factory that returns one. Also a function
+or method that wraps, and calls at once, whenever it is called itself. Factories in other files are
+known where those are checked in the same run, unless `follow-imports` is off.
 
 ## Why it costs memory
 Graphs belong to the object that `tf.function` makes, and a new one starts with none: all it runs is

@@ -80,3 +80,15 @@ def test_the_way_to_a_use_is_known(look: Look) -> None:
 
     assert trails is not None
     assert [[ast.unparse(each) for each in trail] for trail in trails] == [["see(1)", "f()", "x"]]
+
+
+def test_what_is_returned_is_used_within_its_own_function(look: Look) -> None:
+    source = "def f():\n    a = see(make())\n    b = a\n    g(b)\n    return a\nf()\n"
+    file, (made,) = look(source)
+    parent = file.tf.tree.parent(made)
+    assert isinstance(parent, ast.Call)
+
+    trails = file.tf.uses.here(parent)
+
+    assert trails is not None
+    assert [ast.unparse(trail[-1]) for trail in trails] == ["b", "a"]
