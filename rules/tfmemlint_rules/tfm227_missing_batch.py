@@ -120,12 +120,25 @@ def _gives_examples(file: File, chain: Chain) -> bool:
 
 
 def _holds_examples(file: File, array: ast.expr) -> bool:
-    """Whether each row of an array is an example, none of them put together by a reshape."""
+    """Whether each row of an array is an example."""
     value = file.tf.values.of(array)
-    made = file.tf.values.of(value.origin).shape if value.origin is not None else None
-    rows = value.shape[0] if value.shape else None
-    regrouped = made and rows is not None and made[0] not in (None, rows)
-    return value.extent is Extent.WHOLE and value.kind in HOLDS_EXAMPLES and not regrouped
+    holds_all = value.extent is Extent.WHOLE and value.kind in HOLDS_EXAMPLES
+    return holds_all and not _is_regrouped(file, array)
+
+
+def _is_regrouped(file: File, array: ast.expr) -> bool:
+    """Whether a `reshape` is seen to give an array another number of rows."""
+    origins = file.tf.flow.origins(array) or () if isinstance(array, ast.Name) else ()
+    made = origins[0].value if len(origins) == 1 else array
+    if not isinstance(made, ast.Call) or not isinstance(made.func, ast.Attribute):
+        return False
+    if made.func.attr != "reshape":
+        return False
+    in_library = file.tf.names.qualified(made.func) is not None
+    before = made.args[0] if in_library and made.args else made.func.value
+    shapes = (file.tf.values.of(before).shape, file.tf.values.of(made).shape)
+    was, now = (shape[0] if shape else None for shape in shapes)
+    return was is not None and now is not None and was != now
 
 
 def _may_batch(file: File, code: Iterable[ast.AST]) -> bool:
