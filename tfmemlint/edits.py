@@ -221,6 +221,37 @@ def lifted(file: File, statement: ast.stmt, anchor: ast.stmt) -> tuple[Edit, Edi
     return Edit(Span(at, at), text), Edit(Span(lines.start, end), "")
 
 
+def postponed(
+    file: File, statement: ast.Assign, value: str, anchor: ast.stmt
+) -> tuple[Edit, Edit] | None:
+    """An assignment of another value, with its comment, moved down to in front of a statement."""
+    lines = whole_lines(file, statement)
+    if lines is None:
+        return None
+    (first, _), (begin, end) = file.span(statement), file.span(statement.value)
+    moved = margin(file, anchor) + file.text[first:begin] + value + file.text[end : lines.end]
+    at = _commented(file, file.lines.start(file.span(anchor).start))
+    return Edit(lines, ""), Edit(Span(at, at), moved)
+
+
+def given_back(
+    file: File, call: ast.Call, method: str, argument: str
+) -> tuple[Edit, Edit, Edit] | None:
+    """`xs = xs.write(i, x)` for `xs.append(x)`: another method, an argument more, its result."""
+    import libcst as cst  # noqa: PLC0415
+
+    concrete = file.concrete(call)
+    found = concrete.find(call, cst.Call) if concrete else None
+    if concrete is None or found is None or not isinstance(found.func, cst.Attribute):
+        return None
+    start, place = file.span(call).start, concrete.span(found.args[0]).start
+    return (
+        Edit(Span(start, start), f"{file.source(concrete.span(found.func.value))} = "),
+        Edit(concrete.span(found.func.attr), method),
+        Edit(Span(place, place), f"{argument}, "),
+    )
+
+
 def _commented(file: File, start: int) -> int:
     """Where the comments begin that stand right above a line."""
     while start and file.text[file.lines.start(start - 1) : start].lstrip().startswith("#"):

@@ -124,43 +124,25 @@ def _loop_fix(file: File, loop: Loop, kind: InGraph) -> Fix | None:
 
 def _array(file: File, tf: str, loop: Loop, growth: Growth) -> list[Edit] | None:
     """One list turned into an array: where it is made, where it grows, where it is read."""
-    node, reads = loop.node, _reads(file, growth)
-    again = [each for each in file.tf.loops.growths if each.start == growth.start]
-    once = len(growth.loops) == len(growth.elements) == len(reads) == len(again) == 1
-    uses = len(file.tf.bindings.readers(growth.start)) + isinstance(growth.node, ast.AugAssign)
-    if isinstance(node, ast.comprehension) or not once or uses != 2:
+    taken, node = file.tf.accumulations.only_read(growth, loop), growth.node
+    if taken is None:
         return None
-    if file.tf.tree.statement(growth.node) not in node.body or reads[0].lineno < node.lineno:
-        return None
-    if file.tf.tree.inside(reads[0], node):
-        return None
-    counted = file.tf.graph_loops.counted(loop)
-    made = _made(file, tf, loop, growth, counted[1] if counted else None)
-    written = _written(file, growth, counted[0] if counted else f"{growth.name}.size()")
-    read = _read(file, tf, reads[0], growth.name)
+    index, size = file.tf.graph_loops.counted(loop) or (f"{growth.name}.size()", None)
+    written: tuple[Edit, ...] | None = None
+    if isinstance(node, ast.Call):
+        written = edits.given_back(file, node, "write", index)
+    elif "#" not in file.source(node):
+        element = file.source(growth.elements[0])
+        text = f"{growth.name} = {growth.name}.write({index}, {element})"
+        written = (edits.replaced(file, node, text),)
+    made = _made(file, tf, loop, growth, size)
+    read = _read(file, tf, taken, growth.name)
     return [*made, *written, read] if made and written and read else None
-
-
-def _reads(file: File, growth: Growth) -> list[ast.Call]:
-    """Where TensorFlow takes a list, by its name, in the function that fills it."""
-    function = file.tf.tree.function
-    return [
-        call
-        for each in file.tf.accumulations.all
-        if each.node is growth.node and function(growth.start.node) is function(growth.node)
-        for call in each.reads
-        if function(call) is function(growth.node) and _is_given(call, growth.name)
-    ]
-
-
-def _is_given(call: ast.Call, name: str) -> bool:
-    given = (*call.args[:1], *(each.value for each in call.keywords))
-    return any(isinstance(each, ast.Name) and each.id == name for each in given)
 
 
 def _made(
     file: File, tf: str, loop: Loop, growth: Growth, size: ast.expr | None
-) -> list[Edit] | None:
+) -> tuple[Edit, ...] | None:
     """`xs = []` turned into an array, behind the names that its dtype and its size come from."""
     node, tree = loop.node, file.tf.tree
     brings, carries = file.tf.loop_bodies.brings, file.tf.loop_bodies.carries
@@ -178,54 +160,10 @@ def _made(
     taken = [each for each in (dtype, size) if isinstance(each, ast.expr)]
     names = [each for one in taken for each in ast.walk(one) if isinstance(each, ast.Name)]
     if all(brings(each, loop, start) for each in names):
-        return [edits.replaced(file, value, array)]
-    lines, at = edits.whole_lines(file, start), _above(file, node)
-    if lines is None or start.value is not value or not _runs_with(file, node, start):
+        return (edits.replaced(file, value, array),)
+    if start.value is not value or not tree.runs_with(node, start):
         return None
-    (first, _), (begin, end) = file.span(start), file.span(value)
-    moved = edits.margin(file, node) + file.text[first:begin] + array + file.text[end : lines.end]
-    return [Edit(lines, ""), Edit(Span(at, at), moved)]
-
-
-def _runs_with(file: File, statement: ast.stmt, earlier: ast.stmt) -> bool:
-    """Whether a statement runs once whenever an earlier one has: nothing but `with` is between."""
-    place, outer = file.tf.tree.place, statement
-    while place(outer)[0] is not place(earlier)[0]:
-        above = file.tf.tree.parent(outer)
-        if not isinstance(above, ast.With):
-            return False
-        outer = above
-    return True
-
-
-def _above(file: File, statement: ast.stmt) -> int:
-    """Where the lines of a statement begin, with the comments that stand right above it."""
-    at = file.lines.start(file.span(statement).start)
-    while at and file.text[file.lines.start(at - 1) : at].lstrip().startswith("#"):
-        at = file.lines.start(at - 1)
-    return at
-
-
-def _written(file: File, growth: Growth, index: str) -> list[Edit] | None:
-    """`xs.append(x)` turned into `xs = xs.write(i, x)`."""
-    import libcst as cst  # noqa: PLC0415
-
-    array, node = growth.name, growth.node
-    if not isinstance(node, ast.Call):
-        element = file.source(growth.elements[0])
-        text = f"{array} = {array}.write({index}, {element})"
-        return None if "#" in file.source(node) else [edits.replaced(file, node, text)]
-    concrete = file.concrete(node)
-    call = concrete.find(node, cst.Call) if concrete else None
-    if concrete is None or call is None or not isinstance(call.func, cst.Attribute):
-        return None
-    start = file.span(file.tf.tree.statement(node)).start
-    place = concrete.span(call.args[0]).start
-    return [
-        Edit(Span(start, start), f"{array} = "),
-        Edit(concrete.span(call.func.attr), "write"),
-        Edit(Span(place, place), f"{index}, "),
-    ]
+    return edits.postponed(file, start, array, node)
 
 
 def _read(file: File, tf: str, call: ast.Call, array: str) -> Edit | None:

@@ -107,3 +107,14 @@ def test_all_nodes_are_walked_but_operators_and_contexts() -> None:
 
         assert set(expected) == set(within([code])) == set(found)
         assert len(expected) == len(found)
+
+
+def test_a_statement_runs_with_an_earlier_one_if_only_with_is_between() -> None:
+    code = ast.parse(
+        "a = 1\nwith b:\n    with c:\n        d = 1\n    if e:\n        f = 1\ng = 1\n"
+    )
+    tree = Tree(code)
+    first, *others = tree.all(ast.Assign)
+
+    assert [tree.runs_with(each, first) for each in others] == [True, False, True]
+    assert not tree.runs_with(first, others[0])

@@ -158,6 +158,14 @@ class Tree:
                 self._places.update((each, (block, i)) for i, each in enumerate(block))
         return self._places[statement]
 
+    def runs_with(self, statement: ast.stmt, earlier: ast.stmt) -> bool:
+        """Whether a statement runs once whenever an earlier one has: only `with` is between."""
+        outer: ast.AST | None = statement
+        while isinstance(outer, ast.stmt) and self.place(outer)[0] is not self.place(earlier)[0]:
+            outer = self.parent(outer)
+            outer = outer if isinstance(outer, ast.With) else None
+        return outer is not None
+
     def inside(self, node: ast.AST, container: ast.AST) -> bool:
         """Whether `node` is `container` or stands within it."""
         return node is container or any(above is container for above in self.ancestors(node))
