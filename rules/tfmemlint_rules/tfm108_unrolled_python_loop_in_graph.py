@@ -2,8 +2,9 @@
 
 ## What it finds
 In code that `tf.function`, Keras or tf.data trace: a loop, or a `sum`, over a `range` that surely
-makes 32 trips or more and computes with TensorFlow in each; over as many rows of a NumPy array,
-arrays in a list, or pieces of `tf.unstack` or `tf.split`; and more than 8 epochs around a dataset.
+makes 32 trips or more and computes with TensorFlow in each; a `while` that counts as far; as many
+rows of a NumPy array, arrays in a list, or pieces of `tf.unstack` or `tf.split`; and more than 8
+epochs around a dataset.
 
 ## Why it costs memory
 AutoGraph makes loops of the graph of `tf.range`, tensors and datasets. `range` and NumPy arrays it
@@ -21,7 +22,8 @@ do.
 ## Fix safety
 Unsafe: the loop variable becomes a tensor, which Python cannot ask for its value; what a trip hands
 to the next must keep its dtype and shape; Python's own effects happen once; random operations draw
-other numbers. Not offered where any of this can be seen to matter, nor for arrays and `sum`.
+other numbers. Not offered where any of this can be seen to matter, nor for arrays, `sum`
+and `while`.
 
 ## When to ignore it
 When unrolling is the aim: XLA, TPUs and some converters like straight code. The rule is silent in
@@ -53,8 +55,7 @@ def check(file: File) -> Iterator[Diagnostic]:
     if not found or file.is_test or file.tf.is_test or file.tf.names.uses(UNROLLED_BY_DESIGN):
         return
     for unrolled in found:
-        iterable = _iterable(unrolled)
-        yield Diagnostic(file.span(iterable), _message(unrolled), _fix(file, unrolled))
+        yield Diagnostic(file.span(unrolled.header), _message(unrolled), _fix(file, unrolled))
 
 
 def _is_long(unrolled: Unrolled) -> bool:
@@ -63,13 +64,10 @@ def _is_long(unrolled: Unrolled) -> bool:
     return unrolled.trips >= MANY
 
 
-def _iterable(unrolled: Unrolled) -> ast.expr:
-    assert not isinstance(unrolled.loop.node, ast.While)
-    return unrolled.loop.node.iter
-
-
 def _message(unrolled: Unrolled) -> str:
-    over, body = _short(_iterable(unrolled)), "the body"
+    over, body = _short(unrolled.header), "the body"
+    if isinstance(unrolled.loop.node, ast.While):
+        over = f"while {over}"
     if unrolled.dataset is not None:
         body = f"the loop over `{_short(unrolled.dataset)}`"
     return f"`{over}` runs while tracing: the graph gets {unrolled.trips:,} copies of {body}"
@@ -87,7 +85,7 @@ def _fix(file: File, unrolled: Unrolled) -> Fix | None:
         return None
     if not file.tf.loop_bodies.fit_graph(unrolled.loop):
         return None
-    start = file.span(_iterable(unrolled)).start
+    start = file.span(unrolled.header).start
     edit = Edit(Span(start, start), f"{tf}.")
     return Fix("Have the graph loop", (edit,), Applicability.UNSAFE)
 

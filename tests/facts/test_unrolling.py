@@ -34,6 +34,8 @@ def whole(source: str) -> list[int]:
     [
         ("for t in range(40):\n    x = tf.tanh(x)", 40),
         ("for t in range(10, 100, 3):\n    x = tf.tanh(x)", 30),
+        ("i = 0\nwhile i < 40:\n    x = tf.tanh(x)\n    i += 1", 40),
+        ("i = 0\nwhile i < 40:\n    x = x + tf.exp(ROWS[i])\n    i += 1", 40),
         ("for t in reversed(range(40)):\n    x = tf.tanh(x)", 40),
         ("for t in tqdm(range(40)):\n    x = tf.tanh(x)", 40),
         ("for i, t in enumerate(range(40)):\n    x = tf.tanh(x)", 40),
@@ -75,6 +77,10 @@ def test_a_loop_of_python_s_has_as_many_copies_as_trips(source: str, trips: int)
         "for t in range(40):\n    layers[0] = tf.exp(x)",
         "for t in range(40):\n    if t > n:\n        break\n    x = tf.exp(x)",
         "for t in range(40):\n    yield tf.exp(x)",
+        "i = 0\nwhile i < n:\n    x = tf.tanh(x)\n    i += 1",
+        "i = 0\nwhile i < 40:\n    x = layers[i](tf.exp(x))\n    i += 1",
+        "i = 0\nwhile i < 40:\n    x = layers(f'block_{i}', tf.exp(x))\n    i += 1",
+        "for t in range(10**30):\n    x = tf.tanh(x)",
         "c = tf.ones([8, 8])\nd = c\nfor t in range(40):\n    d = d @ c\nreturn d",
         "total = 1.0\nfor t in range(40):\n    total *= np.exp(t)\nreturn x * total",
         "for b in itertools.islice(data, 40):\n    w.assign_add(tf.exp(b))",
@@ -116,6 +122,15 @@ def test_how_often_is_what_callers_say_or_else_the_default(calls: str, trips: li
 def test_an_array_that_is_an_argument_arrives_as_a_tensor() -> None:
     loop = "@tf.function\ndef f(rows):\n    for row in rows:\n        w.assign_add(tf.exp(row))\n"
     assert whole(loop + "f(ROWS)") == []
+
+
+def test_an_array_that_an_object_holds_is_no_argument() -> None:
+    method = (
+        "class A:\n    def __init__(self): self.rows = np.ones([60, 8])\n"
+        "    @tf.function\n    def f(self):\n"
+        "        for row in self.rows:\n            w.assign_add(tf.exp(row))\n"
+    )
+    assert whole(method) == [60]
 
 
 def test_epochs_are_told_by_the_dataset_they_go_over() -> None:

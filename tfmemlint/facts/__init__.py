@@ -50,6 +50,7 @@ from tfmemlint.facts.tensors import Tensors
 from tfmemlint.facts.time_steps import TimeSteps
 from tfmemlint.facts.tracing import Traced, TracedBy, Tracing
 from tfmemlint.facts.tree import FunctionNode, LoopNode, Tree
+from tfmemlint.facts.trips import Trips
 from tfmemlint.facts.unrolling import Unrolled, Unrollings
 from tfmemlint.facts.uses import Trail, Uses
 from tfmemlint.facts.values import Values
@@ -228,6 +229,20 @@ class TensorFlow:
         )
 
     @cached_property
+    def trips(self) -> Trips:
+        """How often Python runs the loops of traced code."""
+        return Trips(
+            self.tree,
+            self.bindings,
+            self.names,
+            self.functions,
+            self.values,
+            self.loops,
+            self.tensors,
+            self.graph_loops,
+        )
+
+    @cached_property
     def unrollings(self) -> Unrollings:
         """The loops that tracing writes out."""
         return Unrollings(
@@ -242,6 +257,7 @@ class TensorFlow:
             self.tensors,
             self.graph_loops,
             self.pulls,
+            self.trips,
         )
 
     @cached_property

@@ -7,30 +7,22 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
-from tfmemlint.facts import makers
 from tfmemlint.facts.bindings import Binding, Bindings, How
 from tfmemlint.facts.datasets import Datasets
-from tfmemlint.facts.functions import Functions, default
-from tfmemlint.facts.graph_loops import GraphLoops, InGraph
+from tfmemlint.facts.functions import Functions
+from tfmemlint.facts.graph_loops import GraphLoops
 from tfmemlint.facts.kinds import Kind
-from tfmemlint.facts.loops import Loop, Loops, Over
+from tfmemlint.facts.loops import Loop, Loops
 from tfmemlint.facts.names import Names
 from tfmemlint.facts.pulls import Pulls
 from tfmemlint.facts.tensors import Tensors
 from tfmemlint.facts.tracing import Tracing
-from tfmemlint.facts.tree import FUNCTIONS, Tree, within
+from tfmemlint.facts.tree import Tree, within
+from tfmemlint.facts.trips import Trips
 from tfmemlint.facts.values import Values
 
 _MAX_HOPS = 4
 
-_COUNTS = frozenset({Over.EPOCHS, Over.OFFSETS, Over.RANGE})
-_PIECES = {
-    "numpy.array_split": (1, "indices_or_sections"),
-    "numpy.split": (1, "indices_or_sections"),
-    "tensorflow.split": (1, "num_or_size_splits"),
-    "tensorflow.unstack": (1, "num"),
-}
-"""What cuts something into pieces, and which argument says into how many."""
 _NO_OPERATIONS = (
     "tensorflow.DType",
     "tensorflow.GradientTape",
@@ -74,6 +66,11 @@ class Unrolled(NamedTuple):
     dataset: ast.expr | None
     """The dataset that a loop in its body goes over: every copy is one pass."""
 
+    @property
+    def header(self) -> ast.expr:
+        """What the loop goes over, or the condition of a `while`."""
+        return self.loop.node.test if isinstance(self.loop.node, ast.While) else self.loop.node.iter
+
 
 class Unrollings:
     """The loops of traced code whose many trips all compute alike.
@@ -95,6 +92,7 @@ class Unrollings:
         tensors: Tensors,
         graph_loops: GraphLoops,
         pulls: Pulls,
+        trips: Trips,
     ) -> None:
         self._tree = tree
         self._bindings = bindings
@@ -107,6 +105,7 @@ class Unrollings:
         self._tensors = tensors
         self._graph_loops = graph_loops
         self._pulls = pulls
+        self._trips = trips
 
     @cached_property
     def all(self) -> tuple[Unrolled, ...]:
@@ -116,7 +115,7 @@ class Unrollings:
         found = [
             Unrolled(loop, trips, self._passes_over(body))
             for loop, body in self._candidates()
-            if (trips := self._trips(loop))
+            if (trips := self._trips.of(loop))
             and self._computes(body, _MAX_HOPS)
             and not self._differs(loop, body)
             and not self._is_constant(body, set())
@@ -126,7 +125,7 @@ class Unrollings:
 
     def _candidates(self) -> Iterator[tuple[Loop, list[ast.AST]]]:
         """The loops of traced code with what they repeat: statements, and what `sum` adds up."""
-        for node in self._tree.all(ast.For):
+        for node in self._tree.all(ast.For, ast.While):
             if self._tracing.why(node) is not None:
                 yield self._loops.loop(node), list(within(node.body))
         for call in self._tree.all(ast.Call):
@@ -137,91 +136,9 @@ class Unrollings:
             if len(made.generators) == 1 and self._tracing.why(call) is not None:
                 yield self._loops.loop(made.generators[0]), list(within([made.elt]))
 
-    # How often.
-
-    def _trips(self, loop: Loop) -> int | None:
-        """How many trips Python makes; None where the graph makes them or none can tell."""
-        node = loop.node
-        if isinstance(node, ast.While) or self._graph_loops.becomes(loop) is InGraph.LOOP:
-            return None
-        if loop.over in _COUNTS and isinstance(loop.iterable, ast.Call):
-            bounds = loop.iterable.args
-            if any(map(self._tensors.is_tensor, bounds)) or _is_zipped(node.iter):
-                return None
-            return self._counted(bounds) if loop.trips is None else loop.trips
-        return self._pieces(node.iter, _MAX_HOPS)
-
-    def _counted(self, bounds: list[ast.expr]) -> int | None:
-        """How far `range` counts if callers out of sight leave out what has a default."""
-        numbers = [self._number(each, _MAX_HOPS) for each in bounds]
-        known = [each for each in numbers if each is not None]
-        if len(known) < len(bounds) or not 1 <= len(known) <= 3 or known[2:] == [0]:
-            return None
-        return len(range(*known))
-
-    def _number(self, bound: ast.expr, hops: int) -> int | None:
-        number = self._values.number(bound)
-        if number is not None or not isinstance(bound, ast.Name) or hops == 0:
-            return number if isinstance(number, int) else None
-        binding = self._bindings.only(bound)
-        if binding is None or binding.how is not How.PARAMETER:
-            return None
-        function = next(
-            each for each in self._tree.ancestors(binding.node) if isinstance(each, FUNCTIONS)
-        )
-        calls = self._functions.calls_of(function)
-        given = [self._functions.argument(each, function, bound.id) for each in calls]
-        given = given or [default(function, bound.id)]
-        found = [None if each is None else self._number(each, hops - 1) for each in given]
-        known = [each for each in found if each is not None]
-        return min(known) if known and len(known) == len(found) else None
-
-    def _pieces(self, iterable: ast.expr, hops: int) -> int | None:
-        """How many arrays an iterable holds that tracing does not know as one tensor."""
-        if hops == 0:
-            return None
-        if isinstance(iterable, ast.Name):
-            binding = self._bindings.only(iterable)
-            if binding is None or binding.how is not How.ASSIGNED or binding.path:
-                return None
-            return self._pieces(binding.value, hops - 1) if binding.value is not None else None
-        if isinstance(iterable, ast.ListComp):
-            return self._listed(iterable)
-        if isinstance(iterable, ast.Call):
-            if isinstance(iterable.func, ast.Name) and iterable.func.id in ("enumerate", "zip"):
-                counts = [self._pieces(each, hops - 1) for each in iterable.args]
-                known = [each for each in counts if each is not None]
-                return min(known) if known and len(known) == len(counts) else None
-            if self._names.is_any(iterable.func, makers.WRAPS_ITERABLE) and iterable.args:
-                return self._pieces(iterable.args[0], hops - 1)
-            asked = _PIECES.get(self._names.qualified(iterable.func) or "")
-            if asked is not None:
-                number = self._values.number(makers.argument(iterable, *asked))
-                return number if isinstance(number, int) else None
-        value = self._values.of(iterable)
-        known_rows = value.kind is Kind.ARRAY and bool(value.shape) and self._is_ours(iterable)
-        return value.shape[0] if known_rows and value.shape else None
-
-    def _listed(self, made: ast.ListComp) -> int | None:
-        loop = self._loops.loop(made.generators[0])
-        plain = len(made.generators) == 1 and not made.generators[0].ifs
-        is_data = self._values.of(made.elt).is_array and plain
-        return loop.trips if is_data and loop.over in _COUNTS else None
-
-    def _is_ours(self, array: ast.expr) -> bool:
-        """Whether an array is no argument of traced code, where it would arrive as a tensor."""
-        return not any(
-            each.how is How.PARAMETER
-            for name in ast.walk(array)
-            if isinstance(name, ast.Name)
-            for each in self._bindings.reaching(name)
-        )
-
-    # What the trips do.
-
     def _differs(self, loop: Loop, body: list[ast.AST]) -> bool:
         """Whether a trip may be the last, or has something of its own: a layer, a list entry."""
-        if self._graph_loops.picks_python(loop):
+        if self._graph_loops.picks_python(loop) or self._counter_picks(loop, body):
             return True
         for each in body:
             if isinstance(each, _LEAVES) or _adds_to_list(each):
@@ -232,6 +149,23 @@ class Unrollings:
                 method = each.func.attr if isinstance(each.func, ast.Attribute) else ""
                 if method in _COLLECTS or self._values.of(each).kind in _MADE_PER_TRIP:
                     return True
+        return False
+
+    def _counter_picks(self, loop: Loop, body: list[ast.AST]) -> bool:
+        """Whether what a `while` counts is an index into more than data, or part of a text."""
+        test = loop.node.test if isinstance(loop.node, ast.While) else None
+        counted = {each.id for each in ast.walk(test) if isinstance(each, ast.Name)} if test else ()
+        for each in body if counted else ():
+            if isinstance(each, ast.Subscript):
+                data = self._values.of(each.value).is_array
+                index = None if data or self._tensors.is_tensor(each.value) else each.slice
+            elif isinstance(each, ast.FormattedValue):
+                index = each.value
+            else:
+                index = None
+            names = ast.walk(index) if index is not None else ()
+            if any(isinstance(name, ast.Name) and name.id in counted for name in names):
+                return True
         return False
 
     def _computes(self, body: list[ast.AST], hops: int) -> bool:
@@ -304,9 +238,7 @@ class Unrollings:
 
 
 def _place(unrolled: Unrolled) -> tuple[int, int]:
-    node = unrolled.loop.node
-    assert not isinstance(node, ast.While)
-    return node.iter.lineno, node.iter.col_offset
+    return unrolled.header.lineno, unrolled.header.col_offset
 
 
 def _adds_to_list(node: ast.AST) -> bool:
@@ -315,11 +247,3 @@ def _adds_to_list(node: ast.AST) -> bool:
         return isinstance(node.value, ast.List)
     added = node.value if isinstance(node, ast.Assign) else None
     return isinstance(added, ast.BinOp) and isinstance(added.right, ast.List)
-
-
-def _is_zipped(iterable: ast.expr) -> bool:
-    """Whether what is counted goes with something else: `zip(range(n), layers)`."""
-    return any(
-        isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id == "zip"
-        for each in ast.walk(iterable)
-    )
