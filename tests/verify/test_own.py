@@ -23,6 +23,16 @@ batches = examples.batch(4).shuffle(64, seed=0)
 print(float(sum(tf.reduce_sum(batch) for batch in batches.take(8)) * 0))
 """
 """Holds 64 MB; with its fix 16 MB, and prints the same."""
+CONFIGURES = """import tensorflow as tf
+
+tf.config.threading.set_intra_op_parallelism_threads(4)
+tf.config.threading.set_inter_op_parallelism_threads(4)
+processors = tf.config.list_physical_devices("CPU")
+tf.config.set_visible_devices(processors)
+tf.config.set_logical_device_configuration(
+    processors[0], [tf.config.LogicalDeviceConfiguration()] * 2
+)
+"""
 FIXED = PIPELINE.replace(".batch(4).shuffle(64, seed=0)", ".shuffle(64, seed=0).batch(4)")
 
 
@@ -120,7 +130,7 @@ def test_a_program_finds_what_it_would_find_by_itself_and_is_written_if_that_is_
     write(here / "sub" / "beside.py", "print('imported once it runs', __name__)\n")
     text = (
         "# coding: latin-1\nimport inspect, os, sys\nimport beside, elsewhere\n"
-        f"{PIPELINE}def f():\n    return '\u00e4'\nprint(inspect.getsource(f), f())\n"
+        f"{CONFIGURES}{PIPELINE}def f():\n    return '\u00e4'\nprint(inspect.getsource(f), f())\n"
         "print(__name__, __package__, __file__, *sys.argv, os.getcwd(),"
         " os.environ['OF_THE_USER'])\n"
     )

@@ -67,6 +67,23 @@ def device_in_use(tf: Any) -> Device:
     return Device(address, address[:3].lower(), "")
 
 
+def let_configuration_pass() -> None:
+    """What a program says of devices and threads, before it uses any, comes too late by now.
+
+    It is not to die of that: what it says is passed over.
+    """
+
+    def nothing(*_: object, **__: object) -> None:
+        """In place of what configures."""
+
+    with contextlib.suppress(ImportError, AttributeError):  # where private names have changed
+        context: Any = import_module("tensorflow.python.eager.context").Context
+        for name in ("inter_op_parallelism_threads", "intra_op_parallelism_threads"):
+            setattr(context, name, getattr(context, name).setter(nothing))
+        for kind in ("logical_device_configuration", "memory_growth", "visible_devices"):
+            setattr(context, f"set_{kind}", nothing)
+
+
 def _driver() -> str | None:
     ask = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
     with contextlib.suppress(OSError, subprocess.SubprocessError):

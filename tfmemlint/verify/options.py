@@ -56,7 +56,8 @@ def _parser() -> argparse.ArgumentParser:
         "antipattern and the fixed one, and tells whether the fix saves what the rule claims. "
         "Given a file, runs that program as it is and with its fixes, and tells what they save: "
         "in this directory and with your environment, as Python itself would run it, but on one "
-        "processor, with all seeds set, and once for each peak. It is left as it is.",
+        "processor, with all seeds set, and once for each peak; what it says of devices and of "
+        "threads is passed over. It is left as it is.",
         epilog="Exit codes: 0 every claim holds, or the fixes save memory, or there is nothing to "
         "fix; 1 not so, or a program failed; 2 nothing could be measured.",
         allow_abbrev=False,

@@ -25,6 +25,7 @@ from tfmemlint.verify.devices import (
     SetupError,
     choose_device,
     import_tensorflow,
+    let_configuration_pass,
     prewarm,
     warm_up,
 )
@@ -69,6 +70,8 @@ def _weigh(request: dict[str, Any]) -> dict[str, Any]:
     roomy = request["metric"].startswith("device") and request["limit"] is None
     filler = prewarm(tf, device) if roomy else None
     warm_up(tf, _imported(tree, own["path"] if own else []))
+    if own:
+        let_configuration_pass()
     _seed(tf)
 
     program = _program(path, own)
