@@ -171,33 +171,46 @@ def test_asking_for_a_gpu_that_is_not_there_ends_with_status_2(
 
 
 @pytest.mark.tensorflow
-def test_an_interrupt_ends_the_program_too(
-    folder: Callable[[str, str], Path], tmp_path: Path
+@pytest.mark.parametrize("metric", ["HOST_PEAK", "DEVICE_PEAK"])
+def test_an_interrupt_ends_the_programs_too_and_what_they_were_forked_from(
+    metric: str, folder: Callable[[str, str], Path], tmp_path: Path
 ) -> None:
     started = tmp_path / "started"
+    started.touch()
     endless = (
-        f"import os, time\nopen({str(started)!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)\n"
+        "import os, time\n"
+        f"with open({str(started)!r}, 'a') as file:\n"
+        "    file.write(f'{os.getpid()} {os.getppid()}\\n')\n"
+        "time.sleep(600)\n"
     )
-    home = folder(endless, endless)
+    homes = [str(folder(endless, endless)) for _ in range(2)]
     script = (
         "import sys\n"
         "from pathlib import Path\n"
         "from tfmemlint.verify.command import measure\n"
         "from tfmemlint.verify.weighing import Settings\n"
         "from tfmemlint.vocabulary import Claim, Metric, Rule\n"
-        "rule = Rule('TOY101', 'toy', Claim(Metric.HOST_PEAK, 0.5, ''), (), iter)\n"
-        f"sys.exit(measure([(rule, Path({str(home)!r}))], Settings()))\n"
+        f"rule = Rule('TOY101', 'toy', Claim(Metric.{metric}, 0.5, ''), (), iter)\n"
+        f"pairs = [(rule, Path(home)) for home in {homes!r}]\n"
+        "sys.exit(measure(pairs, Settings(device='cpu'), jobs=2))\n"
     )
     command = subprocess.Popen(
         [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     deadline = time.monotonic() + 60
-    while not (started.exists() and started.read_text()) and time.monotonic() < deadline:
+    while len(started.read_text().splitlines()) < 2 and time.monotonic() < deadline:
         time.sleep(0.1)
-    program = int(started.read_text())
+    pids = {int(each) for each in started.read_text().split()}
     command.send_signal(signal.SIGINT)
-    _, errors = command.communicate(timeout=10)
+    _, errors = command.communicate(timeout=20)
     assert command.returncode == 130
     assert errors == "tfmemlint verify: interrupted\n"
-    with pytest.raises(ProcessLookupError):
-        os.kill(program, 0)
+    assert len(pids - {command.pid}) >= 2
+    assert not any(is_running(pid) for pid in pids)
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return " Z " not in Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+    except OSError:
+        return False
