@@ -2,9 +2,9 @@
 
 ## What it finds
 A call in a loop of a function that `tf.function` traces, with an argument that is a number of
-Python's own and another one each time: what `range` or `enumerate` count, what `+=` counts, what is
-calculated of these or comes out of `float(...)` or `.item()`. Also through functions of the module
-that pass the number on.
+Python's own and another one each time: what `range` or `enumerate` count, what `+=` counts, be it
+`self.step`, what is calculated of these or comes out of `float(...)` or `.item()`. Also through
+functions of the module that pass the number on, and through `strategy.run(step, args=(x, n))`.
 
 ## Why it costs memory
 Tensors are data to a graph, but a Python number is part of what the graph is made for. For each new

@@ -13,6 +13,10 @@ def read(source: str, body: str = "pass") -> File:
     return File("example.py", f"{head}    {body}\n{dedent(source)}")
 
 
+COUNTER = "class A:\n    def __init__(self):\n        self.n = 0\n\n    def fit(self, xs):\n"
+ONE = "\n    def one(self, x):\n        f(x, self.n)\n        self.n += 1"
+
+
 @pytest.mark.parametrize(
     ("source", "whole"),
     [
@@ -30,6 +34,14 @@ def read(source: str, body: str = "pass") -> File:
         ("for i in range(99):\n    if i % 10 == 0:\n        f(x, i)", True),
         ("for i in range(99):\n    if i == 0: pass\n    else: f(x, i)", True),
         ("for i in range(99):\n    if i > 0 and mode == 'train':\n        f(x, i)", True),
+        (COUNTER + "        for x in xs:\n            f(x, self.n)\n            self.n += 1", True),
+        (
+            COUNTER + "        for x in xs:\n            f(x, self.n)\n            self.n /= 2",
+            False,
+        ),
+        (COUNTER + "        for x in xs: self.one(x)\n" + ONE, True),
+        ("for i in range(99):\n    strategy.run(f, args=(x, i))", True),
+        ("for i in range(99):\n    strategy.run(f, (x, i))", True),
     ],
 )
 def test_a_number_that_changes_is_found(source: str, whole: bool) -> None:
@@ -42,6 +54,15 @@ def test_a_number_that_changes_is_found(source: str, whole: bool) -> None:
 @pytest.mark.parametrize(
     "source",
     [
+        COUNTER + "        for x in xs: f(x, self.n)\n        self.n += 1",
+        COUNTER + "        for x in xs:\n            if self.n == 0: f(x, self.n)\n"
+        "            self.n += 1",
+        COUNTER + "        for x in xs: self.one(x)\n        self.n = 0\n" + ONE,
+        COUNTER.replace("0", "tf.Variable(0)") + "        for x in xs: self.one(x)\n" + ONE,
+        COUNTER + "        for _ in range(3): self.one(x)\n" + ONE,
+        "for i in range(99):\n    strategy.run(f, args=(x, 3))",
+        "for i in range(99):\n    strategy.run(f, args=(*xs, i))",
+        "def g(x, n):\n    return x\nfor i in range(99):\n    strategy.run(g, args=(x, i))",
         "for i in range(8):\n    f(x, i)",
         "for i in range(99):\n    f(x, i % 2)",
         "for i in range(99):\n    f(x, tf.constant(i))",

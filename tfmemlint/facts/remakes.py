@@ -24,6 +24,9 @@ A_FEW = 8
 """As many as are worth no word: a handful of folds, of learning rates, of compared variants."""
 _MAX_HOPS = 5
 
+RUNS = frozenset({"experimental_run_v2", "run"})
+"""Methods of distribution strategies that call what they are given."""
+
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
 Made = Definition | ast.Call
 
@@ -348,7 +351,7 @@ class Remakes:
             return None
         if call.func is use:
             return call
-        runs = isinstance(call.func, ast.Attribute) and call.func.attr in _RUNS
+        runs = isinstance(call.func, ast.Attribute) and call.func.attr in RUNS
         if runs and call.args[:1] == [use]:
             return call
         function = self._functions.function(call.func)
@@ -520,7 +523,6 @@ class Remakes:
 
 
 _LIBRARY = _DATA | {Kind.LAYER, Kind.MODEL, Kind.VARIABLE}
-_RUNS = frozenset({"experimental_run_v2", "run"})
 _MUTATES = frozenset(
     {"add", "append", "clear", "discard", "extend", "insert", "pop", "popleft", "remove"}
     | {"appendleft", "setdefault", "sort", "update", "write"}

@@ -7,7 +7,7 @@ again. A tensor of it is not.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import Enum
 from functools import cached_property
 from typing import NamedTuple
@@ -17,7 +17,7 @@ from tfmemlint.facts.functions import Functions
 from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.loops import Loop, Loops
 from tfmemlint.facts.names import Names
-from tfmemlint.facts.remakes import A_FEW
+from tfmemlint.facts.remakes import A_FEW, RUNS
 from tfmemlint.facts.tensors import Tensors
 from tfmemlint.facts.tracing import TracedBy, Tracing
 from tfmemlint.facts.tree import FUNCTIONS, FunctionNode, Tree
@@ -104,6 +104,8 @@ class Retraces:
             if why.by is TracedBy.TF_FUNCTION and not _sets(why.at, settled):
                 for call in self._functions.calls_of(function):
                     yield from self._of_call(call, function)
+                for call, given in self._runs.get(function, ()):
+                    yield from self._of_run(call, given, function)
 
     def varies(self, number: ast.expr, at: ast.AST) -> Loop | None:
         """The loop that gives a Python number another of many values each time `at` runs."""
@@ -131,9 +133,31 @@ class Retraces:
             if given is not None and self._tree.inside(given, call):
                 yield Given(call, function, parameter.arg, given)
 
+    @cached_property
+    def _runs(self) -> Mapping[FunctionNode, list[tuple[ast.Call, ast.Tuple]]]:
+        """The calls that hand a function and its arguments on: `strategy.run(step, args=(x,))`."""
+        found: dict[FunctionNode, list[tuple[ast.Call, ast.Tuple]]] = {}
+        for call in self._tree.all(ast.Call):
+            if isinstance(call.func, ast.Attribute) and call.func.attr in RUNS and call.args:
+                named = (each.value for each in call.keywords if each.arg == "args")
+                given = next(iter((*call.args[1:2], *named)), None)
+                function = self._functions.function(call.args[0])
+                if function is not None and isinstance(given, ast.Tuple):
+                    found.setdefault(function, []).append((call, given))
+        return found
+
+    def _of_run(self, call: ast.Call, given: ast.Tuple, function: FunctionNode) -> Iterator[Given]:
+        if self._tracing.why(call) is not None or self._is_untraced(call.args[0], function):
+            return
+        if any(isinstance(each, ast.Starred) for each in given.elts):
+            return
+        taken = _parameters(function)[self._functions.class_of(function) is not None :]
+        for parameter, argument in zip(taken, given.elts):  # noqa: B905  others may have defaults
+            yield Given(call, function, parameter, argument)
+
     def _is_picked(self, given: ast.expr, call: ast.Call) -> bool:
         """Whether a test lets few values of a number through: `if step == 0:`."""
-        names = {each.id for each in ast.walk(given) if isinstance(each, ast.Name)}
+        names = {ast.unparse(each) for each in ast.walk(given) if isinstance(each, _NAMES)}
         return any(
             isinstance(above, ast.If)
             and any(self._tree.inside(call, each) for each in above.body)
@@ -166,7 +190,48 @@ class Retraces:
             return self._calculated(number, at, hops)
         if isinstance(number, ast.Call):
             return self._called(number, at, hops)
+        if isinstance(number, ast.Attribute):
+            return self._counted(number, at)
         return None
+
+    def _counted(self, attribute: ast.Attribute, at: ast.AST) -> _Varies | None:
+        """`self.step`, where `self.step += 1` is run by a loop that runs the code at `at`."""
+        counts = self._counts.get(attribute.attr, ())
+        owner = self._functions.instance_of(attribute.value) if counts else None
+        if owner is None:
+            return None
+        values = self._functions.attributes(owner, attribute.attr)
+        if len(values) != 1 or not all(map(self._is_number, values)):
+            return None  # set anew it may have few values
+        loops = [*self._run_by(at)]
+        for count in counts:
+            target = count.target
+            assert isinstance(target, ast.Attribute)
+            if self._functions.instance_of(target.value) is owner and self._is_number(count.value):
+                shared = (each for each in self._run_by(count) if each in loops)
+                loop = next((each for each in shared if _is_many(each)), None)
+                if loop is not None:
+                    numbers = (*values, count.value)
+                    whole = all(isinstance(getattr(each, "value", None), int) for each in numbers)
+                    return _Varies(loop, whole and isinstance(count.op, (ast.Add, ast.Sub)))
+        return None
+
+    def _run_by(self, node: ast.AST, hops: int = 2) -> Iterator[Loop]:
+        """The loops around a node, and around the calls of its function."""
+        yield from self._loops.around(node)
+        function = self._tree.function(node) if hops else None
+        for call in self._functions.calls_of(function) if function is not None else ():
+            yield from self._run_by(call, hops - 1)
+
+    @cached_property
+    def _counts(self) -> Mapping[str, list[ast.AugAssign]]:
+        """What counts an attribute, by the attribute's name."""
+        found: dict[str, list[ast.AugAssign]] = {}
+        for each in self._tree.all(ast.AugAssign):
+            counts = isinstance(each.op, (ast.Add, ast.Sub, ast.Mult, ast.Div))
+            if counts and isinstance(each.target, ast.Attribute):
+                found.setdefault(each.target.attr, []).append(each)
+        return found
 
     def _bound(self, binding: Binding, at: ast.AST, hops: int) -> _Varies | None:
         around = self._loops.around(at)
@@ -385,18 +450,23 @@ def _conjuncts(test: ast.expr) -> list[ast.expr]:
 
 def _picks(test: ast.expr, names: set[str]) -> bool:
     """Whether a test holds for one value, or a few, of a variable of one of these names."""
+
+    def is_named(side: ast.expr) -> bool:
+        return isinstance(side, _NAMES) and ast.unparse(side) in names
+
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        return isinstance(test.operand, ast.Name) and test.operand.id in names
+        return is_named(test.operand)
     if not isinstance(test, ast.Compare) or len(test.ops) != 1:
         return False
     sides = (test.left, test.comparators[0])
     if isinstance(test.ops[0], ast.Eq):
-        return any(isinstance(each, ast.Name) and each.id in names for each in sides)
+        return any(map(is_named, sides))
     written = isinstance(sides[1], (ast.List, ast.Set, ast.Tuple)) and len(sides[1].elts) <= A_FEW
     is_in = isinstance(test.ops[0], ast.In) and written
-    return is_in and isinstance(sides[0], ast.Name) and sides[0].id in names
+    return is_in and is_named(sides[0])
 
 
+_NAMES = (ast.Attribute, ast.Name)
 _SIGNED = ("input_signature", "experimental_follow_type_hints")
 """By which a function says what it takes: then numbers become tensors by themselves."""
 
