@@ -44,6 +44,7 @@ from tfmemlint.facts.rebuilds import Rebuilds, Rebuilt
 from tfmemlint.facts.remakes import Made, Remake, Remakes
 from tfmemlint.facts.repeats import Repeats
 from tfmemlint.facts.retraces import Handled, Retrace, Retraces
+from tfmemlint.facts.sequences import Sequences
 from tfmemlint.facts.symbolic import Symbolic
 from tfmemlint.facts.tapes import Tape, Tapes
 from tfmemlint.facts.tensors import Tensors
@@ -444,6 +445,11 @@ class TensorFlow:
         )
 
     @cached_property
+    def sequences(self) -> Sequences:
+        """How long Python lists get."""
+        return Sequences(self.tree, self.bindings, self.names, self.functions)
+
+    @cached_property
     def varying_shapes(self) -> VaryingShapes:
         """Where traced functions are given tensors of other shapes each time."""
         return VaryingShapes(
@@ -452,9 +458,11 @@ class TensorFlow:
             self.names,
             self.functions,
             self.datasets,
+            self.values,
             self.loops,
             self.tracing,
             self.retraces,
+            self.sequences,
         )
 
     @cached_property

@@ -14,13 +14,16 @@ from typing import NamedTuple
 from tfmemlint.facts.bindings import Binding, Bindings, How
 from tfmemlint.facts.datasets import Chain, Datasets, From
 from tfmemlint.facts.functions import TF_FUNCTION, Functions
+from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.loops import Loop, Loops
 from tfmemlint.facts.makers import argument
 from tfmemlint.facts.names import Names
 from tfmemlint.facts.remakes import A_FEW
 from tfmemlint.facts.retraces import Given, Retraces
+from tfmemlint.facts.sequences import Sequences
 from tfmemlint.facts.tracing import Tracing
 from tfmemlint.facts.tree import FUNCTIONS, FunctionNode, Tree
+from tfmemlint.facts.values import Values
 
 _MAX_HOPS = 8
 _SETTLED = ("input_signature", "reduce_retracing", "experimental_relax_shapes")
@@ -54,7 +57,6 @@ _JOINS = frozenset(
 )
 _PICKS = frozenset({"numpy.argwhere", "numpy.flatnonzero", "tensorflow.boolean_mask"})
 _WHERE = frozenset({"numpy.where", "tensorflow.where"})
-_TAKES_OUT = frozenset({"clear", "pop", "remove"})
 _PASSES_BATCHES = frozenset({"cache", "prefetch", "repeat", "shuffle", "skip", "take"})
 _WANT_SIZE = frozenset({"keras.backend.int_shape", "len", "tensorflow.unstack"})
 """Functions that need to know the size of what they are given first, if of nothing else."""
@@ -97,18 +99,22 @@ class VaryingShapes:
         names: Names,
         functions: Functions,
         datasets: Datasets,
+        values: Values,
         loops: Loops,
         tracing: Tracing,
         retraces: Retraces,
+        sequences: Sequences,
     ) -> None:
         self._tree = tree
         self._bindings = bindings
         self._names = names
         self._functions = functions
         self._datasets = datasets
+        self._values = values
         self._loops = loops
         self._tracing = tracing
         self._retraces = retraces
+        self._sequences = sequences
 
     @cached_property
     def all(self) -> tuple[Varying, ...]:
@@ -186,6 +192,8 @@ class VaryingShapes:
         return None
 
     def _subscript(self, part: ast.Subscript, at: ast.AST, hops: int) -> _Found | None:
+        if self._values.of(part.value).kind is Kind.LIST:
+            return None  # of a list each element is an argument of its own
         indices = part.slice.elts if isinstance(part.slice, ast.Tuple) else [part.slice]
         for each in indices:
             loop = self._cut(each, at) if isinstance(each, ast.Slice) else None
@@ -283,69 +291,15 @@ class VaryingShapes:
             inner = (self._list(each, at, hops - 1) for each in listed.elts) if hops else ()
             return next((each for each in inner if each is not None), None)
         grown = self._grown_list(listed, at)
-        if grown is not None or not self._is_of_text(listed, _MAX_HOPS):
+        if grown is not None or not self._sequences.is_of_text(listed):
             return grown
         return self._changing(listed, ShapedBy.SEQUENCE, at)
 
     def _grown_list(self, listed: ast.expr, at: ast.AST) -> _Found | None:
-        """A list made before a loop that every round adds to, and nothing is taken out of."""
-        if not isinstance(listed, ast.Name):
-            return None
-        home = self._bindings.home(listed.id, listed)
-        bound = self._bindings.of(home, listed.id) if home is not None else ()
-        starts = [each for each in bound if each.how is not How.AUGMENTED]
-        uses = [use for each in bound for use in self._bindings.readers(each)]
-        if len(starts) != 1 or not _is_list(starts[0]) or any(map(self._takes_out, uses)):
-            return None
-        for loop in self._around(at):
-            inside = [each for each in bound if self._tree.inside(each.node, loop.node)]
-            adds = inside or any(self._adds(use, loop) for use in uses)
-            if adds and starts[0] not in inside:
+        for loop in self._around(at) if isinstance(listed, ast.Name) else ():
+            if isinstance(listed, ast.Name) and self._sequences.grows(listed, loop):
                 return _Found(listed, ShapedBy.GROWTH, loop)
         return None
-
-    def _adds(self, use: ast.Name, loop: Loop) -> bool:
-        """Whether this is the `xs` of an `xs.append(x)` in a loop."""
-        above = self._tree.parent(use)
-        adds = isinstance(above, ast.Attribute) and above.attr in ("append", "extend", "insert")
-        return adds and self._tree.inside(use, loop.node)
-
-    def _takes_out(self, use: ast.Name) -> bool:
-        """Whether this is the `xs` of `xs.pop(0)`, `del xs[0]`."""
-        above = self._tree.parent(use)
-        if isinstance(above, ast.Subscript) and above.value is use:
-            return not isinstance(above.ctx, ast.Load)
-        return isinstance(above, ast.Attribute) and above.attr in _TAKES_OUT
-
-    def _is_of_text(self, listed: ast.expr, hops: int) -> bool:
-        """Whether a list has one element for each word or sign of a text."""
-        if hops == 0:
-            return False
-        if isinstance(listed, ast.Name):
-            binding = self._bindings.only(listed)
-            value = binding.value if binding is not None and not binding.path else None
-            assigned = binding is not None and binding.how is How.ASSIGNED
-            return assigned and value is not None and self._is_of_text(value, hops - 1)
-        if isinstance(listed, ast.Starred):
-            return self._is_of_text(listed.value, hops - 1)
-        if isinstance(listed, (ast.List, ast.Tuple)):
-            return any(self._is_of_text(each, hops - 1) for each in listed.elts)
-        if isinstance(listed, ast.BinOp) and isinstance(listed.op, ast.Add):
-            return any(self._is_of_text(each, hops - 1) for each in (listed.left, listed.right))
-        if isinstance(listed, (ast.ListComp, ast.GeneratorExp)):
-            return self._is_of_text(listed.generators[0].iter, hops - 1)
-        if not isinstance(listed, ast.Call):
-            return False
-        function = self._functions.function(listed.func)
-        if function is not None:
-            returned = self._functions.returns(function)
-            return bool(returned) and all(self._is_of_text(each, hops - 1) for each in returned)
-        if isinstance(listed.func, ast.Name) and listed.func.id in ("list", "tuple"):
-            return bool(listed.args) and self._is_of_text(listed.args[0], hops - 1)
-        method = listed.func.attr if isinstance(listed.func, ast.Attribute) else ""
-        splits = method == "split" and len(listed.args) < 2
-        of_library = self._names.qualified(listed.func) is not None
-        return (splits or method == "texts_to_sequences") and not of_library
 
     # Sources.
 
@@ -412,14 +366,6 @@ def _fetches(call: ast.Call) -> bool:
     if isinstance(call.func, ast.Attribute):
         return call.func.attr in ("get", "popleft", "readline", "recv") and not call.keywords
     return isinstance(call.func, ast.Name) and call.func.id in ("input", "next")
-
-
-def _is_list(start: Binding) -> bool:
-    value = start.value if start.how is How.ASSIGNED and not start.path else None
-    called = value.func if isinstance(value, ast.Call) else None
-    return isinstance(value, (ast.List, ast.ListComp)) or (
-        isinstance(called, ast.Name) and called.id == "list"
-    )
 
 
 def _is_open(size: ast.AST) -> bool:
