@@ -88,7 +88,12 @@ def _fix(file: File, batch: Step, shuffle: Step) -> Fix | None:
 RULE = Rule(
     code="TFM202",
     name="shuffle-after-batch",
-    claim=Claim(Metric.DEVICE_PEAK, at_most=0.2, because="the buffer holds examples, not batches"),
+    claim=Claim(
+        Metric.DEVICE_PEAK,
+        at_most=0.2,
+        because="the buffer holds examples, not batches",
+        grows=("linear", "constant"),
+    ),
     triggers=("shuffle", "batch padded_batch ragged_batch"),
     check=check,
 )
