@@ -52,7 +52,7 @@ UNROLLED_BY_DESIGN = (
 
 def check(file: File) -> Iterator[Diagnostic]:
     found = [each for each in file.tf.unrollings.all if _is_long(each)]
-    if not found or file.is_test or file.tf.is_test or file.tf.names.uses(UNROLLED_BY_DESIGN):
+    if not found or file.is_test or file.tf.names.uses(UNROLLED_BY_DESIGN):
         return
     for unrolled in found:
         yield Diagnostic(file.span(unrolled.header), _message(unrolled), _fix(file, unrolled))

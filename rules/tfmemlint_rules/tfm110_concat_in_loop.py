@@ -58,7 +58,7 @@ GRAPH_MODE = (
 
 def check(file: File) -> Iterator[Diagnostic]:
     joins = file.tf.joins.all
-    if not joins or file.is_test or file.tf.is_test or file.tf.names.uses(GRAPH_MODE):
+    if not joins or file.is_test or file.tf.names.uses(GRAPH_MODE):
         return
     told: set[Joined] = set()
     for joined in joins:

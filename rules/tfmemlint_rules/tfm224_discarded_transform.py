@@ -34,7 +34,7 @@ from tfmemlint.facts import PIPELINE_WORDS
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    if file.is_test or file.tf.is_test or not file.tf.datasets.any_certain:
+    if file.is_test or not file.tf.datasets.any_certain:
         return
     for statement in file.tf.tree.all(ast.Expr):
         steps = _fluent(statement.value)
