@@ -24,7 +24,8 @@ it, which makes a program for every shape anyway.
 ## When to ignore it
 When there are but a few shapes: for up to 8 rounds the rule is silent by itself, as it is for the
 last, smaller batch of `batch`, in functions with an `input_signature` and in tests. It does not
-speak of `model.predict` and `fit`: Keras asks for less retracing by itself.
+speak of Keras's own functions, which ask for less retracing by themselves; `predict` keeps
+something for every new shape all the same, `predict_on_batch` does not.
 """
 
 from __future__ import annotations

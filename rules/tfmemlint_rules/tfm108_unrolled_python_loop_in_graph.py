@@ -97,7 +97,7 @@ RULE = Rule(
     triggers=(
         "call filter flat_map function interleave map predict_step reduce scan take_while "
         "test_step train_step",
-        "for",
+        "for while",
     ),
     check=check,
 )
