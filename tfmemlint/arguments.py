@@ -176,9 +176,13 @@ def _parser() -> argparse.ArgumentParser:
         "tfmemlint check",
         usage="tfmemlint check [OPTION ...] [PATH ...]",
         description="Find code that wastes or leaks memory in TensorFlow and Keras programs.",
-        epilog="--no-fix undoes --fix; the same goes for --unsafe-fixes, --show-fixes, --fix-only, "
-        "--follow-imports, --respect-gitignore and --force-exclude. "
-        "Exit codes: 0 nothing was found, 1 something was found, 2 something could not be done.",
+        epilog="""\
+--no-fix undoes --fix; the same goes for --unsafe-fixes, --show-fixes,
+--fix-only, --follow-imports, --respect-gitignore and --force-exclude.
+
+Exit codes: 0 nothing was found, 1 something was found, 2 something could not
+be done.""",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     add = parser.add_argument
