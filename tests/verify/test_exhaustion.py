@@ -17,14 +17,8 @@ pytestmark = pytest.mark.tensorflow
 
 MB = 1 << 20
 HOLDS = "import tensorflow as tf\nx = tf.ones([{}, 1024, 256])\n"
-CATCHES = (
-    "import sys\n"
-    "import tensorflow as tf\n"
-    "try:\n"
-    "    x = tf.ones([100, 1024, 256])\n"
-    "except tf.errors.ResourceExhaustedError:\n"
-    "    sys.exit({})\n"
-)
+ENDS = "import os\nif 'TF_CPU_BFC_MEM_LIMIT_IN_MB' in os.environ:\n    {}\n"
+"""Ends in a way of its own on a small device, whatever it is short of."""
 
 
 def found(bad: str, fixed: str, peaks: tuple[int, int] = (100, 10)) -> Exhaustion | None:
@@ -43,15 +37,14 @@ def test_a_limit_is_found_on_which_only_the_fixed_program_finishes() -> None:
 
 
 def test_a_death_by_a_signal_is_called_so() -> None:
-    dies = CATCHES.format("__import__('os').kill(__import__('os').getpid(), 11)")
-    exhaustion = found(dies, HOLDS.format(10))
+    exhaustion = found(ENDS.format("os.kill(os.getpid(), 11)"), HOLDS.format(10))
     assert exhaustion is not None
     assert exhaustion.death == "SIGSEGV"
 
 
-@pytest.mark.parametrize("ending", ["0", "3"])
+@pytest.mark.parametrize("ending", ["pass", "raise SystemExit(3)"])
 def test_a_program_that_gets_by_or_fails_otherwise_does_not_run_out_of_memory(ending: str) -> None:
-    assert found(CATCHES.format(ending), HOLDS.format(10), peaks=(12, 10)) is None
+    assert found(ENDS.format(ending), HOLDS.format(10), peaks=(12, 10)) is None
 
 
 def test_there_is_no_limit_between_equals() -> None:
