@@ -57,6 +57,13 @@ def grown(function: str, element: Held, before: str = "") -> float:
         ("lambda x: tf.cast(x, tf.bfloat16) / 255.0", UNKNOWN, 2),
         ("lambda x: tf.image.resize(x, (64, 64))", BYTES, 16),
         ("lambda x: tf.image.resize_with_pad(x, target_height=64, target_width=64)", BYTES, 16),
+        ("lambda x: tf.image.resize(x, (64, 64), 'nearest')", BYTES, 4),
+        (
+            "lambda x: tf.image.resize(x, (64, 64), method=tf.image.ResizeMethod.NEAREST_NEIGHBOR)",
+            BYTES,
+            4,
+        ),
+        ("lambda x: keras.ops.image.resize(x, (64, 64))", BYTES, 4),
         ("lambda x: layers.Rescaling(1 / 255)(x)", BYTES, 4),
         ("lambda x: tf.image.per_image_standardization(x)", BYTES, 4),
         ("lambda x: tf.one_hot(x, 100)", Tensor("uint8", (32,)), 400),

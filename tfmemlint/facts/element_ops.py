@@ -66,10 +66,9 @@ INTERPOLATES = frozenset(
         "keras.layers.CenterCrop",
         "keras.layers.RandomCrop",
         "keras.layers.Resizing",
-        "keras.ops.image.resize",
     }
 )
-"""Those of them that give floats."""
+"""Those of them that give floats, unless they are told to pick the nearest pixels."""
 RUNS_PYTHON = frozenset(
     {
         "tensorflow.numpy_function",

@@ -240,8 +240,14 @@ class Operations:
             said += (sizes(each) or (None,)) if each is not None else ()
         channels = held.shape[-1] if held.shape else None
         shape = {2: (*said, channels), 3: said}.get(len(said))
-        dtype = "float32" if name in ops.INTERPOLATES else held.dtype
-        return resized(held._replace(is_image=True), shape, dtype)
+        place = 2 if name == "tensorflow.image.resize" else None
+        method = argument(given.node, place, "method")
+        method = method or argument(given.node, None, "interpolation")
+        told_how = (self._names.qualified(method) or "").rpartition(".")[2]
+        if isinstance(method, ast.Constant):
+            told_how = str(method.value)
+        picks = name not in ops.INTERPOLATES or told_how.lower().startswith("nearest")
+        return resized(held._replace(is_image=True), shape, held.dtype if picks else "float32")
 
     def _python(self, given: Given) -> Held:
         """What Python code gives; of the name of a file, floats only after reading it."""
