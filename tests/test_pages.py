@@ -238,7 +238,7 @@ def test_how_the_programs_grow_and_where_one_dies_is_told(
     page = pages.rule_page(spare["SPA101"], tmp_path)
 
     assert (
-        "With half, all and twice the data the device peak is\n"
+        "With half, all and twice the data, device peak:\n"
         "84 MB, 167 MB, 334 MB before (linear),\n"
         "66 MB, 66 MB, 66 MB after (constant).\n\n"
         "On a device of 96 MB only the fixed program\n"

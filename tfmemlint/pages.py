@@ -197,7 +197,7 @@ def _figures_table(figures: Mapping[str, Any]) -> Iterator[str]:
         yield f"| {metric}{each} | {bad} | {fixed} | {ratio} |"
     if scaling := figures.get("scaling"):
         yield ""
-        yield f"With half, all and twice the data the {scaling['metric']} is"
+        yield f"With half, all and twice the data, {scaling['metric']}:"
         for which, when in (("bad", "before"), ("fixed", "after")):
             unit = figures["metrics"][scaling["metric"]]["unit"]
             taken = ", ".join(figure(each, unit) for each in scaling[which]["figures"])
