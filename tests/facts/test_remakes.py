@@ -95,6 +95,7 @@ for rate in rates:
     (found,) = file.tf.remakes.all
 
     assert found.loop is not None
+    assert found.made is not None
     assert file.tf.remakes.same_before(found.made, found.loop) == same
 
 
@@ -126,6 +127,7 @@ for x in xs:
 
     (found,) = file.tf.remakes.all
 
+    assert found.made is not None
     assert file.tf.remakes.is_known(found.made) == known
 
 
@@ -142,4 +144,5 @@ for x in xs:
     (found,) = file.tf.remakes.all
 
     assert found.loop is not None
+    assert found.made is not None
     assert not file.tf.remakes.same_before(found.made, found.loop)

@@ -87,13 +87,13 @@ class Remakes:
                 if remake is not None:
                     found.setdefault((made, remake.maker), remake)
         for call, factory in self._imports.factories:
-            read = self._read(self._imports.given(call, factory))
-            if read is None:
+            given = self._read(self._imports.given(call, factory))
+            if given is None:
                 continue
             for trail in self._trails(call) if factory.gives else [(call,)]:
                 used = self.call_with(trail[-1]) if factory.gives else call
-                remake = self._remake(None, trail, used, read, only=False)
-                if remake is not None and not self._is_reset(read, remake.loop):
+                remake = self._remake(None, trail, used, given, only=False)
+                if remake is not None and not self._is_reset(given, remake.loop):
                     found.setdefault((call, remake.maker), remake)
         ordered = sorted(found.items(), key=lambda each: (each[1].maker.lineno, each[0][0].lineno))
         return tuple(remake for _, remake in ordered)
