@@ -48,7 +48,7 @@ def test_a_line_goes_below_a_statement_with_its_margin() -> None:
 
 
 def test_a_line_goes_below_the_last_one_of_a_file() -> None:
-    assert below("a = (\n    1\n)") == "a = (\n    1\n)\nb = a\n"
+    assert below("a = (\n    1\n)") == "a = (\n    1\n)\nb = a"
 
 
 def test_no_line_goes_between_two_statements_of_one() -> None:

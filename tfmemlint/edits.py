@@ -179,9 +179,8 @@ def below(file: File, statement: ast.stmt, text: str) -> Edit | None:
     lines = whole_lines(file, statement)
     if lines is None:
         return None
-    end = newline(file)
-    lead = "" if file.text[: lines.end].endswith(("\n", "\r")) else end
-    return Edit(Span(lines.end, lines.end), f"{lead}{margin(file, statement)}{text}{end}")
+    at = lines.start + len(file.source(lines).rstrip("\r\n"))  # not on the far side of a cell's end
+    return Edit(Span(at, at), f"{newline(file)}{margin(file, statement)}{text}")
 
 
 def margin(file: File, statement: ast.stmt) -> str:
