@@ -11,7 +11,8 @@ AutoGraph makes loops of the graph of `tf.range`, tensors and datasets. `range` 
 leaves to Python, which runs them while TensorFlow traces: every trip adds its operations to the
 graph, and those of its gradient. They lie in host memory for as long as the function lives, once
 more as what the optimiser makes of them, and all of it again for each new shape. Rows of an array
-become constants on top. Tracing takes as much longer. On the device, forward, nothing changes.
+become constants on top. Tracing takes as much longer. On the device nothing changes going forward;
+under a gradient around the loop the copies may hold several times as much.
 
 ## What to do instead
 Loop over `tf.range(n)`: the graph holds the body once. Give arrays to the function as arguments, or

@@ -148,6 +148,7 @@ BAD_BODIES = {
     "an element stored": "for t in range(n):\n    layers[0] = x[t]",
     "an effect": "for t in range(n):\n    print(x[t])",
     "a call of who knows what": "for t in range(n):\n    model.note(x[t])",
+    "a number that Python draws": "for t in range(n):\n    y = x[t] * np.random.rand()",
     "a tensor that grows": "s = tf.ones([2])\nfor t in range(n):\n    s = tf.concat([s, x[t]], 0)",
     "nothing to begin with": "s = None\nfor t in range(n):\n    s = g(x[t], s)",
     "a Python number handed on": "s = 0\nfor t in range(n):\n    s = s + 1",

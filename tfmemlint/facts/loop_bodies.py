@@ -53,6 +53,7 @@ _DOES_IN_GRAPH = frozenset(
     | {"watch"}
 )
 """Methods of variables, optimizers, metrics and tapes that leave nothing behind in Python."""
+_DRAWS = ("numpy.random.", "random.", "time.")
 _RESHAPES = frozenset(
     f"tensorflow.{each}"
     for each in ("concat", "expand_dims", "pad", "repeat", "squeeze", "stack", "tile")
@@ -98,7 +99,7 @@ class LoopBodies:
     def _computes(self, node: ast.For, loop: Loop, besides: Collection[ast.stmt] = ()) -> bool:
         body = list(within(node.body))
         return (
-            not any(isinstance(each, _LEAVES_PYTHON) for each in body)
+            not any(isinstance(each, _LEAVES_PYTHON) or self._draws(each) for each in body)
             and all(
                 self._has_no_effect(each, loop)
                 for each in body
@@ -106,6 +107,11 @@ class LoopBodies:
             )
             and all(self._keeps_its_kind(each, loop) for each in self._carried(body, besides))
         )
+
+    def _draws(self, node: ast.AST) -> bool:
+        """Whether Python itself draws a number, which a graph loop would do once for all trips."""
+        name = self._names.qualified(node.func) if isinstance(node, ast.Call) else None
+        return name is not None and name.startswith(_DRAWS)
 
     def takes_tensor(self, target: ast.Name) -> bool:
         """Whether a loop's variable is used only where an integer tensor does as well."""
