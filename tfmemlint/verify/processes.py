@@ -28,9 +28,12 @@ MARK = "TFMEMLINT_RUN"
 """The variable that all processes of a program have in their environment."""
 
 _START = (
-    "import sys; sys.path.append(sys.argv[1]); from tfmemlint.verify.starting import main;"
-    "main(*sys.argv[1:])"
+    "import sys; from importlib.util import module_from_spec, spec_from_file_location;"
+    "spec = spec_from_file_location('tfmemlint', sys.argv[1]);"
+    "sys.modules['tfmemlint'] = module = module_from_spec(spec); spec.loader.exec_module(module);"
+    "from tfmemlint.verify.starting import main; main(*sys.argv[2:])"
 )
+"""Imports the very tfmemlint that this is, and leaves `sys.path` as it was."""
 _LATEST = 5  # seconds
 _PASSED_ON = (
     "PATH",
@@ -196,8 +199,8 @@ def run_freshly(launch: Launch, begun: Callable[[int], None] = lambda _: None) -
 
 def starting(task: str, argument: Mapping[str, object]) -> list[str]:
     """The command that starts a process for a program or for forks."""
-    root = str(Path(__file__).parents[2])
-    return [sys.executable, "-I", "-c", _START, root, task, json.dumps(argument)]
+    package = str(Path(__file__).parents[1] / "__init__.py")
+    return [sys.executable, "-I", "-c", _START, package, task, json.dumps(argument)]
 
 
 def packages_with_tensorflow() -> str:

@@ -22,9 +22,8 @@ from tfmemlint.verify.devices import SetupError, import_tensorflow
 LONGEST_REQUEST = 1 << 20
 
 
-def main(root: str, task: str, argument: str) -> None:
-    """Do what the process is for; `root` is where our own modules were found."""
-    sys.path.remove(root)
+def main(task: str, argument: str) -> None:
+    """Do what the process is for."""
     for name in [name for name in sys.modules if name.partition(".")[0] == "tfmemlint"]:
         del sys.modules[name]  # the program is to find nothing of ours
     if task == "run":
