@@ -106,6 +106,20 @@ def test_each_node_is_walked_once() -> None:
     assert nodes == len({each for kind in kinds for each in tree.all(kind)})
 
 
+def test_nothing_is_left_for_the_collector() -> None:
+    programs = [path.read_text("utf-8") for path in sorted(Path(FIXTURES).glob("*/ok.py"))]
+    for source in programs:  # what is done once is done
+        lint("a.py", source, RULES.values())
+    gc.collect()
+    gc.disable()
+    try:
+        for source in programs:
+            lint("a.py", source, RULES.values())
+        assert gc.collect() < len(programs)
+    finally:
+        gc.enable()
+
+
 def test_a_word_in_a_comment_or_docstring_has_nothing_parsed() -> None:
     spoken = {word for rule in RULES.values() for entry in rule.triggers for word in entry.split()}
     talk = " ".join(sorted(spoken))

@@ -29,7 +29,7 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts import BATCHING, Chain, From, Step
+from tfmemlint.facts import BATCHING, Chain, From, Step, same_code
 
 KEEPS_ELEMENTS = frozenset(
     {
@@ -100,7 +100,7 @@ def _is_same_size(file: File, first: Step | None, second: Step) -> bool:
     number = file.tf.values.number(inner, first.frame)
     if number is not None or inner is outer:  # one call may be given two sizes
         return number == file.tf.values.number(outer, second.frame) and number not in (None, 1)
-    attributes = isinstance(inner, ast.Attribute) and ast.dump(inner) == ast.dump(outer)
+    attributes = isinstance(inner, ast.Attribute) and same_code(inner, outer)
     return attributes or file.tf.bindings.same(inner, outer)
 
 

@@ -3,8 +3,8 @@
 ## What it finds
 A list that gets an array for each file of a data set, in a loop or a comprehension over paths, and
 that is then stacked with `tf.stack`, `np.array` or one of their relatives. The arrays are decoded
-by `tf.io`, read by OpenCV, Pillow, `load_img`, `np.load` and the like, or come from a function of
-the module that does so.
+by `tf.io`, read by OpenCV, Pillow, `load_img`, `np.load` and the like, or come from a function that
+does so, here or in another file that is checked in the same run.
 
 ## Why it costs memory
 The list holds every example of the data set, decoded, and stacking copies them all: for that moment
@@ -36,7 +36,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, Span, edits
-from tfmemlint.facts import Gathered, Growth, Kind, Over, Trail, argument
+from tfmemlint.facts import Gathered, Growth, Kind, Over, Trail, argument, same_code
 
 STACKS = {
     "keras.ops.array": "x",
@@ -350,7 +350,7 @@ def _sliced(file: File, part: ast.Subscript, as_before: str) -> Edits:
         each for each in facts.bindings.of(tree.scope(loop), offset) if each.node is target
     )
     if (
-        ast.dump(whole) != ast.dump(part)
+        not same_code(whole, part)
         or not isinstance(counted, ast.Name)
         or facts.bindings.only(counted) != facts.bindings.only(source)
         or len(facts.bindings.readers(steps)) != 2
@@ -375,4 +375,5 @@ RULE = Rule(
         "imread load load_img loadtxt open parse_tensor read",
     ),
     check=check,
+    across_files=True,
 )

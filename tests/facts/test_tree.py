@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 
 from tfmemlint import File
-from tfmemlint.facts.tree import Tree, within
+from tfmemlint.facts.tree import Tree, same_code, within
 
 Look = Callable[[str], tuple[File, list[ast.expr]]]
 
@@ -118,3 +118,20 @@ def test_a_statement_runs_with_an_earlier_one_if_only_with_is_between() -> None:
 
     assert [tree.runs_with(each, first) for each in others] == [True, False, True]
     assert not tree.runs_with(first, others[0])
+
+
+def test_code_is_the_same_where_it_is_spelled_out_the_same() -> None:
+    codes = ["a", "a.b", "a[0]", "a[0.0]", "a[-0.0]", "a[1]", "a[True]", "f(x, y=1)", "f(x, 1)"]
+    codes += ["f(x, *y)", "f(x, y=1 + 0)", "f(x, y=1 - 0)", "'1'", "b'1'", "{**a}", "{b: a}"]
+    nodes = [ast.parse(spelled).body[0] for code in codes for spelled in (code, f"(\n{code})")]
+
+    for one in nodes:
+        for other in nodes:
+            assert same_code(one, other) == (ast.dump(one) == ast.dump(other))
+
+
+def test_what_is_stored_and_what_is_read_are_not_the_same() -> None:
+    assignment = ast.parse("x = x").body[0]
+    assert isinstance(assignment, ast.Assign)
+
+    assert not same_code(assignment.targets[0], assignment.value)

@@ -50,7 +50,7 @@ from tfmemlint.facts.tapes import Tape, Tapes
 from tfmemlint.facts.tensors import Tensors
 from tfmemlint.facts.time_steps import TimeSteps
 from tfmemlint.facts.tracing import Traced, TracedBy, Tracing
-from tfmemlint.facts.tree import FunctionNode, LoopNode, Tree
+from tfmemlint.facts.tree import FunctionNode, LoopNode, Tree, same_code
 from tfmemlint.facts.trips import Trips
 from tfmemlint.facts.unrolling import Unrolled, Unrollings
 from tfmemlint.facts.uses import Trail, Uses
@@ -113,6 +113,7 @@ __all__ = [
     "Whole",
     "argument",
     "default",
+    "same_code",
 ]
 
 _TESTS = ("absl.testing", "keras.testing", "pytest", "tensorflow.test.TestCase", "unittest")
@@ -300,6 +301,7 @@ class TensorFlow:
             self.loops,
             self.iterables,
             self.repeats,
+            self.imports,
         )
 
     @cached_property

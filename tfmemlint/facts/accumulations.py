@@ -16,7 +16,7 @@ from tfmemlint.facts.makers import argument
 from tfmemlint.facts.names import Names
 from tfmemlint.facts.tensors import Tensors
 from tfmemlint.facts.tracing import TracedBy, Tracing
-from tfmemlint.facts.tree import Tree
+from tfmemlint.facts.tree import Tree, same_code
 from tfmemlint.facts.values import Values
 
 _MAX_HOPS = 4
@@ -178,7 +178,7 @@ class Accumulations:
             if owner is None or not isinstance(value, ast.Dict):
                 return None
             for key, entry in zip(value.keys, value.values, strict=True):
-                same = key is not None and ast.dump(key) == ast.dump(grown.slice)
+                same = key is not None and same_code(key, grown.slice)
                 if same and self._is_list(entry, _MAX_HOPS):
                     return owner
             return None
@@ -207,7 +207,7 @@ class Accumulations:
         above = self._tree.parent(use)
         if not isinstance(grown, ast.Subscript):
             yield use
-        elif isinstance(above, ast.Subscript) and ast.dump(above.slice) == ast.dump(grown.slice):
+        elif isinstance(above, ast.Subscript) and same_code(above.slice, grown.slice):
             yield above
 
     def _is_list(self, value: ast.expr, hops: int) -> bool:

@@ -9,7 +9,7 @@ from enum import Enum
 from itertools import chain
 from typing import NamedTuple
 
-from tfmemlint.facts.tree import COMPREHENSIONS, FUNCTIONS, LOOPS, ScopeNode, Tree
+from tfmemlint.facts.tree import COMPREHENSIONS, FUNCTIONS, LOOPS, ScopeNode, Tree, same_code
 
 
 class How(Enum):
@@ -121,7 +121,7 @@ class Bindings:
 
     def same(self, one: ast.expr, other: ast.expr) -> bool:
         """Whether two expressions are spelled alike and every name in them is bound alike."""
-        if ast.dump(one) != ast.dump(other):
+        if not same_code(one, other):
             return False
         pairs = zip(ast.walk(one), ast.walk(other), strict=True)
         return all(

@@ -14,7 +14,7 @@ from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.loops import Loop, Loops
 from tfmemlint.facts.names import Names
 from tfmemlint.facts.tapes import Tape, Tapes
-from tfmemlint.facts.tree import Tree, within
+from tfmemlint.facts.tree import Tree, same_code, within
 from tfmemlint.facts.values import Values
 
 _MAX_HOPS = 3
@@ -185,6 +185,17 @@ class Joins:
                         seen.add(value)
                         pending.append(value)
 
+    def slices(self, joined: Joined, loop: Loop) -> bool:
+        """Whether what is added is made of rows that the loop's variable picks: `x[i : i + n]`."""
+        return any(
+            isinstance(node, ast.Subscript)
+            and isinstance(node.slice, ast.Slice)
+            and any(
+                isinstance(each, ast.Name) and each.id in loop.targets for each in within([node])
+            )
+            for node in self.made_of(joined)
+        )
+
     def _recording(self, node: ast.AST, hops: int) -> Tape | None:
         recording = self._tapes.recording(node)
         function = self._tree.function(node)
@@ -347,5 +358,5 @@ def _is_spelled(node: ast.AST, target: _Target) -> bool:
     if isinstance(node, ast.Attribute) and isinstance(target, ast.Attribute):
         same = node.attr == target.attr and isinstance(node.value, ast.Name)
         owner = target.value
-        return same and isinstance(owner, ast.Name) and ast.dump(node.value) == ast.dump(owner)
+        return same and isinstance(owner, ast.Name) and same_code(node.value, owner)
     return False

@@ -188,6 +188,27 @@ def within(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
         pending += children(node)[::-1]
 
 
+def same_code(one: ast.AST, other: ast.AST) -> bool:
+    """Whether two nodes are the same but for where they stand."""
+    # `ast.dump` would do, but leaves cycles behind, and spells out what differs at once.
+    pending: list[tuple[Any, Any]] = [(one, other)]
+    while pending:
+        left, right = pending.pop()
+        if left.__class__ is not right.__class__:
+            return False
+        if isinstance(left, ast.AST):
+            pending += [
+                (getattr(left, each, None), getattr(right, each, None)) for each in left._fields
+            ]
+        elif left.__class__ is list:
+            if len(left) != len(right):
+                return False
+            pending += zip(left, right, strict=True)
+        elif repr(left) != repr(right):
+            return False
+    return True
+
+
 def children(node: ast.AST) -> list[ast.AST]:
     """The nodes right below one, in source order: all but operators and contexts."""
     found: list[ast.AST] = []
