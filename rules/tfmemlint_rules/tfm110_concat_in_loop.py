@@ -26,8 +26,9 @@ and take its `concat()`. Where the size is known beforehand, NumPy needs half: f
 Safe where `out` starts as a tensor for `tf.concat`, as an array for NumPy, and what is added is new
 in each round: the start becomes the list's first element, so values, order and dtype stay, no
 rounds included. Unsafe where the start is a Python list, which no rounds would leave as it is, or
-where it is not known what is added. Not offered in a loop of a graph, where the size of `out` is
-asked for, where what is added comes first, or for `self.out`.
+where it is not known what makes the tensors that are added. Not offered in a loop of a graph, where
+the size of `out` is asked for, where what is added comes first or is an array that may be written
+to again, where only the first round makes `out`, or for `self.out`.
 
 ## When to ignore it
 When the rounds are few, or what they add is small and no gradient is taken. The rule is silent on
@@ -63,7 +64,7 @@ def check(file: File) -> Iterator[Diagnostic]:
     told: set[Joined] = set()
     for joined in joins:
         tape = file.tf.joins.tape(joined)
-        long = any(_is_long(file, each) for each in joined.loops)
+        long = any(_is_long(file, joined, each) for each in joined.loops)
         if joined in told or not long or not _costs(file, joined, tape):
             continue
         told.update(file.tf.joins.alike(joined))
@@ -81,7 +82,7 @@ def check(file: File) -> Iterator[Diagnostic]:
         )
 
 
-def _is_long(file: File, loop: Loop) -> bool:
+def _is_long(file: File, joined: Joined, loop: Loop) -> bool:
     """Whether the rounds are many, or as many as there is data."""
     if loop.trips is not None:
         return loop.trips > FEW
@@ -94,7 +95,7 @@ def _is_long(file: File, loop: Loop) -> bool:
     counted = file.tf.iterables.counted(loop.iterable)
     if counted is not None:
         return file.tf.values.of(counted).is_array or file.tf.tensors.is_tensor(counted)
-    return _gives_data(file, loop.iterable)
+    return _gives_data(file, loop.iterable) or file.tf.joins.slices(joined, loop)
 
 
 def _upper(iterable: ast.expr) -> list[ast.expr]:

@@ -216,3 +216,20 @@ def test_what_is_added_is_followed_to_what_makes_it() -> None:
         "g(p)",
         "model(y)",
     }
+
+
+@pytest.mark.parametrize(
+    ("body", "slices"),
+    [
+        ("y = model(x[i * n : (i + 1) * n])", True),
+        ("part = x[i : i + n]; y = model(part)", True),
+        ("y = model(x[i])", False),
+        ("y = model(x[:, i : i + 1])", False),
+        ("y = model(x[:n])", False),
+    ],
+)
+def test_a_loop_may_pick_rows_by_its_variable(body: str, slices: bool) -> None:
+    file = code(f"for i in range(m):\n    {body}; out = tf.concat([out, y], 0)\n")
+    (joined,) = file.tf.joins.all
+
+    assert file.tf.joins.slices(joined, joined.loops[0]) == slices
