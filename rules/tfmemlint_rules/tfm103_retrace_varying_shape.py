@@ -1,10 +1,10 @@
 """Tensors of ever other shapes have a traced function traced for each of them.
 
 ## What it finds
-A call in a loop of a function that `tf.function` traces, with a tensor of another shape each time:
-a slice up to a number that changes, what is joined to or appended to in every round, a list as long
-as a text, rows of a ragged tensor, what a mask leaves, and batches of `padded_batch`, each as long
-as its longest example.
+A call, in a loop or for every request, of a function that `tf.function` traces, with a tensor of
+another shape each time: a slice up to a number that changes, what is joined to or appended to in
+every round, a list as long as a text, rows of a ragged tensor, what a mask leaves, and batches of
+`padded_batch`, each as long as its longest example.
 
 ## Why it costs memory
 The shapes of its arguments are part of what a graph is made for. For each new one the function is
@@ -60,7 +60,7 @@ def _message(file: File, varying: Varying) -> str:
     given = varying.given
     name = getattr(given.function, "name", ast.unparse(given.call.func))
     what = f"`{_short(given.argument)}`, {HOW[varying.by]}, has `{name}` traced anew"
-    if varying.by not in (ShapedBy.GROWTH, ShapedBy.SLICE):
+    if varying.loop is None or varying.by not in (ShapedBy.GROWTH, ShapedBy.SLICE):
         return f"{what} for every length"
     node = varying.loop.node
     header = (
@@ -94,6 +94,6 @@ RULE = Rule(
     code="TFM103",
     name="retrace-varying-shape",
     claim=Claim(Metric.TRACES, at_most=0.03, because="a graph that leaves sizes open does for all"),
-    triggers=("function", "for while"),
+    triggers=("function", "for get post put route while"),
     check=check,
 )

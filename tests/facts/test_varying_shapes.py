@@ -88,6 +88,8 @@ def test_what_gives_a_tensor_its_next_shape(source: str, by: ShapedBy) -> None:
         "xs = []\nfor x in rows:\n    xs.append(f(x))",
         "x = rows\nfor y in rows:\n    x = tf.concat([x, y], 0)[1:]\n    f(x)",
         "x = rows\nfor y in rows:\n    x = tf.concat([x, y], 0)\n    x = x[1:]\n    f(x)",
+        "x = rows\nfor y in rows:\n    f(x)\n    x = tf.concat([x[1:], y], 0)",
+        "x = rows\nfor y in rows:\n    x = np.append(x[1:], y)\n    f(x)",
         "x = tf.concat([rows, rows], 0)\nfor _ in range(99):\n    f(x)",
         "t = 'a b'\nfor _ in range(99):\n    f(np.array([w[k] for k in t.split()]))",
         "for t in ts:\n    f(np.array([w[k] for k in t]))",
@@ -115,6 +117,24 @@ def test_a_function_that_leaves_sizes_open_is_traced_for_all(said: str) -> None:
 
     assert read(source) == ()
     assert read(source.replace(f", {said}", ""))
+
+
+@pytest.mark.parametrize(
+    ("decorator", "expected"),
+    [("@app.route('/score')", True), ("@app.post('/score')", True), ("@cache", False), ("", False)],
+)
+def test_a_request_is_a_round(decorator: str, expected: bool) -> None:
+    handler = "def score(text):\n    return f(tf.constant([[w[k] for k in text.split()]]))"
+
+    found = read(f"{decorator}\n{handler}")
+
+    assert [each.loop for each in found] == ([None] if expected else [])
+
+
+def test_a_text_that_is_no_part_of_the_request_stays() -> None:
+    handler = "def score():\n    return f(tf.constant([w[k] for k in TITLE.split()]))"
+
+    assert read(f"@app.get('/title')\n{handler}") == ()
 
 
 def test_a_call_is_told_of_once() -> None:

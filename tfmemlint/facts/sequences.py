@@ -49,14 +49,18 @@ class Sequences:
         if isinstance(listed, ast.Name):
             binding = self._bindings.only(listed)
             value = binding.value if binding is not None and not binding.path else None
-            assigned = binding is not None and binding.how is How.ASSIGNED
-            return assigned and value is not None and self.is_of_text(value, hops - 1)
+            if binding is None or binding.how is not How.ASSIGNED or value is None:
+                return False
+            filled = any(map(self._is_added_to, self._bindings.readers(binding)))
+            return not filled and self.is_of_text(value, hops - 1)
         if isinstance(listed, ast.Starred):
             return self.is_of_text(listed.value, hops - 1)
         if isinstance(listed, (ast.List, ast.Tuple)):
             return any(self.is_of_text(each, hops - 1) for each in listed.elts)
         if isinstance(listed, ast.BinOp) and isinstance(listed.op, ast.Add):
-            return any(self.is_of_text(each, hops - 1) for each in (listed.left, listed.right))
+            sides = (listed.left, listed.right)
+            padded = any(isinstance(each, ast.BinOp) and _repeats(each) for each in sides)
+            return not padded and any(self.is_of_text(each, hops - 1) for each in sides)
         if isinstance(listed, (ast.ListComp, ast.GeneratorExp)):
             called = listed.elt.func if isinstance(listed.elt, ast.Call) else None
             reads_number = isinstance(called, ast.Name) and called.id in _NUMBERS
@@ -78,10 +82,12 @@ class Sequences:
         return (words or method == "texts_to_sequences") and not of_library
 
     def _adds(self, use: ast.Name, loop: Loop) -> bool:
-        """Whether this is the `xs` of an `xs.append(x)` in a loop."""
+        return self._is_added_to(use) and self._tree.inside(use, loop.node)
+
+    def _is_added_to(self, use: ast.Name) -> bool:
+        """Whether this is the `xs` of `xs.append(x)`."""
         above = self._tree.parent(use)
-        adds = isinstance(above, ast.Attribute) and above.attr in _ADDS
-        return adds and self._tree.inside(use, loop.node)
+        return isinstance(above, ast.Attribute) and above.attr in _ADDS
 
     def _takes_out(self, use: ast.Name) -> bool:
         """Whether this is the `xs` of `xs.pop(0)`, `del xs[0]`."""
@@ -89,6 +95,11 @@ class Sequences:
         if isinstance(above, ast.Subscript) and above.value is use:
             return not isinstance(above.ctx, ast.Load)
         return isinstance(above, ast.Attribute) and above.attr in _TAKES_OUT
+
+
+def _repeats(node: ast.BinOp) -> bool:
+    """`[0] * (size - len(xs))`, with which lists are made as long as others."""
+    return isinstance(node.op, ast.Mult)
 
 
 def _is_list(start: Binding) -> bool:

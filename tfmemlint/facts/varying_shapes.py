@@ -57,6 +57,7 @@ _JOINS = frozenset(
 )
 _PICKS = frozenset({"numpy.argwhere", "numpy.flatnonzero", "tensorflow.boolean_mask"})
 _WHERE = frozenset({"numpy.where", "tensorflow.where"})
+_SERVES = frozenset({"get", "post", "put", "route"})
 _PASSES_BATCHES = frozenset({"cache", "prefetch", "repeat", "shuffle", "skip", "take"})
 _WANT_SIZE = frozenset({"keras.backend.int_shape", "len", "tensorflow.unstack"})
 """Functions that need to know the size of what they are given first, if of nothing else."""
@@ -80,13 +81,14 @@ class Varying(NamedTuple):
     part: ast.expr
     """What in the argument, or in what it was made of, has another shape each time."""
     by: ShapedBy
-    loop: Loop
+    loop: Loop | None
+    """What repeats the call; None where every request does."""
 
 
 class _Found(NamedTuple):
     part: ast.expr
     by: ShapedBy
-    loop: Loop
+    loop: Loop | None
 
 
 class VaryingShapes:
@@ -267,13 +269,13 @@ class VaryingShapes:
         return None
 
     def _is_joined(self, binding: Binding) -> bool:
-        """`x = tf.concat([x, y], 0)`."""
+        """`x = tf.concat([x, y], 0)`, but not `x = tf.concat([x[1:], y], 0)`, which moves on."""
         value = binding.value
-        return (
-            isinstance(value, ast.Call)
-            and self._names.is_any(value.func, _JOINS)
-            and any(isinstance(e, ast.Name) and e.id == binding.name for e in ast.walk(value))
-        )
+        if not isinstance(value, ast.Call) or not self._names.is_any(value.func, _JOINS):
+            return False
+        first = value.args[0] if value.args else None
+        joined = first.elts if isinstance(first, (ast.List, ast.Tuple)) else [first]
+        return any(isinstance(each, ast.Name) and each.id == binding.name for each in joined)
 
     def _growing(self, binding: Binding, loop: Loop) -> _Found | None:
         """What joins more to a name in a loop in which nothing else gives it a value."""
@@ -333,7 +335,16 @@ class VaryingShapes:
         for loop in self._around(at):
             if self._changes(part, loop, _MAX_HOPS):
                 return _Found(part, by, loop)
-        return None
+        return _Found(part, by, None) if self._is_asked_for(part, at) else None
+
+    def _is_asked_for(self, part: ast.expr, at: ast.AST) -> bool:
+        """Whether code runs for every request, `@app.post("/")`, and reads what it has of it."""
+        function = self._tree.function(at)
+        decorators: list[ast.expr] = getattr(function, "decorator_list", [])
+        methods = (each.func for each in decorators if isinstance(each, ast.Call))
+        serves = any(isinstance(each, ast.Attribute) and each.attr in _SERVES for each in methods)
+        names = (each for each in ast.walk(part) if isinstance(each, ast.Name))
+        return serves and any(self._bindings.home(each.id, each) is function for each in names)
 
     def _changes(self, part: ast.expr, loop: Loop, hops: int) -> bool:
         """Whether an expression reads what the loop goes over, or what each round fetches anew."""
