@@ -52,14 +52,11 @@ def trials(
     are done, and before any other. On a GPU there is one program at a time.
     """
     progress.plan(sum(planned(rule, settings) for rule, _ in pairs))
-    jobs = min(jobs, len(pairs))
+    places = range(min(jobs, len(pairs))) if jobs > 1 and len(pairs) > 1 else (None,)
     with ExitStack() as stack:
-        bench = stack.enter_context(Bench(settings.device))
-        if jobs > 1 and not _is_on_gpu(bench, settings.device):
-            more = (Bench(settings.device, place) for place in range(jobs))
-            benches = [stack.enter_context(each) for each in more]
-        else:
-            benches = [bench]
+        benches = [stack.enter_context(Bench(settings.device, place)) for place in places]
+        if len(benches) > 1 and _is_on_gpu(benches[0], settings.device):
+            del benches[1:]
         free: SimpleQueue[Bench] = SimpleQueue()
         for each in benches:
             free.put(each)
