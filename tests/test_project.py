@@ -68,6 +68,39 @@ def train(model, optimizer, batches):
 FOUND = "train.py:7:16: TFM102 `make_step` gives another `tf.function` in every round of `for epoch"
 CLEAN = "import tensorflow as tf\n\nprint(tf.constant(1))\n"
 
+READER = """
+import cv2
+import numpy as np
+
+
+def read_image(path, size=None):
+    image = cv2.imread(path)
+    return image if size is None else cv2.resize(image, size)
+
+
+def decoded(image):
+    return image / 255.0
+
+
+def names_of(path):
+    return path.split("_")
+"""
+STACK = """
+import numpy as np
+import tensorflow as tf
+import readers
+
+def load(paths):
+    images = []
+    for path in paths:
+        image = {call}
+        images.append(image)
+    return np.array(images)
+
+labels = open("labels.txt").read()
+model.fit(load(glob.glob("*.png")), labels)
+"""
+
 Check = Callable[..., str]
 
 
@@ -413,6 +446,23 @@ def test_several_processes_say_what_one_says(here: Path, check: Check) -> None:
     assert check("--jobs=3") == alone
 
 
+def test_what_reads_images_may_change_while_the_file_that_stacks_them_does_not(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stack = STACK.replace("{call}", "readers.read_image(path)")
+    write(here, stack=stack, **{f"clean{number}": CLEAN for number in range(20)})
+    age(here)
+    assert remembered(here, capsys) == []
+
+    write(here, readers=READER)
+    (line,) = remembered(here, capsys)
+    assert line.startswith("stack.py:")
+    assert "TFM604" in line
+
+    write(here, readers=READER.replace("cv2.imread", "len"))
+    assert remembered(here, capsys) == []
+
+
 def remembered(here: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
     """The lines about rules of a run that remembers."""
     main(["check", "--output-format=concise"])
@@ -468,3 +518,25 @@ def test_a_clean_file_is_checked_again_when_only_its_neighbour_changes(
     for name in after.keys() - before.keys():
         (here / (name.replace("__", "/") + ".py")).unlink()
     assert remembered(here, capsys) == []
+
+
+@pytest.mark.parametrize(
+    ("call", "found"),
+    [
+        ("readers.read_image(path)", True),
+        ("readers.read_image(path, (32, 32)) / 255", True),
+        ("readers.names_of(path)", False),
+        ("readers.decoded(load_one(path))", False),
+        ("readers.unknown(path)", False),
+        ("others.read_image(path)", False),
+        ("readers.read_image(cache[0])", False),
+    ],
+)
+def test_images_that_another_file_reads_are_known_to_be_images(
+    here: Path, check: Check, call: str, found: bool
+) -> None:
+    write(here, readers=READER, stack=STACK.replace("{call}", call))
+
+    assert ("TFM604" in check()) == found
+    assert "TFM604" not in check("stack.py")
+    assert "TFM604" not in check("--no-follow-imports")

@@ -30,6 +30,8 @@ class Linted(NamedTuple):
     """In order."""
     makes: tuple[str, ...] = ()
     """The names of what makes traced functions for other files, where that was asked."""
+    asks: bool = False
+    """Whether it depends on what other files say of functions that they define."""
 
 
 def lint(

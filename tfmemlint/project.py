@@ -11,20 +11,17 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import chain
 from stat import S_ISREG
 from typing import NamedTuple
 
 from tfmemlint.decoding import UndecodableError, decode
-from tfmemlint.facts.imports import Factory, Imported
+from tfmemlint.facts.bindings import How
+from tfmemlint.facts.imports import LIBRARIES, Factory, Imported
 from tfmemlint.parsing import TooDeep
 from tfmemlint.screen import words
 from tfmemlint.source import File
-
-LIBRARIES = sys.stdlib_module_names | {"keras", "numpy", "tensorflow", "tf_keras"}
-"""What no file that was given is taken for, even where it has the name of one."""
 
 _LARGEST = 2_000_000
 _MOST_HOPS = 20
@@ -62,7 +59,7 @@ class Project:
         self._names = frozenset[str]().union(*self._makers.values())
         self._digest = _digest(",".join(sorted(chain.from_iterable(self._makers.values()))))
         self._factories: dict[str, Mapping[str, Factory]] = {}
-        self._found: dict[tuple[str, str], Factory | None] = {}
+        self._defined: dict[tuple[str, str], _Place | None] = {}
         self._opened: dict[str, File] = {}
 
     def settle(
@@ -149,13 +146,24 @@ class Project:
         """What the files that one imports have to say to it."""
         folder = os.path.dirname(os.path.abspath(path))
 
-        def factory(name: str) -> Factory | None:
+        def defined(name: str) -> _Place | None:
             key = folder, name
-            if key not in self._found:
-                self._found[key] = self._factory(folder, name, set())
-            return self._found[key]
+            if key not in self._defined:
+                self._defined[key] = self._definition(folder, name, set())
+            return self._defined[key]
 
-        return Imported(self._others(path), factory)
+        def factory(name: str) -> Factory | None:
+            place = defined(name)
+            return self._made_in(place[0]).get(".".join(place[1])) if place is not None else None
+
+        def loads(name: str) -> bool:
+            place = defined(name)
+            if place is None or len(place[1]) != 1:
+                return False
+            file = self._open(place[0], place[1][0])
+            return file is not None and file.tf.loading.loads(place[1][0])
+
+        return Imported(self._others(path), factory, loads)
 
     def _others(self, path: str) -> frozenset[str]:
         """The names of what all other files make."""
@@ -165,8 +173,8 @@ class Project:
         others = (names for maker, names in self._makers.items() if maker != here)
         return frozenset[str]().union(*others)
 
-    def _factory(self, folder: str, name: str, seen: set[_Place]) -> Factory | None:
-        """What a dotted name means in a file of a folder."""
+    def _definition(self, folder: str, name: str, seen: set[_Place]) -> _Place | None:
+        """Where that stands which a dotted name means in a file of a folder."""
         place = self._place(folder, name)
         if place is None or place in seen or len(seen) == _MOST_HOPS:
             return None
@@ -216,22 +224,24 @@ class Project:
                 return found
         return found
 
-    def _within(self, path: str, parts: tuple[str, ...], seen: set[_Place]) -> Factory | None:
-        """What parts of a name mean in a file: what it makes, or imports under that name."""
-        own = self._made_in(path).get(".".join(parts))
-        if own is not None or not parts:
-            return own
+    def _within(self, path: str, parts: tuple[str, ...], seen: set[_Place]) -> _Place | None:
+        """Where that is defined which parts of a name mean in a file, be it there or imported."""
+        if not parts:
+            return None
         plain = parts[0].removesuffix("()")
         file, folder = self._open(path, plain), os.path.dirname(path)
         if file is None:
             return None
         imports = file.tf.imports
-        if file.tf.bindings.of(file.tree, plain):
+        if bindings := file.tf.bindings.of(file.tree, plain):
             target = imports.exported(plain)
+            if target is None:
+                only = len(bindings) == 1 and bindings[0].how is How.DEFINED
+                return (path, parts) if only else None
             name = ".".join([f"{target}{parts[0].removeprefix(plain)}", *parts[1:]])
-            return self._factory(folder, name, seen) if target is not None else None
+            return self._definition(folder, name, seen)
         names = (prefix + ".".join(parts) for prefix in imports.starred)
-        found = {self._factory(folder, each, seen) for each in names} - {None}
+        found = {self._definition(folder, each, seen) for each in names} - {None}
         return found.pop() if len(found) == 1 else None
 
     def _binds(self, path: str, name: str) -> bool:

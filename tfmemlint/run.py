@@ -29,6 +29,7 @@ from tfmemlint.vocabulary import Applicability, Cell, Checked, Edit, Finding, Ru
 
 if TYPE_CHECKING:
     from tfmemlint.cache import Cache, Known, Seen
+    from tfmemlint.facts import Imported
     from tfmemlint.notebooks import Notebook
     from tfmemlint.project import Project
 
@@ -42,6 +43,9 @@ LONGEST = 10.0
 """Seconds of processor time that one file may take."""
 ENOUGH = 64
 """Files that are worth a process more."""
+
+_MAKES = b"function"
+"""A word of every file that makes traced functions."""
 
 _INTERNAL_ERROR, _UNUSED_SUPPRESSION = INTERNAL_ERROR[0], UNUSED_SUPPRESSION[0]
 
@@ -67,6 +71,8 @@ class Outcome(NamedTuple):
     """What the file was like, where that is to be remembered: it was found clean."""
     makes: tuple[str, ...] = ()
     """The names of what makes traced functions for other files."""
+    asks: bool = False
+    """Whether it depends on what other files say of functions that they define."""
 
 
 class Plan(NamedTuple):
@@ -216,17 +222,17 @@ class Checker:
 
     def _look(self, path: str, opened: _Opened, plan: Plan) -> tuple[Outcome, Outcome | None]:
         """The file as it is, and as it would be with its fixes applied."""
-        now, (findings, makes) = opened, self._findings(path, plan, opened)
-        found = Outcome(_checked(path, opened, findings), makes=makes)
+        now, (findings, makes, asks) = opened, self._findings(path, plan, opened)
+        found = Outcome(_checked(path, opened, findings), makes=makes, asks=asks)
         if not self._fix or not any(finding.diagnostic.fix for finding in findings):
             return found, None
         from tfmemlint.fixing import repair  # noqa: PLC0415
 
         def look(text: str, edits: Sequence[Edit]) -> tuple[Finding, ...]:
-            nonlocal now, findings, makes
+            nonlocal now, findings, makes, asks
             if edits:
                 now = _edited(now, text, edits)
-                findings, makes = self._findings(path, plan, now)
+                findings, makes, asks = self._findings(path, plan, now)
             return findings
 
         repaired = repair(
@@ -249,6 +255,7 @@ class Checker:
             tuple(repaired.counts.items()),
             Change(opened.data, now.data),
             makes=makes,
+            asks=asks,
         )
 
     def _findings(self, path: str, plan: Plan, opened: _Opened) -> Linted:
@@ -258,15 +265,19 @@ class Checker:
         across = [rule for rule in plan.rules if rule.across_files and follows]
         rules = [rule for rule in plan.rules if rule.code in here]
         awaited, imported, makes = screen.awaited(rules, words), None, False
+        asked: list[str] = []
         if self.project is not None:
             imported = self.project.imported(path)
             rules = [rule for rule in rules if rule in across or rule in awaited]
         else:
-            makes = self.shares and bool(awaited and screen.awaited(across, words))
+            makes = self.shares and bool(awaited and across) and _MAKES in words
             rules = awaited
+            if rules and follows and self.shares:
+                imported = _asked_later(asked)
         oldest = self._configs.oldest_tensorflow(_folder(path)) if rules else None
         cells = [cell.start for cell in _cells(opened)]
-        findings, names = lint_with(path, text, rules, oldest, cells, imported, makes=makes)
+        linted = lint_with(path, text, rules, oldest, cells, imported, makes=makes)
+        findings = linted.findings
         if self._noqa:
             from tfmemlint.suppress import suppress  # noqa: PLC0415
 
@@ -281,7 +292,7 @@ class Checker:
             if finding.code in here
         ]
         in_order = sorted(reported, key=lambda each: (each.diagnostic.span, each.code))
-        return Linted(tuple(in_order), names)
+        return Linted(tuple(in_order), linted.makes, bool(asked))
 
     def _answer(self, path: str, finding: Finding) -> Outcome:
         findings = (finding,) if finding.code in self.plan(path).reported_in(path) else ()
@@ -310,15 +321,19 @@ def run(
     outcomes.update(zip(fresh, _run(fresh, checker, jobs), strict=True))
     makes = {path: each.makes for path, each in outcomes.items() if each.makes}
     among: dict[str, str] = {}
-    unsettled: set[str] = set()
-    if makes:
+    asking = {path for path, each in outcomes.items() if each.asks}
+    unsettled = set(asking)
+    if makes or asking:
         from tfmemlint.project import Project  # noqa: PLC0415
 
         checker.project = Project(paths, roots, makes)
-        following = [path for path in paths if checker.config(path).follow_imports]
-        before = {path: each.among for path, each in known.items()}
-        again, among = checker.project.settle(following, before, _readable)
-        unsettled.update(path for path in following if path not in among)
+        again = sorted(asking)
+        if makes:
+            following = [path for path in paths if checker.config(path).follow_imports]
+            before = {path: each.among for path, each in known.items()}
+            reaching, among = checker.project.settle(following, before, _readable)
+            unsettled.update(path for path in following if path not in among)
+            again = sorted(asking.union(reaching))
         for path, outcome in zip(again, _run(again, checker, jobs), strict=True):
             outcomes[path] = _after(outcomes[path], outcome)
     if cache is not None:
@@ -441,6 +456,20 @@ def _cells(opened: _Opened) -> tuple[Cell, ...]:
 def _known(settings: Mapping[str, str | None], cache: Cache) -> dict[str, Known]:
     found = {path: cache.known(path, each) for path, each in settings.items() if each}
     return {path: each for path, each in found.items() if each is not None}
+
+
+def _asked_later(asked: list[str]) -> Imported:
+    """Other files before they are looked at: what they are asked is noted."""
+    from tfmemlint.facts import Imported  # noqa: PLC0415
+
+    def factory(name: str) -> None:
+        return None
+
+    def loads(name: str) -> bool:
+        asked.append(name)
+        return False
+
+    return Imported(frozenset(), factory, loads)
 
 
 def _after(first: Outcome, second: Outcome) -> Outcome:

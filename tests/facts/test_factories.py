@@ -11,6 +11,10 @@ from tfmemlint.facts import Factory, Imported
 IMPORT = "import tensorflow as tf\n"
 
 
+def nothing(name: str) -> bool:
+    return False
+
+
 def factories(source: str) -> dict[str, Factory]:
     return dict(File("example.py", IMPORT + dedent(source)).tf.factories.all)
 
@@ -96,7 +100,7 @@ def test_files_are_asked_about_what_is_surely_imported(source: str, asked: str |
         names.append(name)
         return Factory(True, (), (), None)
 
-    file = File("example.py", source, imported=Imported(frozenset({"make"}), factory))
+    file = File("example.py", source, imported=Imported(frozenset({"make"}), factory, nothing))
     calls = [ast.unparse(call.func) for call, _ in file.tf.imports.factories]
 
     assert names == ([asked] if asked else [])
@@ -122,7 +126,7 @@ def test_what_a_factory_is_given(call: str, given: list[str | None]) -> None:
     file = File(
         "example.py",
         f"from model import make\n{call}",
-        imported=Imported(frozenset({"make"}), factory),
+        imported=Imported(frozenset({"make"}), factory, nothing),
     )
     ((found, _),) = file.tf.imports.factories
     values = file.tf.imports.given(found, made)

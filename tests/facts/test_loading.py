@@ -191,6 +191,11 @@ def test_a_list_of_them_grows_with(look: Look, body: str, files: str) -> None:
             id="one list for each folder",
         ),
         pytest.param(
+            "xs = []\nfor folder in folders:\n    names = os.listdir(folder)[:8]\n"
+            "    for name in names:\n        xs.append(cv2.imread(folder + name))\nsee(xs)",
+            id="a few files of each folder",
+        ),
+        pytest.param(
             "def read(files):\n    see([cv2.imread(p) for p in files])\n"
             "for i in range(0, len(paths), 8):\n    read(paths[i:i + 8])",
             id="called with slices",

@@ -10,6 +10,7 @@ from tfmemlint.facts import makers
 from tfmemlint.facts.bindings import How, element
 from tfmemlint.facts.flow import Flow, Frame, Origin
 from tfmemlint.facts.functions import Functions
+from tfmemlint.facts.imports import Imports
 from tfmemlint.facts.iterables import called
 from tfmemlint.facts.names import Names
 from tfmemlint.facts.tree import LOOPS, Tree
@@ -38,6 +39,7 @@ class Contents:
         names: Names,
         functions: Functions,
         flow: Flow,
+        imports: Imports,
         source: ast.AST,
         gives: Content = Content.PATH,
     ) -> None:
@@ -45,6 +47,7 @@ class Contents:
         self._names = names
         self._functions = functions
         self._flow = flow
+        self._imports = imports
         self._source = source
         self._gives = gives
         self._known: dict[tuple[ast.expr, Frame | None], Content] = {}
@@ -131,6 +134,9 @@ class Contents:
             found = (self.of(each.value, each.frame) for each in returned)
             return max(found, default=Content.NOTHING)
         given = self._most((*node.args, *(each.value for each in node.keywords)), frame)
+        first = self.of(node.args[0], frame) if node.args else Content.NOTHING
+        if first is Content.PATH and self._imports.loads(node.func):
+            return Content.ARRAY
         name = self._names.qualified(node.func)
         if name is not None:
             return _made_by(name, given)
@@ -212,6 +218,7 @@ _LOADS = frozenset(
         "numpy.load",
         "numpy.loadtxt",
         "pydicom.dcmread",
+        "pyvips.Image.new_from_file",
         "scipy.io.wavfile.read",
         "scipy.misc.imread",
         "scipy.ndimage.imread",
@@ -237,6 +244,7 @@ _DECODES = frozenset(
 _ARRAY_ATTRIBUTES = frozenset({"T", "pixel_array", "values"})
 _ARRAY_METHODS = makers.ARRAY_METHODS | frozenset(
     {"convert", "crop", "filter", "get_data", "get_fdata", "resize", "rotate", "to_numpy"}
+    | {"write_to_memory"}
 )
 _KEEPS = frozenset(
     {
@@ -253,6 +261,7 @@ _KEEPS = frozenset(
         "numpy.float64",
         "numpy.hstack",
         "numpy.multiply",
+        "numpy.ndarray",
         "numpy.pad",
         "numpy.resize",
         "numpy.rollaxis",

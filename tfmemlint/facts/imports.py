@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import NamedTuple
@@ -12,6 +13,9 @@ from tfmemlint.facts.functions import Functions
 from tfmemlint.facts.tree import Tree
 
 _MAX_HOPS = 5
+
+LIBRARIES = sys.stdlib_module_names | {"keras", "numpy", "tensorflow", "tf_keras"}
+"""What no other file is taken for, even where it has the name of one."""
 
 
 class Factory(NamedTuple):
@@ -28,12 +32,17 @@ class Factory(NamedTuple):
 
 
 class Imported(NamedTuple):
-    """What other files have to say."""
+    """What other files have to say. They are asked by the dotted names that this file gives them.
+
+    Such as `..model.make_step`, or `model.Net().make_step` for a method of an instance.
+    """
 
     factories: frozenset[str]
     """The last part of the name of every factory there is; others need not be asked about."""
     factory: Callable[[str], Factory | None]
-    """The factory a dotted name means, as this file imports it: `..model.Net().make_step`."""
+    """The factory that a name means."""
+    loads: Callable[[str], bool]
+    """Whether a function gives back an array that it loads from the path it is given first."""
 
 
 class Imports:
@@ -51,6 +60,13 @@ class Imports:
     def factories(self) -> tuple[tuple[ast.Call, Factory], ...]:
         """The calls of factories in other files, in source order."""
         return tuple(self._factories())
+
+    def loads(self, callee: ast.expr) -> bool:
+        """Whether a function of another file gives back an array, loaded from the path it takes."""
+        name = self._dotted(callee, _MAX_HOPS) if self._imported is not None else None
+        if self._imported is None or name is None or name.partition(".")[0] in LIBRARIES:
+            return False
+        return self._imported.loads(name)
 
     def given(self, call: ast.Call, factory: Factory) -> Iterator[ast.expr | None]:
         """What a call gives for all that a factory reads; None for what cannot be told."""

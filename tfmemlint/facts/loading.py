@@ -10,6 +10,7 @@ from tfmemlint.facts.bindings import Bindings, How, element
 from tfmemlint.facts.files import Content, Contents
 from tfmemlint.facts.flow import Flow, Frame, Origin
 from tfmemlint.facts.functions import Functions
+from tfmemlint.facts.imports import Imports
 from tfmemlint.facts.iterables import Iterables, called
 from tfmemlint.facts.loops import Growth, Loop, Loops
 from tfmemlint.facts.names import Names
@@ -43,6 +44,7 @@ class Loading:
         loops: Loops,
         iterables: Iterables,
         repeats: Repeats,
+        imports: Imports,
     ) -> None:
         self._tree = tree
         self._bindings = bindings
@@ -52,6 +54,7 @@ class Loading:
         self._loops = loops
         self._iterables = iterables
         self._repeats = repeats
+        self._imports = imports
 
     def gathered(self, expression: ast.expr) -> Gathered | None:
         """The list an expression is, if it holds an array for each file of a whole data set."""
@@ -61,6 +64,18 @@ class Loading:
     def filled(self, expression: ast.expr) -> Gathered | None:
         """As `gathered`, however often the code runs that asks for the list."""
         return self._gathered(expression, (), None, _MAX_HOPS)
+
+    def loads(self, name: str) -> bool:
+        """Whether a function of the module gives back an array, loaded from its first argument."""
+        bindings = self._bindings.of(self._tree.module, name)
+        function = bindings[0].node if len(bindings) == 1 else None
+        if not isinstance(function, ast.FunctionDef) or function.decorator_list:
+            return False
+        path = ast.Name("path", ast.Load())
+        call = ast.Call(ast.Name(name, ast.Load()), [path], [])
+        contents, frame = self._contents(path), Frame(function, call, None)
+        returned = self._functions.returns(function)
+        return any(contents.of(each, frame) is Content.ARRAY for each in returned)
 
     def _gathered(
         self, node: ast.expr, path: tuple[int, ...], frame: Frame | None, hops: int
@@ -126,21 +141,27 @@ class Loading:
         self, added: Iterable[ast.expr], loops: Iterable[Loop], start: ast.AST, frame: Frame | None
     ) -> ast.expr | None:
         """What is gone over by the innermost loop that loads a file each trip, and all of them."""
-        elements, feeding = tuple(added), list[ast.expr]()
+        elements, feeding, limited = tuple(added), list[ast.expr](), False
         for loop in loops:
             if loop.iterable is None or isinstance(loop.node, ast.While) or _stops_early(loop):
                 continue
             contents = self._contents(loop.node)
-            loads = any(contents.of(each, frame) is Content.ARRAY for each in elements)
+            # Of all folders, but some files of each: there the outer loop has to name the part.
+            loads = not limited and any(
+                contents.of(each, frame) is Content.ARRAY for each in elements
+            )
             if loads or any(_mentions(each, loop.targets) for each in feeding):
                 feeding.append(loop.node.iter)
                 if self._is_whole(loop.node.iter, start, frame):
                     zipped = _zipped(loop.node.iter)
                     return zipped or self._iterables.counted(loop.iterable) or loop.iterable
+                limited = limited or self._iterables.is_part(loop.node.iter, frame)
         return None
 
     def _contents(self, source: ast.AST, gives: Content = Content.PATH) -> Contents:
-        return Contents(self._tree, self._names, self._functions, self._flow, source, gives)
+        return Contents(
+            self._tree, self._names, self._functions, self._flow, self._imports, source, gives
+        )
 
     def _is_emptied(self, growth: Growth) -> bool:
         attributes = (self._tree.parent(use) for use in self._bindings.readers(growth.start))
