@@ -101,6 +101,7 @@ def test_what_gives_a_tensor_its_next_shape(source: str, by: ShapedBy) -> None:
         "for x in texts.padded_batch(9, [64]):\n    f(x)",
         "for x, y in texts.padded_batch(9, ([None], [])):\n    f(y)",
         "for x in texts.padded_batch(9).map(cut):\n    f(x)",
+        "for x in texts.padded_batch(9).take(2):\n    f(x)",
         "for x in tf.data.Dataset.from_tensor_slices(rows).padded_batch(9):\n    f(x)",
         "for i in range(99):\n    f(ragged[i:i + 9].to_tensor(shape=[9, 9]))",
         "m = rows > 0\nfor _ in range(99):\n    f(tf.boolean_mask(rows, m))",

@@ -194,7 +194,7 @@ class VaryingShapes:
         return None
 
     def _subscript(self, part: ast.Subscript, at: ast.AST, hops: int) -> _Found | None:
-        if self._values.of(part.value).kind is Kind.LIST:
+        if self._values.of(part.value).kind in (Kind.LIST, Kind.PATHS):
             return None  # of a list each element is an argument of its own
         indices = part.slice.elts if isinstance(part.slice, ast.Tuple) else [part.slice]
         for each in indices:
@@ -321,6 +321,10 @@ class VaryingShapes:
         batched = [i for i, each in enumerate(chain.methods) if each == "padded_batch"]
         place = batched[-1] if batched else -1
         if place < 0 or not _PASSES_BATCHES.issuperset(chain.methods[place + 1 :]):
+            return False
+        taken = (each.argument("count") for each in chain.steps[place:] if each.method == "take")
+        counts = [self._values.number(each) for each in taken]
+        if any(count is not None and 0 <= count <= A_FEW for count in counts):
             return False
         if chain.source.kind is From.SLICES and "map" not in chain.methods[:place]:
             return False  # rows of an array are all of a size
