@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from tfmemlint.verify.devices import SetupError
-from tfmemlint.verify.processes import Job, run, steady
-from tfmemlint.vocabulary import Metric
+from tfmemlint.verify.processes import Job, Machine, Run, run, steady
+from tfmemlint.verify.weighing import Settings, verify
+from tfmemlint.vocabulary import Metric, Rule
 
 TELLS = "import os\nprint(os.environ.get('CUDA_VISIBLE_DEVICES'))\n"
 CHOOSES = """
@@ -54,6 +57,25 @@ def test_asking_for_a_gpu_reaches_the_process_of_the_program() -> None:
 def test_the_device_is_chosen_before_anything_uses_it_and_found_again_afterwards() -> None:
     ended = subprocess.run([sys.executable, "-c", CHOOSES], capture_output=True, text=True)
     assert ended.stdout == "CPU:0 CPU:0\n", ended.stderr
+
+
+@pytest.mark.tensorflow
+def test_what_a_gpu_holds_nothing_of_is_weighed_on_the_host_unless_a_gpu_is_asked_for(
+    rule: Callable[..., Rule], folder: Callable[[str, str], Path]
+) -> None:
+    ones = "import tensorflow as tf\nx = tf.ones([{}, 1024, 256])\n"
+    pair = folder(ones.format(40), ones.format(4))
+
+    def as_if_on_a_gpu(job: Job) -> Run:
+        ran = run(job._replace(device="cpu"))
+        gpu = Machine("gpu", "a GPU", ran.machine.versions)
+        return ran if job.device == "cpu" else ran._replace(figure=0, machine=gpu)
+
+    found = verify(rule(), pair, Settings(runs=1), run=as_if_on_a_gpu)
+    assert (found.holds, found.machine.device) == (True, "cpu")
+    asked = verify(rule(), pair, Settings(runs=1, device="gpu"), run=as_if_on_a_gpu)
+    assert asked.doubt is not None
+    assert "holds nothing on the GPU" in asked.doubt
 
 
 @pytest.mark.parametrize("device", ["auto", "gpu", "cpu"])
