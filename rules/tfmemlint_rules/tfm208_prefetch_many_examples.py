@@ -90,7 +90,12 @@ def _fix(file: File, buffer: ast.expr) -> Fix | None:
 RULE = Rule(
     code="TFM208",
     name="prefetch-many-examples",
-    claim=Claim(Metric.DEVICE_PEAK, at_most=0.2, because="few examples wait to be batched"),
+    claim=Claim(
+        Metric.DEVICE_PEAK,
+        at_most=0.2,
+        because="few examples wait to be batched",
+        grows=("linear", "constant"),
+    ),
     triggers=("prefetch", "batch padded_batch ragged_batch"),
     check=check,
 )
