@@ -67,3 +67,18 @@ def test_a_generator_is_followed_where_it_is_given_no_file(given: str, expected:
     found = hoards("xs = np.load('rows.npy')\nyield from xs", given)
 
     assert len(found) == expected
+
+
+def test_what_a_function_loads_for_a_generator_is_a_hoard() -> None:
+    source = """
+def load():
+    xs = []
+    for p in glob.glob("*"):
+        xs.append(np.load(p))
+    return xs, len(xs)
+"""
+    body = "xs, n = load()\nfor x in xs:\n    yield x, n"
+    text = HEAD.replace("\ndef generate", source + "\ndef generate") + indent(body, "    ")
+    (hoard,) = File("a.py", text + TAIL.format(given="generate")).tf.generators.hoards
+
+    assert hoard.held is Held.LIST

@@ -292,6 +292,9 @@ class TensorFlow:
     @cached_property
     def loading(self) -> Loading:
         """The lists that hold what a loop loads from files."""
+        return self._loading(anywhere=False)
+
+    def _loading(self, *, anywhere: bool) -> Loading:
         return Loading(
             self.tree,
             self.bindings,
@@ -302,6 +305,7 @@ class TensorFlow:
             self.iterables,
             self.repeats,
             self.imports,
+            anywhere=anywhere,
         )
 
     @cached_property
@@ -313,7 +317,7 @@ class TensorFlow:
             self.names,
             self.functions,
             self.values,
-            self.loading,
+            self._loading(anywhere=True),
             self.repeats,
         )
 

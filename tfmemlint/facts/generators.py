@@ -165,7 +165,7 @@ class Generators:
     ) -> tuple[Held, ast.expr, Gathered | None] | None:
         """As what everything is held, what loads it, and how that is filled."""
         lazy = isinstance(loaded, ast.GeneratorExp) or _is_map(loaded)
-        gathered = self._loading.filled(data) if not lazy else None
+        gathered = self._loading.gathered(data) if not lazy else None
         if gathered is not None:
             return Held.LIST, loaded, gathered
         if self._is_stacked(loaded):
@@ -190,7 +190,7 @@ class Generators:
         if not isinstance(made, ast.Call) or hops == 0:
             return False
         if self._names.is_any(made.func, _STACKS):
-            return bool(made.args) and self._loading.filled(made.args[0]) is not None
+            return bool(made.args) and self._loading.gathered(made.args[0]) is not None
         function = self._functions.function(made.func)
         returned = self._functions.returns(function) if function is not None else ()
         return any(self._is_stacked(each, hops - 1) for each in returned)

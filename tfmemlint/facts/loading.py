@@ -32,7 +32,10 @@ class Gathered(NamedTuple):
 
 
 class Loading:
-    """The lists of a module that hold what a loop loads from files."""
+    """The lists of a module that hold what a loop loads from files.
+
+    With `anywhere` also those of code that is made to run again and again, as generators are.
+    """
 
     def __init__(
         self,
@@ -45,6 +48,8 @@ class Loading:
         iterables: Iterables,
         repeats: Repeats,
         imports: Imports,
+        *,
+        anywhere: bool = False,
     ) -> None:
         self._tree = tree
         self._bindings = bindings
@@ -54,16 +59,16 @@ class Loading:
         self._loops = loops
         self._iterables = iterables
         self._repeats = repeats
+        self._anywhere = anywhere
         self._imports = imports
 
     def gathered(self, expression: ast.expr) -> Gathered | None:
         """The list an expression is, if it holds an array for each file of a whole data set."""
-        found = self.filled(expression)
-        return found if found is not None and self._repeats.runs_once(expression) else None
+        found = self._gathered(expression, (), None, _MAX_HOPS)
+        return found if found is not None and self._runs_once(expression) else None
 
-    def filled(self, expression: ast.expr) -> Gathered | None:
-        """As `gathered`, however often the code runs that asks for the list."""
-        return self._gathered(expression, (), None, _MAX_HOPS)
+    def _runs_once(self, node: ast.AST) -> bool:
+        return self._anywhere or self._repeats.runs_once(node)
 
     def loads(self, name: str) -> bool:
         """Whether a function of the module gives back an array, loaded from its first argument."""
@@ -171,7 +176,7 @@ class Loading:
 
     def _is_whole(self, files: ast.expr, start: ast.AST, frame: Frame | None) -> bool:
         """Whether `files` are all there are, for a list begun at `start`."""
-        is_part, runs_once = self._iterables.is_part, self._repeats.runs_once
+        is_part, runs_once = self._iterables.is_part, self._runs_once
         if is_part(files, frame) or self._repeats.varies([files], start):
             return False
         function = self._tree.function(start)
