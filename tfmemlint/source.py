@@ -74,6 +74,21 @@ class File:
         assert end.end_col_offset is not None
         return Span(start, self.lines.offset(end.end_lineno, end.end_col_offset))
 
+    def named(self, node: Located | ast.comprehension) -> str:
+        """The code of an expression, or the head of a loop, as a message can have it: short."""
+        match node:
+            case ast.While():
+                text = f"while {self._line(node.test)}"
+            case ast.For() | ast.AsyncFor() | ast.comprehension():
+                text = f"for {self._line(node.target)} in {self._line(node.iter)}"
+            case _:
+                text = self._line(node)
+        return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+
+    def _line(self, node: Located) -> str:
+        text = self.source(node)
+        return ast.unparse(node) if "\n" in text else text
+
     def source(self, where: Located | Span) -> str:
         """The user's own text of a node or a span."""
         start, end = where if isinstance(where, Span) else self.span(where)
@@ -89,6 +104,8 @@ class File:
 
         return concrete(self, node)
 
+
+_LONGEST = 60
 
 _CELL = ("# %%", "#%%", "# In[")
 """How scripts mark that a cell begins."""

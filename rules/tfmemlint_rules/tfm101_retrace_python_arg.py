@@ -56,14 +56,8 @@ def check(file: File) -> Iterator[Diagnostic]:
 def _message(file: File, retrace: Retrace) -> str:
     number = ast.unparse(retrace.argument)
     name = getattr(retrace.function, "name", ast.unparse(retrace.call.func))
-    node = retrace.loop.node
-    header = (
-        f"while {file.source(node.test)}"
-        if isinstance(node, ast.While)
-        else f"for {file.source(node.target)} in {ast.unparse(node.iter)}"
-    )
-    header = header if len(header) <= 60 else f"{header[:57]}..."
-    return f"`{number}`, a Python number, has `{name}` traced anew in every round of `{header}`"
+    rounds = f"in every round of `{file.named(retrace.loop.node)}`"
+    return f"`{number}`, a Python number, has `{name}` traced anew {rounds}"
 
 
 def _fix(file: File, retrace: Retrace, handled: frozenset[Handled]) -> Fix | None:

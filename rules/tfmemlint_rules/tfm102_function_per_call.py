@@ -34,7 +34,7 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, Span, edits
-from tfmemlint.facts import Loop, Made, Remake
+from tfmemlint.facts import Made, Remake
 
 RANDOM = (
     "keras.random.",
@@ -64,7 +64,9 @@ def _span(file: File, remake: Remake) -> Span:
 
 def _message(file: File, remake: Remake) -> str:
     made, maker, within = remake.made, remake.maker, remake.within
-    rounds = f"in every round of `{_header(file, remake.loop)}`" if remake.loop is not None else ""
+    rounds = (
+        f"in every round of `{file.named(remake.loop.node)}`" if remake.loop is not None else ""
+    )
     if within is not None:
         name = f"`{getattr(within, 'name', 'lambda')}` makes another `tf.function` at every call"
         return f"{name} and is called {rounds}" if rounds else f"{name}, to be traced anew"
@@ -74,19 +76,8 @@ def _message(file: File, remake: Remake) -> str:
     if isinstance(maker, ast.Call) and maker is not made:
         return f"`{ast.unparse(maker.func)}` gives another `tf.function` {rounds}, traced anew"
     if isinstance(maker, ast.Call):
-        return f"`{_short(ast.unparse(maker))}` is another function {rounds}, traced anew"
+        return f"`{file.named(maker)}` is another function {rounds}, traced anew"
     return f"`{maker.name}` is another `tf.function` {rounds}, traced anew"
-
-
-def _header(file: File, loop: Loop) -> str:
-    node = loop.node
-    if isinstance(node, ast.While):
-        return _short(f"while {ast.unparse(node.test)}")
-    return _short(f"for {file.source(node.target)} in {ast.unparse(node.iter)}")
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _fix(file: File, remake: Remake, name: str) -> Fix | None:

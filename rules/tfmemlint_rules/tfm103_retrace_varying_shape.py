@@ -59,22 +59,10 @@ def check(file: File) -> Iterator[Diagnostic]:
 def _message(file: File, varying: Varying) -> str:
     given = varying.given
     name = getattr(given.function, "name", ast.unparse(given.call.func))
-    what = f"`{_short(given.argument)}`, {HOW[varying.by]}, has `{name}` traced anew"
+    what = f"`{file.named(given.argument)}`, {HOW[varying.by]}, has `{name}` traced anew"
     if varying.loop is None or varying.by not in (ShapedBy.GROWTH, ShapedBy.SLICE):
         return f"{what} for every length"
-    node = varying.loop.node
-    header = (
-        f"while {file.source(node.test)}"
-        if isinstance(node, ast.While)
-        else f"for {file.source(node.target)} in {ast.unparse(node.iter)}"
-    )
-    header = header if len(header) <= 60 else f"{header[:57]}..."
-    return f"{what} in every round of `{header}`"
-
-
-def _short(node: ast.expr) -> str:
-    text = ast.unparse(node)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    return f"{what} in every round of `{file.named(varying.loop.node)}`"
 
 
 def _fix(file: File, varying: Varying) -> Fix | None:

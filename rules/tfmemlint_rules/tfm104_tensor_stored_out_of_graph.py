@@ -60,7 +60,7 @@ def check(file: File) -> Iterator[Diagnostic]:
     if not found or file.is_test or _is_other_mode(file):
         return
     for escape in found:
-        holder, value = _short(escape.holder), _short(escape.value)
+        holder, value = file.named(escape.holder), file.named(escape.value)
         yield Diagnostic(
             file.span(escape.call),
             f"`{holder}` outlives the trace: it keeps `{value}`, a symbolic tensor, and its graph",
@@ -72,11 +72,6 @@ def _is_other_mode(file: File) -> bool:
     return file.tf.names.uses(OTHER_MODE) or any(
         not isinstance(each.value, ast.Constant) or bool(each.value.value) for each in compiled
     )
-
-
-def _short(node: ast.expr) -> str:
-    text = ast.unparse(node)
-    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 RULE = Rule(

@@ -56,7 +56,7 @@ def check(file: File) -> Iterator[Diagnostic]:
     if not found or file.is_test or file.tf.names.uses(UNROLLED_BY_DESIGN):
         return
     for unrolled in found:
-        yield Diagnostic(file.span(unrolled.header), _message(unrolled), _fix(file, unrolled))
+        yield Diagnostic(file.span(unrolled.header), _message(file, unrolled), _fix(file, unrolled))
 
 
 def _is_long(unrolled: Unrolled) -> bool:
@@ -65,18 +65,13 @@ def _is_long(unrolled: Unrolled) -> bool:
     return unrolled.trips >= MANY
 
 
-def _message(unrolled: Unrolled) -> str:
-    over, body = _short(unrolled.header), "the body"
+def _message(file: File, unrolled: Unrolled) -> str:
+    over, body = file.named(unrolled.header), "the body"
     if isinstance(unrolled.loop.node, ast.While):
         over = f"while {over}"
     if unrolled.dataset is not None:
-        body = f"the loop over `{_short(unrolled.dataset)}`"
+        body = f"the loop over `{file.named(unrolled.dataset)}`"
     return f"`{over}` runs while tracing: the graph gets {unrolled.trips:,} copies of {body}"
-
-
-def _short(node: ast.expr) -> str:
-    text = ast.unparse(node)
-    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _fix(file: File, unrolled: Unrolled) -> Fix | None:

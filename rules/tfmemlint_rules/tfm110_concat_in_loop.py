@@ -77,7 +77,7 @@ def check(file: File) -> Iterator[Diagnostic]:
         yield Diagnostic(
             file.span(joined.call),
             f"`{function}` copies all of `{name}` in each round of "
-            f"`{_header(file, joined.loops[0])}`{keeps}",
+            f"`{file.named(joined.loops[0].node)}`{keeps}",
             _fix(file, joined),
         )
 
@@ -132,15 +132,6 @@ def _is_from_model(file: File, node: ast.AST) -> bool:
     method = node.func if isinstance(node, ast.Call) else None
     known = file.tf.names.qualified(method) if isinstance(method, ast.Attribute) else ""
     return isinstance(method, ast.Attribute) and method.attr in FROM_MODEL and known is None
-
-
-def _header(file: File, loop: Loop) -> str:
-    node = loop.node
-    if isinstance(node, ast.While):
-        text = f"while {file.source(node.test)}"
-    else:
-        text = f"for {file.source(node.target)} in {file.source(node.iter)}"
-    return text if len(text) <= 60 and "\n" not in text else f"{text.splitlines()[0][:57]}..."
 
 
 # The fix: a list, whose first element is what the array starts as, and one join behind the loop.

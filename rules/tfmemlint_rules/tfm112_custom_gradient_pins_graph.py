@@ -41,7 +41,7 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts import Anew, Loop
+from tfmemlint.facts import Anew
 
 FEW = 8
 """Small models that are well worth no word, as many as a comparison has variants."""
@@ -62,8 +62,8 @@ def check(file: File) -> Iterator[Diagnostic]:
             yield Diagnostic(
                 file.span(model.made),
                 f"`{ast.unparse(model.made.func)}` makes another model in every round of "
-                f"`{_header(file, model.loop)}`, and the custom gradient of `{_named(file, pin)}` "
-                "keeps each one in memory",
+                f"`{file.named(model.loop.node)}`, and the custom gradient of "
+                f"`{_named(file, pin)}` keeps each one in memory",
                 _fix(file, model, model.made),
             )
     yield from _functions(file)
@@ -84,7 +84,7 @@ def _functions(file: File) -> Iterator[Diagnostic]:
                 called = f"`{getattr(made, 'name', '')}`"
             yield Diagnostic(
                 file.span(at),
-                f"{called} is traced anew in every round of `{_header(file, function.loop)}`, "
+                f"{called} is traced anew in every round of `{file.named(function.loop.node)}`, "
                 f"and the custom gradient of `{_named(file, pin)}` keeps each graph in memory",
             )
 
@@ -108,23 +108,16 @@ def _is_eager(file: File) -> bool:
     )
 
 
-def _header(file: File, loop: Loop) -> str:
-    node = loop.node
-    if isinstance(node, ast.While):
-        return _short(f"while {ast.unparse(node.test)}")
-    return _short(f"for {file.source(node.target)} in {ast.unparse(node.iter)}")
-
-
 def _named(file: File, pin: ast.expr) -> str:
     """What has the gradient; a word alone says too little: `activation='silu'`."""
     above = file.tf.tree.parent(pin)
-    given = isinstance(above, (ast.keyword, ast.Call)) and getattr(above, "func", None) is not pin
-    worded = given and isinstance(pin, (ast.Constant, ast.Name))
-    return _short(ast.unparse(above if worded and above is not None else pin))
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    if (
+        isinstance(above, (ast.keyword, ast.Call))
+        and isinstance(pin, (ast.Constant, ast.Name))
+        and getattr(above, "func", None) is not pin
+    ):
+        return file.named(above)
+    return file.named(pin)
 
 
 def _fix(file: File, model: Anew, maker: ast.Call) -> Fix | None:

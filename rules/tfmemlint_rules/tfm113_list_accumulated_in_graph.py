@@ -75,27 +75,22 @@ def check(file: File) -> Iterator[Diagnostic]:
 
 
 def _diagnostic(file: File, found: Accumulated, loop: Loop, kind: InGraph) -> Diagnostic:
-    over = _short(loop.node.test if isinstance(loop.node, ast.While) else loop.node.iter)
+    over = file.named(loop.node.test if isinstance(loop.node, ast.While) else loop.node.iter)
     trips = (
         "a copy of {} for every trip" if loop.trips is None else f"{loop.trips:,} copies of {{}}"
     )
     if isinstance(found.node, (ast.ListComp, ast.GeneratorExp)):
-        copies = trips.format(f"`{_short(found.elements[0])}`")
+        copies = trips.format(f"`{file.named(found.elements[0])}`")
         text = f"a comprehension over `{over}`: the graph gets {copies}"
         return Diagnostic(file.span(found.node), text, _comprehension_fix(file, found))
     if kind is InGraph.LOOP:
-        what = f"graph loop over `{over}`: `{_short(found.reads[0])}` cannot read what it adds"
+        what = f"graph loop over `{over}`: `{file.named(found.reads[0])}` cannot read what it adds"
     else:
         what = f"loop over `{over}`: the graph gets {trips.format('the body')}"
-    text = f"`{_short(found.node, f'{found.list}.append(...)')}` in a {what}"
+    added = file.named(found.node)
+    added = f"{found.list}.append(...)" if added.endswith("...") else added
+    text = f"`{added}` in a {what}"
     return Diagnostic(file.span(found.node), text, _loop_fix(file, loop, kind))
-
-
-def _short(node: ast.expr | ast.stmt, instead: str | None = None) -> str:
-    text = ast.unparse(node)
-    if len(text) <= 60:
-        return text
-    return instead or f"{text[:57]}..."
 
 
 # The fix of a loop: a TensorArray, written to in a graph loop.
