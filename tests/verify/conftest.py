@@ -50,3 +50,16 @@ def folder(tmp_path: Path) -> Callable[[str, str], Path]:
         return home
 
     return make
+
+
+@pytest.fixture
+def is_running() -> Callable[[int], bool]:
+    """Tell whether a process lives; one whose end nobody has noticed yet does not."""
+
+    def is_running(pid: int) -> bool:
+        try:
+            return " Z " not in Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+        except OSError:
+            return False
+
+    return is_running

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 from threading import Timer
 
@@ -25,14 +26,6 @@ def parent(bench: Bench, metric: Metric = Metric.TRACES) -> int:
     number, kept = bench.run(Job("toy.py", PARENT, metric, "cpu")).output.text.split()
     assert kept == "False"
     return int(number)
-
-
-def is_running(pid: int) -> bool:
-    """Nobody may have taken notice of its end yet."""
-    try:
-        return " Z " not in Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
-    except OSError:
-        return False
 
 
 @pytest.mark.parametrize("metric", [Metric.DEVICE_PEAK, Metric.TRACES, Metric.GRAPH_BYTES])
@@ -62,7 +55,7 @@ def test_where_what_is_forked_has_been_killed_programs_are_run_without() -> None
         assert parent(bench) == os.getpid()
 
 
-def test_a_bench_leaves_nothing_running() -> None:
+def test_a_bench_leaves_nothing_running(is_running: Callable[[int], bool]) -> None:
     with Bench("cpu") as bench:
         server = parent(bench)
     assert not is_running(server)
@@ -71,7 +64,9 @@ def test_a_bench_leaves_nothing_running() -> None:
 
 
 @pytest.mark.parametrize("metric", [Metric.TRACES, Metric.HOST_PEAK])
-def test_a_bench_can_be_stopped_while_a_program_runs(metric: Metric, tmp_path: Path) -> None:
+def test_a_bench_can_be_stopped_while_a_program_runs(
+    metric: Metric, tmp_path: Path, is_running: Callable[[int], bool]
+) -> None:
     started = tmp_path / "started"
     program = (
         "import os, pathlib, time\n"

@@ -173,7 +173,10 @@ def test_asking_for_a_gpu_that_is_not_there_ends_with_status_2(
 @pytest.mark.tensorflow
 @pytest.mark.parametrize("metric", ["HOST_PEAK", "DEVICE_PEAK"])
 def test_an_interrupt_ends_the_programs_too_and_what_they_were_forked_from(
-    metric: str, folder: Callable[[str, str], Path], tmp_path: Path
+    metric: str,
+    folder: Callable[[str, str], Path],
+    tmp_path: Path,
+    is_running: Callable[[int], bool],
 ) -> None:
     started = tmp_path / "started"
     started.touch()
@@ -207,10 +210,3 @@ def test_an_interrupt_ends_the_programs_too_and_what_they_were_forked_from(
     assert errors == "tfmemlint verify: interrupted\n"
     assert len(pids - {command.pid}) >= 2
     assert not any(is_running(pid) for pid in pids)
-
-
-def is_running(pid: int) -> bool:
-    try:
-        return " Z " not in Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
-    except OSError:
-        return False

@@ -56,13 +56,6 @@ def failure(weigh: Weigh) -> Failure:
     return failure
 
 
-def is_running(pid: int) -> bool:
-    try:
-        return " Z " not in Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
-    except OSError:
-        return False
-
-
 def test_a_tensor_of_100_mb_is_counted_and_counted_the_same_again(weigh: Weigh) -> None:
     program = (
         "import tensorflow as tf\n"
@@ -133,7 +126,9 @@ def test_a_program_that_wants_more_memory_than_there_is_is_reported(failure: Fai
 
 
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc")
-def test_what_a_program_leaves_behind_is_killed(weigh: Weigh) -> None:
+def test_what_a_program_leaves_behind_is_killed(
+    weigh: Weigh, is_running: Callable[[int], bool]
+) -> None:
     program = (
         "import os, subprocess, sys\n"
         "sleep = [sys.executable, '-c', 'import time; time.sleep(600)']\n"
