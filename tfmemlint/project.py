@@ -28,10 +28,9 @@ _MOST_HOPS = 20
 """Files that an import is followed through."""
 _MOST_OPEN = 16
 _PACKAGE = "__init__.py"
-_FROM = re.compile(rb"\bfrom\s+([.\w]+)\s+import\s+(\([^)]*\)|[^\n#;]*)")
-_IMPORT = re.compile(rb"\bimport\s+([^\n#;(]*)")
+_IMPORT = re.compile(rb"\b(?:from[ \t]+([.\w]+)[ \t]+)?import[ \t]+(\([^)]*\)|[^\n#;(]*)")
 _STARRED = b"import *"
-_NAME = re.compile(rb"[^\W\d][.\w]*|\*")
+_NAME = re.compile(r"[^\W\d][.\w]*|\*")
 
 _Place = tuple[str, tuple[str, ...]]
 """A file, and the parts of a dotted name that are to be found in it."""
@@ -78,7 +77,7 @@ class Project:
                 among[path] = before[path]
                 mentioning += [path] * bool(around)
             elif (data := read(path)) is not None and (
-                _STARRED in data or self._mentions(path, data)
+                self._mentions(path, data) or _STARRED in data
             ):
                 imports[path] = frozenset(_imported_in(data))
             else:
@@ -104,10 +103,10 @@ class Project:
 
     def _hands_on(self, names: Iterable[str]) -> bool:
         """Whether other files may get from one with these imports what it imports itself."""
-        parts = (name.split(".") for name in names)
         return any(
-            last in self._names or (last == "*" and first not in LIBRARIES)
-            for first, *_, last in ((each[0], *each) for each in parts)
+            name.rpartition(".")[2] in (*self._names, "*")
+            for name in names
+            if name.partition(".")[0] not in LIBRARIES
         )
 
     def _around(self, handing_on: Iterable[str]) -> str:
@@ -283,13 +282,14 @@ class Project:
 
 def _imported_in(data: bytes) -> Iterator[str]:
     """All that looks like an import in a file, be it a notebook."""
-    for match in _FROM.finditer(data.replace(b"\\\n", b" ")):
-        module, names = match[1].decode(errors="replace"), _NAME.findall(match[2])
-        yield module
-        prefix = module if module.endswith(".") else f"{module}."
-        yield from (prefix + name.decode(errors="replace") for name in names)
-    for match in _IMPORT.finditer(data):
-        yield from (name.decode(errors="replace") for name in _NAME.findall(match[1]))
+    for match in _IMPORT.finditer(data.replace(b"\\\n", b" ")):
+        module, names = (
+            "" if each is None else each.decode(errors="replace") for each in match.groups()
+        )
+        prefix = module if not module or module.endswith(".") else f"{module}."
+        yield from (prefix + name for name in _NAME.findall(names))
+        if module:
+            yield module
 
 
 def _digest(text: str) -> str:
