@@ -141,6 +141,38 @@ def test_an_attribute_grows_unless_a_method_reads_it() -> None:
     assert grown(ATTRIBUTE.format(look="print(self.out)")) == []
 
 
+@pytest.mark.parametrize(
+    ("look", "read"),
+    [
+        ("return out", True),
+        ("return show()", True),
+        ("return len(out)", False),
+        ("out = 1; return out", False),
+        ("return other", False),
+    ],
+)
+def test_a_function_that_the_loop_calls_may_read_it(look: str, read: bool) -> None:
+    text = f"""\
+        def show(): print(out)
+        def look(): {look}
+        for y in ys:
+            out = tf.concat([out, y], 0)
+            look()
+        """
+    assert bool(grown(text)) == (not read)
+
+
+def test_a_function_that_calls_itself_has_another_array_each_time() -> None:
+    text = """\
+        def walk(ys):
+            out = tf.zeros([0])
+            for y in ys:
+                out = tf.concat([out, walk(y)], 0)
+            return out
+        """
+    assert grown(text) == [("out", ["walk(y)"])]
+
+
 def test_a_function_of_the_module_may_do_the_joining() -> None:
     text = """\
         def joined(more, found):
@@ -188,6 +220,30 @@ def test_the_start_could_be_a_list_if_none_would_notice(
 
 
 @pytest.mark.parametrize(
+    ("added", "held"),
+    [
+        ("w", True),
+        ("[w]", True),
+        ("layer.kernel", True),
+        ("model.weights[0]", True),
+        ("w + y", False),
+        ("y", False),
+    ],
+)
+def test_no_list_holds_a_variable_in_place_of_what_it_was(added: str, held: bool) -> None:
+    file = code(
+        f"""\
+        w = tf.Variable(tf.ones([1]))
+        out = tf.zeros([0])
+        for y in ys:
+            out = tf.concat([out, {added}], 0)
+        """
+    )
+
+    assert (file.tf.joins.start(file.tf.joins.all[0]) is None) == held
+
+
+@pytest.mark.parametrize(
     ("added", "body", "new"),
     [
         ("tf.square(y)", "", True),
@@ -195,6 +251,10 @@ def test_the_start_could_be_a_list_if_none_would_notice(
         ("p", "p = model.predict(y)", True),
         ("p", "p = np.argmax(model.predict(y), 1)", True),
         ("p", "p = model.predict(y); p[0] = 1", False),
+        ("p", "p = model.predict(y); p.sort()", False),
+        ("1000", "", False),
+        ("0.5 * a", "", False),
+        ("p", "p = 0.5 * a", False),
         ("np.reshape(buffer, -1)", "", False),
         ("np.reshape(y.numpy(), -1)", "", True),
         ("buffer", "buffer[:] = y", False),

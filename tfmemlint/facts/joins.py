@@ -14,7 +14,7 @@ from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.loops import Loop, Loops
 from tfmemlint.facts.names import Names
 from tfmemlint.facts.tapes import Tape, Tapes
-from tfmemlint.facts.tree import Tree, same_code, within
+from tfmemlint.facts.tree import FunctionNode, Tree, same_code, within
 from tfmemlint.facts.values import Values
 
 _MAX_HOPS = 3
@@ -43,6 +43,8 @@ _OF_TWO = {
     "tensorflow.experimental.numpy.append": ("arr", "values"),
 }
 _GIVES_NEW = frozenset({"copy", "numpy", "predict", "predict_on_batch"})
+_WRITES = frozenset({"fill", "partition", "put", "resize", "sort"})
+"""Methods of arrays that write into them."""
 _SIZES = frozenset({"dtype", "ndim", "shape", "size"})
 _LOOP_OPTIONS = "tensorflow.autograph.experimental.set_loop_options"
 _MEASURES = makers.SHAPE_OF | {"numpy.size", "tensorflow.rank", "tensorflow.size", _LOOP_OPTIONS}
@@ -135,11 +137,46 @@ class Joins:
         )
         if not isinstance(made, ast.Assign) or made.targets != [starts[0].node]:
             return None
+        if any(self._may_be_variable(each, _MAX_HOPS) for each in joined.added):
+            return None  # a list would hold the variable, and not what it was in each round
         return made if made in block[:place] and alone else None
 
     def adds_new(self, joined: Joined) -> bool:
-        """Whether what is added is an object of its own in each round, which nothing changes."""
-        return all(self._is_new(each, joined, _MAX_HOPS) for each in joined.added)
+        """Whether what is added is an object of its own in each round, which nothing changes.
+
+        And whose type has a say in that of the whole: that of a Python number has none where more
+        than two are joined at once.
+        """
+        return all(
+            self._is_new(each, joined, _MAX_HOPS)
+            and not (joined.function == "numpy.append" and self._may_be_number(each, _MAX_HOPS))
+            for each in joined.added
+        )
+
+    def _may_be_number(self, node: ast.expr, hops: int) -> bool:
+        kind = self._values.of(node).kind
+        if kind in (Kind.NUMBER, Kind.UNKNOWN) and isinstance(node, (ast.BinOp, ast.Constant)):
+            return True
+        binding = self._bindings.only(node) if isinstance(node, ast.Name) and hops else None
+        value = binding.value if binding is not None and not binding.path else None
+        if value is not None:
+            return self._may_be_number(value, hops - 1)
+        return kind is Kind.NUMBER and not isinstance(node, ast.Call)
+
+    def _may_be_variable(self, node: ast.expr, hops: int) -> bool:
+        """Whether this is a variable, or an object's attribute: `layer.kernel`, `weights[0]`."""
+        if isinstance(node, (ast.List, ast.Tuple)):
+            return any(self._may_be_variable(each, hops) for each in node.elts)
+        kind = self._values.of(node).kind
+        if kind is not Kind.UNKNOWN:
+            return kind is Kind.VARIABLE
+        if isinstance(node, ast.Name) and hops:
+            values = [each.value for each in self._bindings.reaching(node) if not each.path]
+            return any(each and self._may_be_variable(each, hops - 1) for each in values)
+        if isinstance(node, ast.Subscript):
+            plain = isinstance(node.slice, ast.Constant)
+            return plain and self._may_be_variable(node.value, hops)
+        return isinstance(node, ast.Attribute) and self._names.qualified(node) is None
 
     def _is_new(self, node: ast.expr, joined: Joined, hops: int) -> bool:
         kind = self._values.of(node).kind
@@ -165,8 +202,10 @@ class Joins:
         return own and self._is_new(binding.value, joined, hops - 1)
 
     def _changes(self, use: ast.Name) -> bool:
-        """Whether code writes into what a name holds: `y[0] = 1`."""
+        """Whether code writes into what a name holds: `y[0] = 1`, `y.sort()`."""
         above = self._tree.parent(use)
+        if isinstance(above, ast.Attribute):
+            return above.attr in _WRITES
         return isinstance(above, ast.Subscript) and isinstance(above.ctx, ast.Store)
 
     def made_of(self, joined: Joined) -> Iterator[ast.AST]:
@@ -269,15 +308,31 @@ class Joins:
         return tuple(found)
 
     def _mentions(self, target: _Target, loop: Loop) -> Iterator[ast.expr]:
+        called: list[FunctionNode] = []
         for each in within([loop.node]):
             if isinstance(each, (ast.Name, ast.Attribute)) and _is_spelled(each, target):
                 yield each
-            elif isinstance(target, ast.Attribute) and isinstance(each, ast.Call):
-                function = self._functions.function(each.func)
-                body = self._functions.body(function) if function is not None else ()
-                for inner in body:
-                    if isinstance(inner, ast.Attribute) and inner.attr == target.attr:
-                        yield inner
+            called += self._called(each, called)
+        for function in called:
+            for each in self._functions.body(function):
+                if self._is_the_same(each, target):
+                    assert isinstance(each, (ast.Name, ast.Attribute))
+                    yield each
+                called += self._called(each, called)
+
+    def _called(self, node: ast.AST, known: list[FunctionNode]) -> list[FunctionNode]:
+        function = self._functions.function(node.func) if isinstance(node, ast.Call) else None
+        return [] if function is None or function in known else [function]
+
+    def _is_the_same(self, node: ast.AST, target: _Target) -> bool:
+        """Whether a function that a loop calls means the array by this name or attribute."""
+        if isinstance(target, ast.Attribute):
+            return isinstance(node, ast.Attribute) and node.attr == target.attr
+        if not isinstance(node, ast.Name) or node.id != target.id:
+            return False
+        home = self._bindings.home(node.id, node)
+        local = home is self._tree.function(node)  # if that calls itself, there are two
+        return not local and home is self._bindings.home(target.id, target)
 
     def _leaves_alone(self, mention: ast.expr, target: _Target) -> bool:
         """Whether a mention of the array makes it longer or asks for its size, nothing else."""
