@@ -46,7 +46,11 @@ class Settled(NamedTuple):
 
 
 class Project:
-    """The files of a run, once it is known which of them make traced functions for others."""
+    """The files of a run, once it is known which of them make traced functions for others.
+
+    To read every file again would take too long: the first question is which ones have one of the
+    names that others make, the second which of those may import it. They alone are parsed again.
+    """
 
     def __init__(
         self, paths: Iterable[str], roots: Iterable[str], makes: Mapping[str, Iterable[str]]
@@ -72,13 +76,14 @@ class Project:
         mentioning: list[str] = []
         imports: dict[str, frozenset[str]] = {}
         for path in paths:
-            names, _, around = before.get(path, "").partition(":")
+            names, mentions, _ = before.get(path, "").partition(":")
             if names == self._digest:
                 among[path] = before[path]
-                mentioning += [path] * bool(around)
-            elif (data := read(path)) is not None and (
-                self._mentions(path, data) or _STARRED in data
-            ):
+                if mentions:
+                    mentioning.append(path)
+                continue
+            data = read(path)
+            if data is not None and (self._mentions(path, data) or _STARRED in data):
                 imports[path] = frozenset(_imported_in(data))
             else:
                 among[path] = self._digest
@@ -103,10 +108,10 @@ class Project:
 
     def _hands_on(self, names: Iterable[str]) -> bool:
         """Whether other files may get from one with these imports what it imports itself."""
+        handed_on = self._names | {"*"}
         return any(
-            name.rpartition(".")[2] in (*self._names, "*")
+            name.rpartition(".")[2] in handed_on and name.partition(".")[0] not in LIBRARIES
             for name in names
-            if name.partition(".")[0] not in LIBRARIES
         )
 
     def _around(self, handing_on: Iterable[str]) -> str:
