@@ -96,6 +96,10 @@ class Rule(NamedTuple):
 
     Each entry lists alternatives, separated by spaces; every entry must be met by one of them.
     Over-approximate: an entry may let through what is clean, never keep out what is not.
+    Comments and strings in three quotes do not count, so a word need not be rare in prose; the
+    tests hold that no finding in any fixture is kept out. Each entry that is seldom met saves time
+    in most files: `("shuffle", "map")` lets through a third of what `("map",)` does.
+    `PIPELINE_WORDS` is an entry for rules about tf.data, `"for while"` one for rules about loops.
     """
     check: Callable[[File], Iterable[Diagnostic]]
     across_files: bool = False

@@ -32,7 +32,7 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts import PROGRESS, Pull
+from tfmemlint.facts import PIPELINE_WORDS, PROGRESS, Pull
 
 FEW = 32
 
@@ -77,6 +77,9 @@ RULE = Rule(
     claim=Claim(
         Metric.GRAPH_BYTES, at_most=0.06, because="the graph holds the loop's body once, not again"
     ),
-    triggers=("function map flat_map interleave filter",),
+    triggers=(
+        PIPELINE_WORDS,
+        "function map flat_map interleave filter",
+    ),
     check=check,
 )

@@ -30,7 +30,7 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts import BATCHING, Chain, Step
+from tfmemlint.facts import BATCHING, PIPELINE_WORDS, Chain, Step
 
 FEW = 16
 """Calls at once."""
@@ -93,6 +93,9 @@ RULE = Rule(
     code="TFM210",
     name="map-parallelism-constant",
     claim=Claim(Metric.DEVICE_PEAK, at_most=0.2, because="few elements wait for the model"),
-    triggers=("map",),
+    triggers=(
+        PIPELINE_WORDS,
+        "map",
+    ),
     check=check,
 )

@@ -29,7 +29,7 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts import BATCHING, Chain, From, Step, same_code
+from tfmemlint.facts import BATCHING, PIPELINE_WORDS, Chain, From, Step, same_code
 
 KEEPS_ELEMENTS = frozenset(
     {
@@ -127,6 +127,9 @@ RULE = Rule(
     code="TFM226",
     name="batched-twice",
     claim=Claim(Metric.DEVICE_PEAK, at_most=0.2, because="a step holds one batch, not many"),
-    triggers=("batch padded_batch ragged_batch",),
+    triggers=(
+        PIPELINE_WORDS,
+        "batch padded_batch ragged_batch",
+    ),
     check=check,
 )
