@@ -54,6 +54,9 @@ def test_a_model_that_is_traced_and_dropped_in_every_round_is_made_anew(run: str
         "model.fit(x, y)\nmodel.predict(x)",
         "model.predict(x)\noptimizer.apply_gradients(pairs)",
         "model.predict(x)\nbreak",
+        "try:\n    model.predict(x)\n    break\nexcept ValueError:\n    pass",
+        "try:\n    model.predict(x)\nexcept ValueError:\n    pass\nelse:\n    break",
+        "with strategy.scope():\n    model.predict(x)\n    break",
         "tf.function(model)",
         "step = tf.function(model)\nsteps.append(step)\nstep(x)",
         "elsewhere(model)\nmodel.predict(x)",
@@ -90,6 +93,10 @@ def test_a_test_in_between_keeps_the_model_that_there_is() -> None:
     [
         ("def one(p):\n    m = build()\n    m.predict(p)\nfor p in ps:\n    one(p)", ["build()"]),
         ("def one(p):\n    m = build()\n    m.predict(p)\none(1)", []),
+        (
+            "@cache\ndef one():\n    return build()\nfor p in ps:\n    m = one()\n    m.predict(p)",
+            [],
+        ),
         (
             "def one(p):\n    m = build()\n    m.predict(p)\n    return m\n"
             "for p in ps:\n    kept.append(one(p))",

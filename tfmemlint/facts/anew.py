@@ -169,7 +169,9 @@ class MadeAnew:
     def _may_make_model(self, call: ast.Call) -> bool:
         name = self._names.qualified(call.func)
         if name is None:
-            return self._functions.definition(call.func) is not None
+            made = self._functions.definition(call.func)
+            decorated = isinstance(made, ast.FunctionDef) and made.decorator_list
+            return made is not None and not decorated  # it may well keep what it gives
         return name in MODELS or name.startswith("keras.applications.")
 
     def _is_given_back(self, maker: ast.Call) -> bool:
@@ -183,10 +185,8 @@ class MadeAnew:
             return None
         times = 1
         for loop in self._loops.around(node):
-            if not isinstance(loop.node, ast.comprehension):
-                last = loop.node.body[-1]
-                if isinstance(last, (ast.Break, ast.Return, ast.Raise)):
-                    continue
+            if not isinstance(loop.node, ast.comprehension) and _leaves(loop.node.body):
+                continue
             if loop.trips is None:
                 return loop, None
             times *= loop.trips
@@ -295,3 +295,13 @@ class MadeAnew:
                 if function is not None and function not in pending:
                     pending.append(function)
         return False
+
+
+def _leaves(block: list[ast.stmt]) -> bool:
+    """Whether a loop ends where its body does: the first round is the last, unless it failed."""
+    last = block[-1]
+    if isinstance(last, ast.With):
+        return _leaves(last.body)
+    if isinstance(last, ast.Try):
+        return _leaves(last.orelse or last.body)
+    return isinstance(last, (ast.Break, ast.Return, ast.Raise))
