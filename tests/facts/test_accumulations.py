@@ -10,7 +10,7 @@ import pytest
 from tfmemlint import File
 from tfmemlint.facts import Accumulated
 
-IMPORTS = "import keras\nimport tensorflow as tf\n"
+IMPORTS = "import keras\nimport numpy as np\nimport tensorflow as tf\n"
 
 
 def found(body: str, around: str = "") -> tuple[Accumulated, ...]:
@@ -47,6 +47,8 @@ def test_a_list_is_added_to_by(start: str, statement: str, elements: list[str]) 
     ("start", "statement"),
     [
         pytest.param("xs = []", "xs.append(float(t))", id="numbers of Python"),
+        pytest.param("xs = []", "xs.append(np.sin(t))", id="numbers of NumPy"),
+        pytest.param("xs = []", "y = np.ones(t); xs.append(y)", id="arrays of NumPy"),
         pytest.param("xs = []", "xs.extend(x[t])", id="what may be any list"),
         pytest.param("xs = []", "xs.remove(x[t])", id="another method"),
         pytest.param("xs = []", "ys = xs + [x[t]]", id="another name"),

@@ -89,6 +89,8 @@ def test_where_autograph_rewrites_loops(header: str, expected: bool) -> None:
         ("for i in range(n):\n    getattr(model, 'block' + str(i))(x)", True),
         ("for i in range(n):\n    model.get_layer('block_%d' % i)(x)", True),
         ("for i in range(n):\n    model.get_layer('block_{}'.format(i))(x)", True),
+        ("for i in range(n):\n    g(x[f'column_{i}'])", True),
+        ("for i in range(n):\n    g(x['column_' + str(i)])", True),
         ("rows = np.ones([9, 2])\nfor i in range(n):\n    g(rows[i])", False),
         ("for i in range(n):\n    g(i % 2)", False),
         ("for i in range(n):\n    g(x[i])", False),

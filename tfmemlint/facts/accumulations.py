@@ -310,14 +310,25 @@ class Accumulations:
         return binding.how is How.PARAMETER and all(each is None or each > few for each in known)
 
     def _are_tensors(self, elements: list[ast.expr]) -> bool:
-        """Whether nothing says that these are Python's own numbers, strings or lists."""
+        """Whether nothing says that these are Python's numbers, strings or lists, or NumPy's."""
         for each in elements:
             called = each.func if isinstance(each, ast.Call) else None
             builtin = isinstance(called, ast.Name) and called.id in _PYTHON
             if builtin or isinstance(each, (ast.Constant, ast.Dict, ast.JoinedStr, ast.Starred)):
                 return False
+            if self._is_of_host(each):
+                return False
         kinds = {self._values.of(each).kind for each in elements}
         return kinds <= {Kind.ARRAY, Kind.TENSOR, Kind.UNKNOWN, Kind.VARIABLE}
+
+    def _is_of_host(self, element: ast.expr) -> bool:
+        """Whether NumPy makes a value, which it does not make of symbolic tensors."""
+        if isinstance(element, ast.Name):
+            binding = self._bindings.only(element)
+            plain = binding is not None and binding.how is How.ASSIGNED and not binding.path
+            element = binding.value if plain and binding and binding.value else element
+        name = self._names.qualified(element.func) if isinstance(element, ast.Call) else None
+        return name is not None and name.startswith(("math.", "numpy."))
 
 
 _ADDS = frozenset({"append", "extend", "insert"})

@@ -99,7 +99,8 @@ class GraphLoops:
         formatted = False
         for above in self._tree.ancestors(use):
             if isinstance(above, ast.Subscript) and above.slice is below:
-                return not isinstance(below, ast.Slice) and self._holds_python(above)
+                plain = not isinstance(below, ast.Slice)
+                return formatted or (plain and self._holds_python(above))
             if isinstance(above, ast.Call):
                 called = above.func.id if isinstance(above.func, ast.Name) else ""
                 shown = called == "print" or self._names.qualified(above.func) == "tensorflow.print"
