@@ -77,6 +77,7 @@ def test_a_list_that_is_made_shorter_somewhere_is_none_that_only_grows(after: st
 
     assert escapes(source) == ["kept.append(tf.norm(x))"]
     assert escapes(source + after) == []
+    assert escapes(source + "kept['a'] += [1]") == ["kept.append(tf.norm(x))"]
 
 
 LAYER = """

@@ -161,7 +161,9 @@ class Escapes:
         if isinstance(above, ast.Attribute):
             return above.attr in _SHORTENS
         if isinstance(above, ast.Subscript):
-            return not isinstance(above.ctx, ast.Load) or self._is_shortened(above)
+            if isinstance(above.ctx, ast.Load):
+                return self._is_shortened(above)
+            return not isinstance(self._tree.parent(above), ast.AugAssign)
         while isinstance(above, (ast.List, ast.Tuple, ast.Dict, ast.keyword)):
             above = self._tree.parent(above)
         return isinstance(above, ast.Call) and self._names.qualified(above.func) == "keras.Model"
