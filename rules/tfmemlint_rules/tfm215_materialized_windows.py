@@ -87,7 +87,7 @@ def _windows(file: File, stacked: ast.expr, hops: int = 2) -> Windows | None:
     binding = file.tf.bindings.only(stacked) if isinstance(stacked, ast.Name) else None
     if binding is None or binding.value is None or binding.path or not hops:
         return None
-    grown = [each for each in file.tf.loops.growths if each.start == binding]
+    grown = file.tf.loops.growths_of(binding)
     if not grown:
         return _windows(file, binding.value, hops - 1)
     growth = grown[0]

@@ -70,3 +70,13 @@ def test_the_elements_added(statement: str, elements: list[str]) -> None:
     file = File("code.py", f"xs = []\nfor x in z:\n    {statement}\n")
     (growth,) = file.tf.loops.growths
     assert [ast.unparse(each) for each in growth.elements] == elements
+
+
+def test_the_growths_of_one_list_are_those_of_its_start() -> None:
+    loop = "for x in values:\n    xs.append(x)\n    ys.append(1)\n    xs += [2]\n"
+    loops = File("code.py", f"xs = []\nys = []\n{loop}xs = []\n{loop}").tf.loops
+
+    for growth in loops.growths:
+        expected = [each for each in loops.growths if each.start == growth.start]
+        assert list(loops.growths_of(growth.start)) == expected
+    assert len({growth.start for growth in loops.growths}) == 3

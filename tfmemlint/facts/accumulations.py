@@ -96,7 +96,7 @@ class Accumulations:
         In one function, by its name, with nothing else done to it.
         """
         tree, node = self._tree, loop.node
-        again = [each for each in self._loops.growths if each.start == growth.start]
+        again = self._loops.growths_of(growth.start)
         reads = [call for each in self.all if each.node is growth.node for call in each.reads]
         uses = self._bindings.readers(growth.start)
         count = len(uses) + isinstance(growth.node, ast.AugAssign)

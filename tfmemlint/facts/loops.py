@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from enum import Enum
 from functools import cached_property
 from typing import NamedTuple
@@ -137,6 +138,17 @@ class Loops:
             if added is not None:
                 found += self._growth(added.left, assignment, added.right)
         return tuple(sorted(found, key=lambda each: (each.node.lineno, each.node.col_offset)))
+
+    def growths_of(self, start: Binding) -> tuple[Growth, ...]:
+        """Where the list that starts at one binding grows, in source order."""
+        return tuple(self._growths_by_start.get(start, ()))
+
+    @cached_property
+    def _growths_by_start(self) -> Mapping[Binding, list[Growth]]:
+        found: dict[Binding, list[Growth]] = {}
+        for growth in self.growths:
+            found.setdefault(growth.start, []).append(growth)
+        return found
 
     def _growth(
         self, grown: ast.expr, node: ast.Call | ast.AugAssign | ast.Assign, value: ast.expr
