@@ -56,6 +56,7 @@ def read(source: str) -> tuple[Varying, ...]:
         ("for b in texts.padded_batch(9):\n    x, y = b\n    f(x[:, :-1])", ShapedBy.PADDING),
         ("for m in masks:\n    f(tf.boolean_mask(rows, m))", ShapedBy.PICK),
         ("for m in masks:\n    f(tf.where(m > 0))", ShapedBy.PICK),
+        ("x = rows\nwhile go():\n    x = np.append(x, f(x[-64:]), 0)", ShapedBy.GROWTH),
     ],
 )
 def test_what_gives_a_tensor_its_next_shape(source: str, by: ShapedBy) -> None:
@@ -77,6 +78,11 @@ def test_what_gives_a_tensor_its_next_shape(source: str, by: ShapedBy) -> None:
         "for i in range(99):\n    f(rows[:, i])",
         "for i in range(99):\n    f(rows[:9])",
         "for i in range(99):\n    f(rows[:i % 4])",
+        "for i in range(99):\n    f(rows[i:][:9])",
+        "for i in range(99):\n    x = rows[i:]\n    f(x[:9])",
+        "n = 4\nfor i in range(99):\n    if i % 40 == 0:\n        n *= 2\n    f(rows[:n])",
+        "x = rows\nwhile go():\n    x = np.append(x, f(x[-8:]), 0)",
+        "x = rows\nwhile go():\n    x = np.append(x, f(x[-length:]), 0)",
         "for i in range(99):\n    f(pad(rows[:i]))",
         "for i in range(99):\n    pass\nf(rows[:i])",
         "for i in range(99):\n    g(rows[:i])",

@@ -249,7 +249,7 @@ class Retraces:
             return _Varies(loop, True) if loop and is_number and _is_many(loop) else None
         if binding.how is How.AUGMENTED:
             loop = next((each for each in around if self._in_body(binding, each)), None)
-            if loop is None or not _is_many(loop):
+            if loop is None or not _is_many(loop) or self._is_seldom(binding.node):
                 return None
             others = self._bindings.of(self._tree.scope(binding.node), binding.name)
             values = [each.value for each in others if each.value is not None]
@@ -263,6 +263,14 @@ class Retraces:
         if binding.how is How.PARAMETER:
             return self._passed(binding, hops)
         return None
+
+    def _is_seldom(self, node: ast.AST) -> bool:
+        """Whether a remainder tells in which rounds code runs: `if epoch % 50 == 0:`."""
+        above = self._tree.parent(self._tree.statement(node))
+        return isinstance(above, ast.If) and any(
+            isinstance(each, ast.BinOp) and isinstance(each.op, ast.Mod)
+            for each in ast.walk(above.test)
+        )
 
     def _passed(self, binding: Binding, hops: int) -> _Varies | None:
         function = next(

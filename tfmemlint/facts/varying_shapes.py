@@ -203,10 +203,27 @@ class VaryingShapes:
                 return _Found(part, ShapedBy.SLICE, loop)
         if all(isinstance(each, (ast.Constant, ast.Slice)) for each in indices):
             whole = not any(isinstance(getattr(each, "value", None), int) for each in indices)
-            return self._tensor(part.value, at, hops - 1) if whole else None
+            found = self._tensor(part.value, at, hops - 1) if whole else None
+            slices = (each for each in indices if isinstance(each, ast.Slice))
+            cut = found is not None and any(self._limits(each, found.by) for each in slices)
+            return None if cut else found
         if len(indices) == 1 and self._is_ragged(part.value, hops - 1):
             return self._changing(part, ShapedBy.SEQUENCE, at)
         return None
+
+    def _limits(self, part: ast.Slice, by: ShapedBy) -> bool:
+        """Whether a slice leaves few lengths of all there are: `x[:32]`, `x[:, -n:]`.
+
+        What grows has as many before it is that long.
+        """
+        lower, upper = part.lower, part.upper
+        if lower is None:
+            size = None if isinstance(upper, ast.UnaryOp) else upper
+        else:
+            size = lower.operand if isinstance(lower, ast.UnaryOp) and upper is None else None
+        number = self._values.number(size)
+        few = by is not ShapedBy.GROWTH or number is None or number <= A_FEW
+        return size is not None and few
 
     def _cut(self, part: ast.Slice, at: ast.AST) -> Loop | None:
         """The loop that gives a slice its length: not where it only moves."""
