@@ -16,13 +16,15 @@ still counts as the process's memory, but the system may take it back at any tim
 
 ## Fix safety
 Safe where a list becomes a generator expression, an `append` a `yield`, or HDF5 is read row by row:
-the same elements come in the same order. Not offered elsewhere. Rows of an HDF5 file that are
-compressed in large pieces are slow to read one by one.
+the same elements come in the same order. Unsafe where a file may give something else when it is
+loaded later, as where random numbers are drawn or code is out of sight. Not offered elsewhere. Rows
+of an HDF5 file that are compressed in large pieces are slow to read one by one.
 
 ## When to ignore it
 When the data is small, or reading it again and again takes too long. The rule is silent by itself
 where the generator wants more of the data than its rows in order, as to shuffle or to sum them,
-where it is given its file or its data, and for up to 32 files written down or cut off.
+where it is given its file or its data, where the loop reads other files or other rows, as if this
+were but their labels, and for up to 32 files written down or cut off.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, edits
-from tfmemlint.facts import Growth, Held, Hoard
+from tfmemlint.facts import Growth, Held, Hoard, How
 
 
 def check(file: File) -> Iterator[Diagnostic]:
@@ -43,7 +45,7 @@ def check(file: File) -> Iterator[Diagnostic]:
         yield Diagnostic(
             file.span(growth.node if growth else hoard.loaded),
             f"{_what(file, hoard)} before {_who(hoard)} gives its first element",
-            Fix("Load each when its turn comes", change, Applicability.SAFE) if change else None,
+            Fix("Load each when its turn comes", change, _safety(file, hoard)) if change else None,
         )
 
 
@@ -65,6 +67,27 @@ def _who(hoard: Hoard) -> str:
     return f"`{name}`" if name else "the generator"
 
 
+def _safety(file: File, hoard: Hoard) -> Applicability:
+    """Safe where each file surely gives the same whenever it is loaded."""
+    gathered = hoard.gathered
+    if gathered is None:
+        return Applicability.SAFE
+    growth = gathered.growth
+    code = growth.loops[-1].node if growth else hoard.loaded
+    of_object = any(isinstance(each, ast.Name) and each.id == "self" for each in _parts(code))
+    steady = file.tf.generators.is_steady(code, growth and growth.node) and not of_object
+    return Applicability.SAFE if steady else Applicability.UNSAFE
+
+
+def _parts(made: ast.AST) -> Iterator[ast.AST]:
+    """All of a loop or a comprehension but what it goes over, which is looked up once."""
+    first = made.generators[0].iter if isinstance(made, ast.ListComp) else getattr(made, "iter", 0)
+    pending = [made]
+    for node in pending:
+        yield node
+        pending += (each for each in ast.iter_child_nodes(node) if each is not first)
+
+
 def _change(file: File, hoard: Hoard) -> tuple[Edit, ...] | None:
     if hoard.held is Held.HDF5 and isinstance(hoard.loaded, ast.Subscript):
         return _row_by_row(file, hoard, hoard.loaded)
@@ -77,12 +100,35 @@ def _change(file: File, hoard: Hoard) -> tuple[Edit, ...] | None:
 
 def _row_by_row(file: File, hoard: Hoard, loaded: ast.Subscript) -> tuple[Edit, ...] | None:
     """`file["images"]` for `file["images"][:]`, while the file is surely open."""
-    opened = [each for each in file.tf.tree.ancestors(loaded) if isinstance(each, ast.With)]
-    still = all(file.tf.tree.inside(hoard.giving, each) for each in opened)
     whole = file.concrete(loaded) is not None and "#" not in file.source(loaded)
+    still = _still_within(file, hoard) and not _is_closed(file, hoard, loaded)
     if not still or not whole or loaded.lineno != loaded.end_lineno:
         return None
     return (edits.replaced(file, loaded, file.source(loaded.value)),)
+
+
+def _still_within(file: File, hoard: Hoard) -> bool:
+    """Whether nothing that is open as the data is loaded ends before all of it is given."""
+    above = file.tf.tree.ancestors(hoard.loaded)
+    opened = (each for each in above if isinstance(each, (ast.With, ast.AsyncWith, ast.Try)))
+    return all(file.tf.tree.inside(hoard.giving, each) for each in opened)
+
+
+def _is_closed(file: File, hoard: Hoard, loaded: ast.Subscript) -> bool:
+    """Whether the file may be closed by hand before the loop is over."""
+    opened: ast.expr = loaded
+    while isinstance(opened, ast.Subscript):
+        opened = opened.value
+    binding = file.tf.bindings.only(opened) if isinstance(opened, ast.Name) else None
+    readers = file.tf.bindings.readers(binding) if binding is not None else []
+    return any(
+        getattr(file.tf.tree.parent(each), "attr", "") == "close"
+        and not (
+            file.tf.tree.function(each) is hoard.generator
+            and each.lineno > (hoard.giving.end_lineno or 0)
+        )
+        for each in readers
+    )
 
 
 def _lazily(file: File, hoard: Hoard, made: ast.ListComp) -> tuple[Edit, ...] | None:
@@ -93,22 +139,34 @@ def _lazily(file: File, hoard: Hoard, made: ast.ListComp) -> tuple[Edit, ...] | 
             return None
     if _is_counted(hoard) or _comes_round(file, hoard) or file.concrete(made) is None:
         return None
-    read = {each.id for each in ast.walk(made) if isinstance(each, ast.Name)}
-    changed = {
-        each.id
-        for each in ast.walk(hoard.giving)
-        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
-    }
-    own = {
-        each.id
-        for part in made.generators
-        for each in ast.walk(part.target)
-        if isinstance(each, ast.Name)
-    }
-    if (read - own) & changed:
+    if not _still_within(file, hoard) or _may_change(file, hoard, made):
         return None
     text = file.source(made)
     return (edits.replaced(file, made, f"({text[1:-1]})"),)
+
+
+def _may_change(file: File, hoard: Hoard, made: ast.ListComp) -> bool:
+    """Whether what a list is made of is spoken of between it and the end of the loop."""
+    tree, bindings, giving = file.tf.tree, file.tf.bindings, hoard.giving
+    read = {
+        each.id
+        for each in ast.walk(made)
+        if isinstance(each, ast.Name)
+        and not any(
+            tree.inside(binding.node, made) or binding.how in (How.DEFINED, How.IMPORTED)
+            for binding in bindings.reaching(each)
+        )
+    }
+    start, end = (made.end_lineno or 0, made.end_col_offset or 0), giving.end_lineno or 0
+    return any(
+        isinstance(each, ast.Name)
+        and each.id in read
+        and each.id in bindings.names(tree.scope(each)) | {"self"}
+        and start < (each.lineno, each.col_offset)
+        and each.lineno <= end
+        and not (isinstance(giving, ast.For) and tree.inside(each, giving.iter))
+        for each in file.tf.functions.body(hoard.generator)
+    )
 
 
 def _is_counted(hoard: Hoard) -> bool:
@@ -139,12 +197,42 @@ def _at_once(file: File, hoard: Hoard, growth: Growth) -> tuple[Edit, ...] | Non
     neighbours = block[place - 1 : place + 2] == [start, filling, giving]
     if not (once and neighbours and len(readers) == 2) or file.concrete(growth.node) is None:
         return None
+    if _is_changed_later(file, growth, filling) or _is_missed(file, hoard, filling):
+        return None
     given = edits.replaced(file, growth.node, f"yield {file.source(growth.value)}")
     tried = any(isinstance(each, ast.Try) and tree.inside(each, filling) for each in above)
     if "\n" in file.source(growth.node) or tried or None in lines:
         return None
     first, last = (Edit(each, "") for each in lines if each is not None)
     return None if "#" in file.source(first.span) + file.source(last.span) else (first, given, last)
+
+
+def _is_changed_later(file: File, growth: Growth, filling: ast.For) -> bool:
+    """Whether an element is spoken of again once it is in the list, or is one object for all."""
+    value = [each for each in ast.walk(growth.value) if isinstance(each, ast.Name)]
+    names, reaching = {each.id for each in value}, file.tf.bindings.reaching
+    if isinstance(growth.value, ast.Name) and not all(
+        file.tf.tree.inside(each.node, filling) for each in reaching(growth.value)
+    ):
+        return True
+    after = growth.node.end_lineno or 0
+    return any(
+        isinstance(each, ast.Name) and each.id in names and each.lineno > after
+        for each in ast.walk(filling)
+    )
+
+
+def _is_missed(file: File, hoard: Hoard, filling: ast.For) -> bool:
+    """Whether something else wants the loop: leaves early by it, or reads what it gave last."""
+    if any(isinstance(each, ast.Return) for each in ast.walk(filling)):
+        return True
+    target = hoard.giving.target if isinstance(hoard.giving, ast.For) else None
+    return isinstance(target, ast.Name) and any(
+        not file.tf.tree.inside(each, hoard.giving)
+        for binding in file.tf.bindings.of(hoard.generator, target.id)
+        if binding.node is target
+        for each in file.tf.bindings.readers(binding)
+    )
 
 
 def _gives_as_is(hoard: Hoard) -> bool:

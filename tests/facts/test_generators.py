@@ -1,5 +1,6 @@
 """What generators load before they give anything."""
 
+import ast
 from textwrap import dedent, indent
 
 import pytest
@@ -15,6 +16,7 @@ import tensorflow as tf
 
 def generate(path="rows.npy"):
 """
+LOADS = "\ndef generate(path):\n    return np.load(path)\n"
 TAIL = "\nds = tf.data.Dataset.from_generator({given}, output_signature=None)\n"
 
 
@@ -52,6 +54,12 @@ def test_what_is_loaded_whole_and_given_bit_by_bit_is_a_hoard(body: str, held: H
         pytest.param("xs = np.load('x')\nyield xs", id="given as a whole"),
         pytest.param("with h5py.File('f') as f:\n    yield from f['a'][:9]", id="a part"),
         pytest.param("xs = np.load('x', mmap_mode='r')\nyield from xs", id="mapped"),
+        pytest.param("ys = np.load('y')\nfor y in ys:\n    yield np.load(y)", id="names of files"),
+        pytest.param(
+            "with h5py.File('f') as f:\n    for y in zip(f['x'], f['y'][:]):\n        yield y",
+            id="labels of rows that are read one by one",
+        ),
+        pytest.param("xs = np.load('x.npz')\nfor x in xs:\n    yield xs[x]", id="an archive"),
         pytest.param("xs = list(range(9))\nyield from xs", id="not loaded"),
     ],
 )
@@ -82,3 +90,24 @@ def load():
     (hoard,) = File("a.py", text + TAIL.format(given="generate")).tf.generators.hoards
 
     assert hoard.held is Held.LIST
+
+
+@pytest.mark.parametrize(
+    ("code", "steady"),
+    [
+        ("[np.load(p).astype('f') for p in glob.glob('*')]", True),
+        ("[sorted(p.split('.')) for p in glob.glob('*')]", True),
+        ("[generate(p) for p in glob.glob('*')]", True),
+        ("[np.load(p) + np.random.rand() for p in glob.glob('*')]", False),
+        ("[np.load(p) + rng.normal() for p in glob.glob('*')]", False),
+        ("[elsewhere.load(p) for p in glob.glob('*')]", False),
+    ],
+)
+def test_what_draws_numbers_or_is_out_of_sight_may_do_something_else_later(
+    code: str, steady: bool
+) -> None:
+    body = f"import elsewhere\nrng = np.random.default_rng()\nyield from {code}"
+    file = File("a.py", HEAD.replace("def generate", "def given") + indent(body, "    ") + LOADS)
+    (made,) = file.tf.tree.all(ast.ListComp)
+
+    assert file.tf.generators.is_steady(made) is steady

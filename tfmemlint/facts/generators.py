@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterator
 from enum import Enum
 from functools import cached_property
@@ -118,7 +119,33 @@ class Generators:
             found = self._held(data, loaded, generator)
             if found is not None:
                 held, loaded, gathered = found
+                if held in (Held.FILE, Held.HDF5) and self._reads_as_it_goes(giving):
+                    continue  # then this is what is small: labels, indices, names of files
                 yield Hoard(held, loaded, data, giving, generator, gathered)
+
+    def _reads_as_it_goes(self, giving: ast.For | ast.YieldFrom) -> bool:
+        """Whether a loop reads from files in every trip: rows, or files that it goes over."""
+        iterable = giving.value if isinstance(giving, ast.YieldFrom) else giving.iter
+        rows = [
+            each.value
+            for each in ast.walk(giving)
+            if isinstance(each, ast.Subscript) and not _is_everything(each.slice)
+        ]
+        if any(map(self._is_in_file, (*rows, *self._data(iterable)))):
+            return True
+        return isinstance(giving, ast.For) and self._loading.loads_each(giving)
+
+    def _is_in_file(self, expression: ast.expr) -> bool:
+        """Whether this is a data set of an HDF5 file, or an array that is mapped from one."""
+        if isinstance(expression, ast.Name):
+            binding = self._bindings.only(expression)
+            if binding is None or binding.value is None or binding.path:
+                return False
+            expression = binding.value
+        if isinstance(expression, ast.Call):
+            is_mapped = "mmap_mode" in {each.arg for each in expression.keywords}
+            return is_mapped and self._names.is_any(expression.func, _READS)
+        return isinstance(expression, ast.Subscript) and self._is_data_set(expression)
 
     def _data(self, iterable: ast.expr) -> Iterator[ast.expr]:
         """What a loop goes over: `x` of `zip(x, y)`, of `enumerate(x)` and of `range(len(x))`."""
@@ -155,6 +182,8 @@ class Generators:
         if isinstance(above, ast.Attribute):
             return above.attr in ("append", "shape")
         if isinstance(above, ast.Subscript) and isinstance(giving, ast.For):
+            if getattr(giving.iter, "id", "") == use.id:
+                return False  # what is looked up by what it gives is no array
             index = above.slice.elts[0] if isinstance(above.slice, ast.Tuple) else above.slice
             counted = {each.id for each in ast.walk(giving.target) if isinstance(each, ast.Name)}
             return isinstance(index, ast.Name) and index.id in counted
@@ -177,6 +206,7 @@ class Generators:
         if value.extent is not Extent.WHOLE or not isinstance(origin, ast.Call):
             return None
         plain = not {"allow_pickle", "mmap_mode", None} & {each.arg for each in origin.keywords}
+        plain = plain and not any(_ends_in_npz(each) for each in origin.args)
         reads = plain and len(origin.args) == 1 and self._names.is_any(origin.func, _READS)
         here = self._tree.function(origin) is generator
         return (Held.FILE, origin, None) if reads and here else None
@@ -199,13 +229,52 @@ class Generators:
         """Whether this is `file["images"][:]`, `file` being an HDF5 file."""
         if not isinstance(made, ast.Subscript) or not _is_everything(made.slice):
             return False
-        file = made.value
+        return isinstance(made.value, ast.Subscript) and self._is_data_set(made.value)
+
+    def _is_data_set(self, made: ast.Subscript) -> bool:
+        """Whether this is `file["images"]`, or `file["train"]["images"]`."""
+        file: ast.expr = made
         while isinstance(file, ast.Subscript):
+            if not _is_string(file.slice):
+                return False
             file = file.value
         binding = self._bindings.only(file) if isinstance(file, ast.Name) else None
         opened = binding.value if binding is not None else None
-        in_file = isinstance(opened, ast.Call) and self._names.qualified(opened.func) == "h5py.File"
-        return in_file and made.value is not file
+        return isinstance(opened, ast.Call) and self._names.qualified(opened.func) == "h5py.File"
+
+    def is_steady(
+        self, code: ast.AST, besides: ast.AST | None = None, hops: int = _MAX_HOPS
+    ) -> bool:
+        """Whether code, `besides` this call, only calls what does the same at any time.
+
+        Which are functions of well-known libraries that draw no numbers, those of the module that
+        only call such, and methods of what the code makes itself.
+        """
+        for call in ast.walk(code):
+            if not isinstance(call, ast.Call) or call is besides:
+                continue
+            name, function = self._names.qualified(call.func), self._functions.function(call.func)
+            if function is not None:
+                if hops == 0 or not self.is_steady(function, None, hops - 1):
+                    return False
+            elif name is not None:
+                if name.partition(".")[0] not in _STEADY or "random" in name:
+                    return False
+            elif not self._is_of_own(call.func, code):
+                return False
+        return True
+
+    def _is_of_own(self, callee: ast.expr, code: ast.AST) -> bool:
+        """Whether this is a built-in function, or a method of what some code makes."""
+        root = callee
+        while isinstance(root, (ast.Attribute, ast.Subscript)):
+            root = root.value
+        if not isinstance(root, ast.Name):
+            return True
+        made = self._bindings.reaching(root)
+        if root is callee:
+            return not made and hasattr(builtins, root.id)
+        return bool(made) and all(self._tree.inside(each.node, code) for each in made)
 
     def _depends_on_arguments(self, loaded: ast.expr, generator: FunctionNode) -> bool:
         """Whether what is loaded is told by what the generator is given: one file of many."""
@@ -227,7 +296,42 @@ def _is_everything(index: ast.expr) -> bool:
     return ast.unparse(index) in ("...", "()")
 
 
+def _is_string(index: ast.expr) -> bool:
+    return not isinstance(index, (ast.Slice, ast.Tuple)) and not (
+        isinstance(index, ast.Constant) and not isinstance(index.value, str)
+    )
+
+
+def _ends_in_npz(path: ast.expr) -> bool:
+    return isinstance(path, ast.Constant) and str(path.value).endswith(".npz")
+
+
 _READS = frozenset({"numpy.load"})
+_STEADY = frozenset(
+    {
+        "PIL",
+        "builtins",
+        "cv2",
+        "glob",
+        "h5py",
+        "imageio",
+        "io",
+        "json",
+        "keras",
+        "librosa",
+        "nibabel",
+        "numpy",
+        "os",
+        "pathlib",
+        "pydicom",
+        "scipy",
+        "skimage",
+        "soundfile",
+        "tensorflow",
+        "tifffile",
+    }
+)
+"""Libraries whose functions, but for those that draw numbers, do the same at any time."""
 _STACKS = frozenset(
     {
         "numpy.array",

@@ -82,6 +82,14 @@ class Loading:
         returned = self._functions.returns(function)
         return any(contents.of(each, frame) is Content.ARRAY for each in returned)
 
+    def loads_each(self, loop: ast.For) -> bool:
+        """Whether a loop loads a file in every trip, by a path that it goes over."""
+        contents = self._contents(loop)
+        calls = (
+            each for part in loop.body for each in ast.walk(part) if isinstance(each, ast.Call)
+        )
+        return any(contents.of(each, None) is Content.ARRAY for each in calls)
+
     def _gathered(
         self, node: ast.expr, path: tuple[int, ...], frame: Frame | None, hops: int
     ) -> Gathered | None:
