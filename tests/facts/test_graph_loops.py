@@ -106,6 +106,29 @@ def test_where_the_variable_picks_python_objects(body: str, expected: bool) -> N
 
 
 @pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("return layers[i](x)", True),
+        ("return tf.nn.relu(getattr(model, f'block_{i}')(x))", True),
+        ("return again(x, 2 * i)", True),
+        ("return x[i]", False),
+        ("return x * i", False),
+    ],
+)
+def test_a_function_may_pick_for_the_loop(body: str, expected: bool) -> None:
+    source = (
+        "import tensorflow as tf\n"
+        f"def step(x, i):\n    {body}\n"
+        "def again(x, i):\n    return layers[i](x)\n"
+        "@tf.function\ndef f(x):\n    for i in range(n):\n        x = step(x, i=i)\n"
+    )
+    file = File("example.py", source)
+    (node,) = file.tf.tree.all(ast.For)
+
+    assert file.tf.graph_loops.picks_python(file.tf.loops.loop(node)) == expected
+
+
+@pytest.mark.parametrize(
     ("header", "name"),
     [
         ("for i in range(n):", "i"),

@@ -227,7 +227,13 @@ class TensorFlow:
     def graph_loops(self) -> GraphLoops:
         """What the loops of traced code are in the graph."""
         return GraphLoops(
-            self.tree, self.bindings, self.names, self.values, self.tracing, self.tensors
+            self.tree,
+            self.bindings,
+            self.names,
+            self.functions,
+            self.values,
+            self.tracing,
+            self.tensors,
         )
 
     @cached_property

@@ -6,6 +6,7 @@ import ast
 from enum import Enum
 
 from tfmemlint.facts.bindings import Bindings, How
+from tfmemlint.facts.functions import Functions
 from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.loops import Loop, Over
 from tfmemlint.facts.names import Names
@@ -14,6 +15,7 @@ from tfmemlint.facts.tracing import TracedBy, Tracing
 from tfmemlint.facts.tree import Tree
 from tfmemlint.facts.values import Values
 
+_MAX_HOPS = 4
 _UNROLLED = frozenset({Over.RANGE, Over.EPOCHS, Over.OFFSETS})
 
 
@@ -32,6 +34,7 @@ class GraphLoops:
         tree: Tree,
         bindings: Bindings,
         names: Names,
+        functions: Functions,
         values: Values,
         tracing: Tracing,
         tensors: Tensors,
@@ -39,6 +42,7 @@ class GraphLoops:
         self._tree = tree
         self._bindings = bindings
         self._names = names
+        self._functions = functions
         self._values = values
         self._tracing = tracing
         self._tensors = tensors
@@ -88,13 +92,13 @@ class GraphLoops:
             return False
         scope = self._tree.scope(loop.node.target)
         return any(
-            self._picks(use)
+            self._picks(use, _MAX_HOPS)
             for binding in self._bindings.of(scope, getattr(loop.node.target, "id", ""))
             if binding.node is loop.node.target
             for use in self._bindings.readers(binding)
         )
 
-    def _picks(self, use: ast.Name) -> bool:
+    def _picks(self, use: ast.Name, hops: int) -> bool:
         below: ast.AST = use
         formatted = False
         for above in self._tree.ancestors(use):
@@ -102,6 +106,8 @@ class GraphLoops:
                 plain = not isinstance(below, ast.Slice)
                 return formatted or (plain and self._holds_python(above))
             if isinstance(above, ast.Call):
+                if self._picks_in(above, below, hops):
+                    return True
                 called = above.func.id if isinstance(above.func, ast.Name) else ""
                 shown = called == "print" or self._names.qualified(above.func) == "tensorflow.print"
                 method = above.func.attr if isinstance(above.func, ast.Attribute) else ""
@@ -112,6 +118,23 @@ class GraphLoops:
             formatted = formatted or isinstance(above, ast.JoinedStr) or _is_formatting(above)
             below = above
         return formatted
+
+    def _picks_in(self, call: ast.Call, given: ast.AST, hops: int) -> bool:
+        """Whether a function of the module does so with what it is given: `self.block(x, i)`."""
+        function = self._functions.function(call.func) if hops else None
+        if function is None or given is call.func:
+            return False
+        given = given.value if isinstance(given, ast.keyword) else given
+        taken = function.args
+        return any(
+            self._functions.argument(call, function, parameter.arg) is given
+            and any(
+                self._picks(use, hops - 1)
+                for binding in self._bindings.of(function, parameter.arg)
+                for use in self._bindings.readers(binding)
+            )
+            for parameter in (*taken.posonlyargs, *taken.args, *taken.kwonlyargs)
+        )
 
     def _holds_python(self, element: ast.Subscript) -> bool:
         """Whether `xs[i]` may be anything but a row: arguments are data unless they are called."""
