@@ -222,6 +222,10 @@ RULE = Rule(
         at_most=0.2,
         because="the tape keeps what each round adds, not all that was there before",
     ),
-    triggers=("append concat concatenate dstack hstack vstack", "for while"),
+    triggers=(
+        "append concat concatenate dstack hstack vstack",
+        "concat concatenate dstack hstack keras numpy vstack",  # what `append` is one of
+        "for while",
+    ),
     check=check,
 )
