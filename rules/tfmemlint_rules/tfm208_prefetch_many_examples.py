@@ -20,8 +20,8 @@ Safe: the elements are the same, in the same order.
 ## When to ignore it
 When the time to make an example varies so much that many are needed to bridge it, and there is room
 for them. The rule is silent by itself where the examples are not known to be large: file names,
-numbers, records as they are read, and what takes less than 8 MB in all; and behind a cache, which
-has them in memory anyhow.
+numbers, records as they are read, and what takes less than 8 MB in all; where there are but a few;
+and behind a cache or straight from an array, where they are in memory anyhow.
 """
 
 from __future__ import annotations
@@ -49,12 +49,13 @@ def check(file: File) -> Iterator[Diagnostic]:
             buffer, size = step.argument("buffer_size"), batch.argument("batch_size")
             if buffer is None or size is None or step.call in reported:
                 continue
-            many = file.tf.values.number(buffer, step.frame)
+            counts = (file.tf.values.number(buffer, step.frame), _at_most(file, chain, place))
+            many = min((each for each in counts if each is not None), default=0)
             examples = file.tf.values.number(size, batch.frame)
-            if many is None or examples is None or many <= FEW * examples or examples < 1:
+            if counts[0] is None or examples is None or not FEW <= FEW * examples < many:
                 continue
             made = file.tf.elements.passage(chain, 0, place)
-            held = None if made.nbytes is None else int(made.nbytes * many)
+            held = None if made.own is None else int(made.own * many)
             if made.growth < GROWN if held is None else held < LITTLE:
                 continue
             reported.add(step.call)
@@ -63,8 +64,14 @@ def check(file: File) -> Iterator[Diagnostic]:
                 f"`prefetch` holds up to `{ast.unparse(buffer)}` examples for batches of "
                 f"`{ast.unparse(size)}`",
                 _fix(file, buffer),
-                Cost(f"{ast.unparse(buffer)} examples", held),
+                Cost(f"{many if many == counts[1] else ast.unparse(buffer)} examples", held),
             )
+
+
+def _at_most(file: File, chain: Chain, place: int) -> int | None:
+    """How many examples there are at all, where known."""
+    again = "repeat" in chain.methods[:place]
+    return None if again else file.tf.lengths.at_most(chain, place)
 
 
 def _ahead(chain: Chain) -> Iterator[tuple[int, Step]]:

@@ -132,6 +132,14 @@ def test_slices_take_up_nothing_until_they_are_copied() -> None:
     assert added("lambda x: x / 2", "np.load('x.npy')") is None
 
 
+def test_slices_of_arrays_take_up_nothing_themselves() -> None:
+    def own(function: str) -> int | None:
+        return passage(f"D.from_tensor_slices(x_train).map({function}).shuffle(9)").own
+
+    assert own("lambda x: x") == 0
+    assert own("lambda x: tf.cast(x, tf.float32)") == 32 * 32 * 3 * 4
+
+
 def test_whether_steps_may_change_places_with_others() -> None:
     pure = passage("D.list_files('*').map(tf.io.read_file).repeat().shuffle(9)")
     drawn = passage("D.range(9).map(lambda i: i + tf.random.uniform([])).shuffle(9)")
@@ -146,7 +154,9 @@ def test_steps_without_functions_change_nothing() -> None:
     file, found = chain("D.range(9).shuffle(3).repeat().prefetch(1)")
 
     assert [each.method for each in found.steps] == ["shuffle", "repeat", "prefetch"]
-    assert file.tf.elements.passage(found, 0, 3) == Passage(Tensor("int64", ()), 1.0, 0, True, True)
+    assert file.tf.elements.passage(found, 0, 3) == Passage(
+        Tensor("int64", ()), 1.0, 0, 8, True, True
+    )
 
 
 def test_a_map_without_a_function_is_not_known() -> None:
@@ -154,7 +164,7 @@ def test_a_map_without_a_function_is_not_known() -> None:
     call = next(each for each in file.tf.tree.all(ast.Call) if ast.unparse(each).endswith("given)"))
 
     assert found.steps[0].call is call
-    assert file.tf.elements.passage(found, 0, 1) == Passage(Tensor(), 0.0, None, False, False)
+    assert file.tf.elements.passage(found, 0, 1) == Passage(Tensor(), 0.0, None, None, False, False)
 
 
 def test_maps_are_found_backwards_until_another_step() -> None:

@@ -18,6 +18,7 @@ from tfmemlint.facts.held import (
     batched,
     growth,
     nbytes,
+    own,
     row,
     tensors,
 )
@@ -65,6 +66,8 @@ class Passage(NamedTuple):
     added: int | None
     """How many bytes more an element then takes, where known: none where slices of arrays, which
     are no copies, come out as they went in."""
+    own: int | None
+    """How many bytes an element then takes up itself, where known: slices of arrays none."""
     is_pure: bool
     """Whether the same element surely becomes the same, whenever it is its turn."""
     is_exact: bool
@@ -116,7 +119,8 @@ class Elements:
             found = mapped.element
             pure, exact = pure and mapped.is_pure, exact and mapped.is_exact
         exact = exact and pure
-        return Passage(found, growth(before, found), added(before, found), pure, exact)
+        more, alone = added(before, found), own(before, found)
+        return Passage(found, growth(before, found), more, alone, pure, exact)
 
     def passages(
         self, chain: Chain, end: int, passing: frozenset[str]

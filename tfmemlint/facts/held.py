@@ -125,10 +125,14 @@ def growth(before: Held, after: Held) -> float:
 
 def added(before: Held, after: Held) -> int | None:
     """How many bytes more are held with `after` than with the element it was made of."""
-    views = {id(each) for each in tensors(before) if each.is_view}
-    own = [row(each for each in tensors(held) if id(each) not in views) for held in (before, after)]
-    was, size = map(nbytes, own)
+    was, size = own(before, before), own(before, after)
     return None if was is None or size is None else size - was
+
+
+def own(before: Held, after: Held) -> int | None:
+    """How many bytes are held with `after` alone, and not with an array that `before` is cut of."""
+    views = {id(each) for each in tensors(before) if each.is_view}
+    return nbytes(row(each for each in tensors(after) if id(each) not in views))
 
 
 def anew(held: Held) -> Held:
