@@ -22,17 +22,18 @@ more of it than its shape.
 
 ## When to ignore it
 When only a few steps are made, on small tensors. The rule is silent by itself in traced code, where
-recording is stopped, for code that runs once, and where a gradient may go through the function:
-then its tensors are let go, though smaller things are not.
+recording is stopped, for code that runs once or that nothing in the file calls, since that may be
+traced elsewhere, and where a gradient may go through the function: then its tensors are let go,
+though smaller things are not.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, edits
-from tfmemlint.facts import FunctionNode, Kind, Tape, argument
+from tfmemlint.facts import FunctionNode, How, Kind, Tape, argument
 
 PY_FUNCTION = "tensorflow.py_function"
 ARGUMENTS = {"func", "inp", "Tout"}
@@ -65,14 +66,14 @@ def check(file: File) -> Iterator[Diagnostic]:
 
 
 def _again(file: File, node: ast.AST, hops: int = 5) -> bool:
-    """Whether code runs many times, or in a function that other modules may call so."""
+    """Whether code is seen to run many times."""
     if any(file.tf.tree.loops(node)):
         return True
     function = file.tf.tree.function(node) if hops else None
     if function is None:
         return False
     calls = file.tf.functions.calls_of(function)
-    return not calls or any(_again(file, call, hops - 1) for call in calls)
+    return any(_again(file, call, hops - 1) for call in calls)
 
 
 def _is_kept(file: File, tape: Tape, call: ast.Call) -> bool:
@@ -88,16 +89,33 @@ def _is_kept(file: File, tape: Tape, call: ast.Call) -> bool:
     if given is None or not inside or asked_before or tape.escapes:
         return False
     sources = [source for each in tape.asked for source in each.args[1:2]]
-    followed = {
-        each.id
-        for source in (*sources, *tape.watched)
-        for each in ast.walk(source)
-        if isinstance(each, ast.Name)
-    }
+    followed = _origins(file, (*sources, *tape.watched))
     return bool(tape.asked) and all(
-        isinstance(each, ast.Name) and each.id not in followed and _is_data(file, tape, each)
+        isinstance(each, ast.Name)
+        and _is_data(file, tape, each)
+        and not followed & _origins(file, [each])
         for each in _each(given)
     )
+
+
+def _origins(file: File, expressions: Iterable[ast.expr]) -> set[str]:
+    """What expressions are made of: names, and attributes of `self`, as far back as is seen."""
+    found, pending, seen = set[str](), list(expressions), set[ast.AST]()
+    for expression in pending:
+        for each in ast.walk(expression):
+            if not isinstance(each, ast.Name):
+                continue
+            made = file.tf.bindings.reaching(each)
+            if not any(binding.how not in (How.DEFINED, How.IMPORTED) for binding in made):
+                continue
+            above = file.tf.tree.parent(each)
+            of_object = each.id == "self" and isinstance(above, ast.Attribute)
+            found.add(ast.unparse(above) if of_object and above else each.id)
+            for binding in made:
+                if binding.value is not None and binding.node not in seen:
+                    seen.add(binding.node)
+                    pending.append(binding.value)
+    return found
 
 
 def _stops_recording(node: ast.AST) -> bool:
