@@ -21,6 +21,12 @@ ragged = tf.ragged.constant([[1], [2, 3]])
 texts = tf.data.TextLineDataset("texts").map(vectorized)
 """
 
+FIXED = "made = texts.map(lambda x: {})\nfor x in made.padded_batch(9):\n    f(x)"
+GENERATED = (
+    "made = tf.data.Dataset.from_generator(g, output_signature=tf.TensorSpec({}))\n"
+    "for x in made.padded_batch(9):\n    f(x)"
+)
+
 
 def read(source: str) -> tuple[Varying, ...]:
     return File("example.py", HEAD + dedent(source)).tf.varying_shapes.all
@@ -54,6 +60,9 @@ def read(source: str) -> tuple[Varying, ...]:
         ("for i, x in enumerate(texts.padded_batch(9, [-1])):\n    f(x)", ShapedBy.PADDING),
         ("for x, y in texts.padded_batch(9, ([None], [])):\n    f(x)", ShapedBy.PADDING),
         ("for b in texts.padded_batch(9):\n    x, y = b\n    f(x[:, :-1])", ShapedBy.PADDING),
+        (FIXED.format("tf.square(x)"), ShapedBy.PADDING),
+        (FIXED.format("tf.pad(tf.io.decode_raw(x, 'uint8'), [[1, 1]])"), ShapedBy.PADDING),
+        (GENERATED.format("[None]"), ShapedBy.PADDING),
         ("for m in masks:\n    f(tf.boolean_mask(rows, m))", ShapedBy.PICK),
         ("for m in masks:\n    f(tf.where(m > 0))", ShapedBy.PICK),
         ("x = rows\nwhile go():\n    x = np.append(x, f(x[-64:]), 0)", ShapedBy.GROWTH),
@@ -107,6 +116,12 @@ def test_what_gives_a_tensor_its_next_shape(source: str, by: ShapedBy) -> None:
         "for x in texts.padded_batch(9, [64]):\n    f(x)",
         "for x, y in texts.padded_batch(9, ([None], [])):\n    f(y)",
         "for x in texts.padded_batch(9).map(cut):\n    f(x)",
+        FIXED.format("tf.image.resize(x, [9, 9])"),
+        FIXED.format("tf.io.parse_single_example(x, {'a': tf.io.FixedLenFeature([9], 'f')})"),
+        GENERATED.format("[9]"),
+        "for t in ts:\n    f(np.array(t.split(), dtype=float))",
+        "for t in ts:\n    ws = t.split()\n    f(np.array(ws).astype(float))",
+        "for t in ts:\n    f(np.array([np.float32(w) for w in t.split()]))",
         "for x in texts.padded_batch(9).take(2):\n    f(x)",
         "for x in tf.data.Dataset.from_tensor_slices(rows).padded_batch(9):\n    f(x)",
         "for i in range(99):\n    f(ragged[i:i + 9].to_tensor(shape=[9, 9]))",

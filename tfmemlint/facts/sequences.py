@@ -64,8 +64,14 @@ class Sequences:
         if isinstance(listed, (ast.ListComp, ast.GeneratorExp)):
             called = listed.elt.func if isinstance(listed.elt, ast.Call) else None
             reads_number = isinstance(called, ast.Name) and called.id in _NUMBERS
+            reads_number = reads_number or self._is_of_numpy(called)
             return not reads_number and self.is_of_text(listed.generators[0].iter, hops - 1)
         return isinstance(listed, ast.Call) and self._is_text(listed, hops)
+
+    def _is_of_numpy(self, called: ast.expr | None) -> bool:
+        """`np.float32`, of a word."""
+        name = self._names.qualified(called) if called is not None else None
+        return name is not None and name.startswith("numpy.")
 
     def _is_text(self, call: ast.Call, hops: int) -> bool:
         function = self._functions.function(call.func)

@@ -59,6 +59,23 @@ _PICKS = frozenset({"numpy.argwhere", "numpy.flatnonzero", "tensorflow.boolean_m
 _WHERE = frozenset({"numpy.where", "tensorflow.where"})
 _SERVES = frozenset({"get", "post", "put", "route"})
 _PASSES_BATCHES = frozenset({"cache", "prefetch", "repeat", "shuffle", "skip", "take"})
+_SIGNATURES = ("output_shapes", "output_signature")
+_FIXES = (
+    "tensorflow.ensure_shape",
+    "tensorflow.image.random_crop",
+    "tensorflow.image.resize",
+    "tensorflow.io.FixedLenFeature",
+    "tensorflow.pad",
+)
+"""What examples are given one size with, unless something else in their making leaves it open."""
+_LEAVES_OPEN = (
+    "tensorflow.io.FixedLenSequenceFeature",
+    "tensorflow.io.RaggedFeature",
+    "tensorflow.io.VarLenFeature",
+    "tensorflow.io.decode_raw",
+    "tensorflow.io.parse_tensor",
+    "tensorflow.sparse.to_dense",
+)
 _WANT_SIZE = frozenset({"keras.backend.int_shape", "len", "tensorflow.unstack"})
 """Functions that need to know the size of what they are given first, if of nothing else."""
 _RAGGED = ("tensorflow.RaggedTensor.from_", "tensorflow.ragged.constant", "tensorflow.ragged.stack")
@@ -176,7 +193,8 @@ class VaryingShapes:
     def _result(self, call: ast.Call, at: ast.AST, hops: int) -> _Found | None:
         first = call.args[0] if call.args else None
         if self._names.is_any(call.func, _KEEPS_SHAPE) and first is not None:
-            return self._tensor(first, at, hops - 1) or self._list(first, at, hops - 1)
+            found = self._tensor(first, at, hops - 1) or self._list(first, at, hops - 1)
+            return None if self._reads_fields(call, first) else found
         if self._names.is_any(call.func, _STACKS) and first is not None:
             return self._grown_list(first, at)
         picks = self._names.is_any(call.func, _PICKS)
@@ -192,6 +210,16 @@ class VaryingShapes:
             sized = argument(call, 2, "shape") is not None
             return None if sized else self._changing(call, ShapedBy.SEQUENCE, at)
         return None
+
+    def _reads_fields(self, call: ast.Call, words: ast.expr) -> bool:
+        """Whether the words of a line are numbers: `np.array(line.split(), dtype=float)`."""
+        if isinstance(words, ast.Name):
+            binding = self._bindings.only(words)
+            words = binding.value if binding is not None and binding.value else words
+        split = isinstance(words, ast.Call) and getattr(words.func, "attr", "") == "split"
+        above = self._tree.parent(call)
+        cast = isinstance(above, ast.Attribute) and above.attr == "astype"
+        return split and (cast or argument(call, 1, "dtype") is not None)
 
     def _subscript(self, part: ast.Subscript, at: ast.AST, hops: int) -> _Found | None:
         if self._values.of(part.value).kind in (Kind.LIST, Kind.PATHS):
@@ -349,7 +377,29 @@ class VaryingShapes:
         if isinstance(shapes, ast.Tuple) and path and path[-1] < len(shapes.elts):
             several = all(isinstance(each, (ast.List, ast.Tuple)) for each in shapes.elts)
             shapes = shapes.elts[path[-1]] if several else shapes
-        return shapes is None or any(map(_is_open, ast.walk(shapes)))
+        if shapes is None:
+            return not self._is_fixed(chain, place)
+        return any(map(_is_open, ast.walk(shapes)))
+
+    def _is_fixed(self, chain: Chain, place: int) -> bool:
+        """Whether examples are of one size: by a generator's signature, a feature, a crop."""
+        maps = [each for each in chain.steps[:place] if each.method == "map"]
+        made = chain.source.node
+        if chain.source.kind is From.GENERATOR and isinstance(made, ast.Call) and not maps:
+            named = (each.value for each in made.keywords if each.arg in _SIGNATURES)
+            signature = next(named, None)
+            return signature is not None and not any(map(_is_open, ast.walk(signature)))
+        fixes = False
+        for step in maps:
+            given = step.argument("map_func")
+            function = self._functions.function(given) if given is not None else None
+            for each in self._functions.body(function) if function is not None else ():
+                if isinstance(each, ast.Attribute):
+                    name = self._names.qualified(each) or ""
+                    if name.startswith(_LEAVES_OPEN):
+                        return False
+                    fixes = fixes or name.startswith(_FIXES) or each.attr == "set_shape"
+        return fixes
 
     def _changing(self, part: ast.expr, by: ShapedBy, at: ast.AST) -> _Found | None:
         """The innermost loop of many rounds in which an expression is about something else."""
