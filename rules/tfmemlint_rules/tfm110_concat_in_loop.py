@@ -27,8 +27,8 @@ Safe where `out` starts as a tensor for `tf.concat`, as an array for NumPy, and 
 in each round: the start becomes the list's first element, so values, order and dtype stay, no
 rounds included. Unsafe where the start is a Python list, which no rounds would leave as it is, or
 where it is not known what makes the tensors that are added. Not offered in a loop of a graph, where
-the size of `out` is asked for, where what is added comes first or is an array that may be written
-to again, where only the first round makes `out`, or for `self.out`.
+the size of `out` is asked for, where what is added comes first or may be a variable, an array that
+is written to again or a Python number, where only the first round makes `out`, or for `self.out`.
 
 ## When to ignore it
 When the rounds are few, or what they add is small and no gradient is taken. The rule is silent on
