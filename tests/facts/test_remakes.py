@@ -146,3 +146,30 @@ for x in xs:
     assert found.loop is not None
     assert found.made is not None
     assert not file.tf.remakes.same_before(found.made, found.loop)
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ("model.add_block(n)", 0),
+        ("model.layers[n].trainable = True", 0),
+        ("other.add_block(n)", 1),
+        ("model.save(n)", 1),
+        ("size = len(model.layers[n].trainable)", 1),
+    ],
+)
+def test_a_model_that_the_loop_rebuilds_wants_another_function(change: str, expected: int) -> None:
+    source = f"""
+import tensorflow as tf
+
+def make(net):
+    return tf.function(lambda x: net(x))
+
+def train(model, other, data):
+    for n in range(20):
+        {change}
+        step = make(model)
+        for x in data:
+            step(x)
+"""
+    assert len(File("a.py", source).tf.remakes.all) == expected

@@ -324,6 +324,7 @@ class Remakes:
         loop = self._many(maker, used)
         if loop is not None:
             private = any(self._renews(name, calls, self._extent(loop)) for name in read)
+            private = private or self._is_rebuilt(read, calls, loop)
             return None if private else Remake(made, maker, used, loop, None)
         within = self._tree.function(maker)
         if within is not self._tree.function(used) or not isinstance(within, ast.FunctionDef):
@@ -500,6 +501,18 @@ class Remakes:
             for each in ast.walk(self._extent(loop))
         )
 
+    def _is_rebuilt(self, read: list[ast.Name], calls: list[ast.Call], loop: Loop) -> bool:
+        """Whether a loop gives a model another structure, for which its graphs would be stale."""
+        taken = (self._taken(call, name) for call in calls for name in read)
+        names = {_root(each) for each in (*read, *taken) if each is not None} - {""}
+        for node in ast.walk(loop.node):
+            if isinstance(node, ast.Attribute) and _root(node) in names:
+                freezes = node.attr == "trainable" and isinstance(node.ctx, ast.Store)
+                done = isinstance(self._tree.statement(node), ast.Expr)
+                if freezes or (done and node.attr.partition("_")[0] in _REBUILDS):
+                    return True
+        return False
+
     def _attribute(self, name: ast.Name) -> ast.Attribute | None:
         above = self._tree.parent(name)
         return above if isinstance(above, ast.Attribute) else None
@@ -527,6 +540,8 @@ _MUTATES = frozenset(
     {"add", "append", "clear", "discard", "extend", "insert", "pop", "popleft", "remove"}
     | {"appendleft", "setdefault", "sort", "update", "write"}
 )
+_REBUILDS = frozenset({"add", "freeze", "grow", "insert", "pop", "remove", "unfreeze"})
+"""What the names of methods begin with that change which layers a model has, or trains."""
 _SPEAKS = frozenset({"input", "next", "open", "print"})
 _PYTHON_STATE = ("datetime.", "itertools.count", "numpy.random.", "random.", "time.", "uuid.")
 
