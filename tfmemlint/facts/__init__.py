@@ -124,358 +124,228 @@ class TensorFlow:
 
     def __init__(self, module: ast.Module, imported: Imported | None = None) -> None:
         self.tree = Tree(module)
-        self._imported = imported
+        self.imported = imported
+        """What the files that this one imports have to say; None where they are not asked."""
 
     @cached_property
     def bindings(self) -> Bindings:
         """Where names get their values."""
-        return Bindings(self.tree)
+        return Bindings(self)
 
     @cached_property
     def names(self) -> Names:
         """What expressions refer to."""
-        return Names(self.tree, self.bindings)
+        return Names(self)
 
     @cached_property
     def functions(self) -> Functions:
         """The functions of the module and their calls."""
-        return Functions(self.tree, self.bindings, self.names)
+        return Functions(self)
 
     @cached_property
     def imports(self) -> Imports:
         """What the files that this one imports say of themselves."""
-        return Imports(self.tree, self.bindings, self.functions, self._imported)
+        return Imports(self)
 
     @cached_property
     def factories(self) -> Factories:
         """What makes traced functions for other files."""
-        return Factories(
-            self.tree, self.bindings, self.functions, self.tracing, self.uses, self.remakes
-        )
+        return Factories(self)
 
     @cached_property
     def flow(self) -> Flow:
         """How values travel through assignments, arguments and attributes."""
-        return Flow(self.tree, self.bindings, self.functions)
+        return Flow(self)
 
     @cached_property
     def datasets(self) -> Datasets:
         """The tf.data pipelines."""
-        return Datasets(self.tree, self.bindings, self.names, self.functions, self.flow)
+        return Datasets(self)
 
     @cached_property
     def consumers(self) -> Consumers:
         """Where pipelines end up."""
-        return Consumers(self.tree, self.names, self.functions, self.datasets)
+        return Consumers(self)
 
     @cached_property
     def values(self) -> Values:
         """What expressions hold."""
-        return Values(self.names, self.functions, self.flow, self.datasets.is_dataset)
+        return Values(self)
 
     @cached_property
     def mappings(self) -> Mappings:
         """What the functions given to pipelines make of their elements."""
-        return Mappings(self.names, self.functions, self.values)
+        return Mappings(self)
 
     @cached_property
     def elements(self) -> Elements:
         """What the elements of pipelines are."""
-        return Elements(self.names, self.flow, self.values, self.mappings)
+        return Elements(self)
 
     @cached_property
     def caches(self) -> Caches:
         """What caches keep of maps before them."""
-        return Caches(self.datasets, self.elements)
+        return Caches(self)
 
     @cached_property
     def epochs(self) -> Epochs:
         """What pipelines give each time they are read."""
-        return Epochs(self.names, self.values, self.mappings, self.elements)
+        return Epochs(self)
 
     @cached_property
     def processors(self) -> Processors:
         """What is made of the number of processors."""
-        return Processors(self.names, self.flow, self.values)
+        return Processors(self)
 
     @cached_property
     def loops(self) -> Loops:
         """The loops, and what grows in them."""
-        return Loops(self.tree, self.bindings, self.names, self.values)
+        return Loops(self)
 
     @cached_property
     def tracing(self) -> Tracing:
         """Which code runs as a graph."""
-        return Tracing(self.tree, self.names, self.functions, self.datasets.is_dataset)
+        return Tracing(self)
 
     @cached_property
     def tapes(self) -> Tapes:
         """The gradient tapes."""
-        return Tapes(self.tree, self.bindings, self.names)
+        return Tapes(self)
 
     @cached_property
     def tensors(self) -> Tensors:
         """Which expressions of traced code are tensors."""
-        return Tensors(self.tree, self.bindings, self.names, self.values, self.tracing)
+        return Tensors(self)
 
     @cached_property
     def dtypes(self) -> Dtypes:
         """Whose dtype tensors have."""
-        return Dtypes(self.bindings, self.names, self.values, self.tensors)
+        return Dtypes(self)
 
     @cached_property
     def graph_loops(self) -> GraphLoops:
         """What the loops of traced code are in the graph."""
-        return GraphLoops(
-            self.tree,
-            self.bindings,
-            self.names,
-            self.functions,
-            self.values,
-            self.tracing,
-            self.tensors,
-        )
+        return GraphLoops(self)
 
     @cached_property
     def trips(self) -> Trips:
         """How often Python runs the loops of traced code."""
-        return Trips(
-            self.tree,
-            self.bindings,
-            self.names,
-            self.functions,
-            self.values,
-            self.loops,
-            self.tensors,
-            self.graph_loops,
-        )
+        return Trips(self)
 
     @cached_property
     def unrollings(self) -> Unrollings:
         """The loops that tracing writes out."""
-        return Unrollings(
-            self.tree,
-            self.bindings,
-            self.names,
-            self.functions,
-            self.datasets,
-            self.values,
-            self.loops,
-            self.tracing,
-            self.tensors,
-            self.graph_loops,
-            self.pulls,
-            self.trips,
-        )
+        return Unrollings(self)
 
     @cached_property
     def accumulations(self) -> Accumulations:
         """The lists that loops of traced code fill."""
-        return Accumulations(
-            self.tree,
-            self.bindings,
-            self.names,
-            self.functions,
-            self.values,
-            self.loops,
-            self.tracing,
-            self.tensors,
-            self.graph_loops,
-        )
+        return Accumulations(self)
 
     @cached_property
     def loop_bodies(self) -> LoopBodies:
         """What the bodies of loops ask of Python."""
-        return LoopBodies(
-            self.tree, self.bindings, self.names, self.functions, self.values, self.tensors
-        )
+        return LoopBodies(self)
 
     @cached_property
     def lengths(self) -> Lengths:
         """How many elements pipelines have."""
-        return Lengths(self.names, self.datasets, self.values)
+        return Lengths(self)
 
     @cached_property
     def loading(self) -> Loading:
         """The lists that hold what a loop loads from files."""
-        return self._loading(anywhere=False)
+        return Loading(self, anywhere=False)
 
-    def _loading(self, *, anywhere: bool) -> Loading:
-        return Loading(
-            self.tree,
-            self.bindings,
-            self.names,
-            self.functions,
-            self.flow,
-            self.loops,
-            self.iterables,
-            self.repeats,
-            self.imports,
-            anywhere=anywhere,
-        )
+    @cached_property
+    def loading_anywhere(self) -> Loading:
+        """The same, in code that runs again and again, too."""
+        return Loading(self, anywhere=True)
 
     @cached_property
     def generators(self) -> Generators:
         """What the generators of pipelines load."""
-        return Generators(
-            self.tree,
-            self.bindings,
-            self.names,
-            self.functions,
-            self.values,
-            self._loading(anywhere=True),
-            self.repeats,
-        )
+        return Generators(self)
 
     @cached_property
     def iterables(self) -> Iterables:
         """How much of the data loops go over."""
-        return Iterables(self.tree, self.bindings, self.names, self.flow, self.values)
+        return Iterables(self)
 
     @cached_property
     def rebuilds(self) -> Rebuilds:
         """The pipelines that loops make anew or longer."""
-        return Rebuilds(self.tree, self.bindings, self.datasets, self.loops, self.consumers)
+        return Rebuilds(self)
 
     @cached_property
     def repeats(self) -> Repeats:
         """Which code runs for each batch or example."""
-        return Repeats(
-            self.tree, self.bindings, self.names, self.functions, self.loops, self.tracing
-        )
+        return Repeats(self)
 
     @cached_property
     def uses(self) -> Uses:
         """Where values end up."""
-        return Uses(self.tree, self.bindings, self.functions)
+        return Uses(self)
 
     @cached_property
     def captures(self) -> Captures:
         """The arrays that graphs hold copies of."""
-        return Captures(
-            self.tree,
-            self.bindings,
-            self.names,
-            self.functions,
-            self.values,
-            self.tensors,
-            self.tracing,
-        )
+        return Captures(self)
 
     @cached_property
     def symbolic(self) -> Symbolic:
         """Which expressions are tensors only while code is traced."""
-        return Symbolic(
-            self.tree,
-            self.bindings,
-            self.names,
-            self.functions,
-            self.flow,
-            self.values,
-            self.tracing,
-            self.tensors,
-        )
+        return Symbolic(self)
 
     @cached_property
     def escapes(self) -> Escapes:
         """The lists that keep what was traced."""
-        return Escapes(
-            self.tree, self.bindings, self.names, self.functions, self.tracing, self.symbolic
-        )
+        return Escapes(self)
 
     @cached_property
     def pulls(self) -> Pulls:
         """Where tracing goes over datasets."""
-        return Pulls(
-            self.tree, self.names, self.functions, self.flow, self.datasets, self.graph_loops
-        )
+        return Pulls(self)
 
     @cached_property
     def remakes(self) -> Remakes:
         """The traced functions that are made again and again."""
-        return Remakes(
-            self.tree,
-            self.bindings,
-            self.names,
-            self.functions,
-            self.values,
-            self.loops,
-            self.tracing,
-            self.uses,
-            self.imports,
-        )
+        return Remakes(self)
 
     @cached_property
     def joins(self) -> Joins:
         """The arrays that grow by being joined to more."""
-        return Joins(
-            self.tree,
-            self.bindings,
-            self.names,
-            self.values,
-            self.functions,
-            self.loops,
-            self.tapes,
-        )
+        return Joins(self)
 
     @cached_property
     def anew(self) -> MadeAnew:
         """The models that loops make anew and drop again."""
-        return MadeAnew(
-            self.tree,
-            self.bindings,
-            self.names,
-            self.functions,
-            self.values,
-            self.loops,
-            self.tracing,
-            self.uses,
-        )
+        return MadeAnew(self)
 
     @cached_property
     def custom_gradients(self) -> CustomGradients:
         """What has TensorFlow keep graphs for good."""
-        return CustomGradients(self.tree, self.bindings, self.names, self.functions, self.flow)
+        return CustomGradients(self)
 
     @cached_property
     def time_steps(self) -> TimeSteps:
         """The lengths of sequences."""
-        return TimeSteps(self.tree, self.bindings, self.names, self.values)
+        return TimeSteps(self)
 
     @cached_property
     def retraces(self) -> Retraces:
         """Where traced functions are given other numbers each time."""
-        return Retraces(
-            self.tree,
-            self.bindings,
-            self.names,
-            self.functions,
-            self.values,
-            self.loops,
-            self.tracing,
-            self.tensors,
-        )
+        return Retraces(self)
 
     @cached_property
     def sequences(self) -> Sequences:
         """How long Python lists get."""
-        return Sequences(self.tree, self.bindings, self.names, self.functions)
+        return Sequences(self)
 
     @cached_property
     def varying_shapes(self) -> VaryingShapes:
         """Where traced functions are given tensors of other shapes each time."""
-        return VaryingShapes(
-            self.tree,
-            self.bindings,
-            self.names,
-            self.functions,
-            self.datasets,
-            self.values,
-            self.loops,
-            self.tracing,
-            self.retraces,
-            self.sequences,
-        )
+        return VaryingShapes(self)
 
     @cached_property
     def is_test(self) -> bool:
@@ -485,14 +355,14 @@ class TensorFlow:
     @cached_property
     def ops(self) -> Ops:
         """Which code is made of TensorFlow operations."""
-        return Ops(self.names, self.functions)
+        return Ops(self)
 
     @cached_property
     def passes(self) -> Passes:
         """Where arrays go through models."""
-        return Passes(self.bindings, self.names, self.functions, self.flow, self.values, self.tapes)
+        return Passes(self)
 
     @cached_property
     def wholes(self) -> Wholes:
         """Which arrays hold all rows."""
-        return Wholes(self.tree, self.names, self.functions, self.values)
+        return Wholes(self)

@@ -5,19 +5,19 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from tfmemlint.facts.bindings import Binding, Bindings, How
-from tfmemlint.facts.functions import Functions, default
-from tfmemlint.facts.graph_loops import GraphLoops, InGraph
+from tfmemlint.facts.bindings import Binding, How
+from tfmemlint.facts.functions import default
+from tfmemlint.facts.graph_loops import InGraph
 from tfmemlint.facts.kinds import Kind
-from tfmemlint.facts.loops import Growth, Loop, Loops, Over
+from tfmemlint.facts.loops import Growth, Loop, Over
 from tfmemlint.facts.makers import argument
-from tfmemlint.facts.names import Names
-from tfmemlint.facts.tensors import Tensors
-from tfmemlint.facts.tracing import TracedBy, Tracing
-from tfmemlint.facts.tree import Tree, same_code
-from tfmemlint.facts.values import Values
+from tfmemlint.facts.tracing import TracedBy
+from tfmemlint.facts.tree import same_code
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 4
 
@@ -60,27 +60,16 @@ class Accumulated(NamedTuple):
 class Accumulations:
     """The lists of tensors that traced code accumulates."""
 
-    def __init__(
-        self,
-        tree: Tree,
-        bindings: Bindings,
-        names: Names,
-        functions: Functions,
-        values: Values,
-        loops: Loops,
-        tracing: Tracing,
-        tensors: Tensors,
-        graph_loops: GraphLoops,
-    ) -> None:
-        self._tree = tree
-        self._bindings = bindings
-        self._names = names
-        self._functions = functions
-        self._values = values
-        self._loops = loops
-        self._tracing = tracing
-        self._tensors = tensors
-        self._graph_loops = graph_loops
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._functions = tf.functions
+        self._values = tf.values
+        self._loops = tf.loops
+        self._tracing = tf.tracing
+        self._tensors = tf.tensors
+        self._graph_loops = tf.graph_loops
 
     @cached_property
     def all(self) -> tuple[Accumulated, ...]:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import ast
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from tfmemlint.facts.bindings import Bindings
-from tfmemlint.facts.functions import Functions
 from tfmemlint.facts.kinds import Kind
-from tfmemlint.facts.loops import Loop, Loops
+from tfmemlint.facts.loops import Loop
 from tfmemlint.facts.makers import MODELS
-from tfmemlint.facts.names import Names
-from tfmemlint.facts.tracing import Tracing
-from tfmemlint.facts.tree import FUNCTIONS, FunctionNode, Tree, within
-from tfmemlint.facts.uses import Uses
-from tfmemlint.facts.values import Values
+from tfmemlint.facts.tree import FUNCTIONS, FunctionNode, within
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
 
 FEWEST = 2
 """Rounds that are worth a word at all."""
@@ -56,25 +53,15 @@ class Anew(NamedTuple):
 class MadeAnew:
     """What is made in every round of a loop, traced there without training, and dropped."""
 
-    def __init__(
-        self,
-        tree: Tree,
-        bindings: Bindings,
-        names: Names,
-        functions: Functions,
-        values: Values,
-        loops: Loops,
-        tracing: Tracing,
-        uses: Uses,
-    ) -> None:
-        self._tree = tree
-        self._bindings = bindings
-        self._names = names
-        self._functions = functions
-        self._values = values
-        self._loops = loops
-        self._tracing = tracing
-        self._uses = uses
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._functions = tf.functions
+        self._values = tf.values
+        self._loops = tf.loops
+        self._tracing = tf.tracing
+        self._uses = tf.uses
         self._called_in: dict[FunctionNode, tuple[Loop, int | None] | None] = {}
 
     @cached_property

@@ -7,9 +7,12 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from enum import Enum
 from itertools import chain
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tfmemlint.facts.tree import COMPREHENSIONS, FUNCTIONS, LOOPS, ScopeNode, Tree, same_code
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
 
 
 class How(Enum):
@@ -41,8 +44,8 @@ class Binding(NamedTuple):
 class Bindings:
     """Every binding of a file, and the ones that may give a use its value."""
 
-    def __init__(self, tree: Tree) -> None:
-        self._tree = tree
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
         self._scopes: dict[ScopeNode, dict[str, list[Binding]]] = {}
         self._homes: dict[tuple[ScopeNode, str], ScopeNode | None] = {}
         self._reaching: dict[ast.AST, tuple[Binding, ...]] = {}
@@ -51,12 +54,12 @@ class Bindings:
         self._readers: dict[tuple[ScopeNode, str], dict[Binding, list[ast.Name]]] = {}
         self._loads: dict[tuple[ScopeNode, str], list[ast.Name]] | None = None
         elsewhere: dict[tuple[ScopeNode, str], ScopeNode] = {}
-        for declaration in tree.all(ast.Global, ast.Nonlocal):
-            scope = tree.scope(declaration)
-            home = tree.module if isinstance(declaration, ast.Global) else tree.scope(scope)
+        for declaration in tf.tree.all(ast.Global, ast.Nonlocal):
+            scope = tf.tree.scope(declaration)
+            home = tf.tree.module if isinstance(declaration, ast.Global) else tf.tree.scope(scope)
             elsewhere.update({(scope, name): home for name in declaration.names})
         scopes, scope_bound_in = self._scopes, self._scope_bound_in
-        for binding in _all_bindings(tree):
+        for binding in _all_bindings(tf.tree):
             name, _, node, _, _ = binding
             scope = scope_bound_in(node)
             if elsewhere:

@@ -6,10 +6,13 @@ import ast
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from itertools import takewhile
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from tfmemlint.facts.datasets import BATCHING, Chain, Datasets
-from tfmemlint.facts.elements import Elements, Passage
+from tfmemlint.facts.datasets import BATCHING, Chain
+from tfmemlint.facts.elements import Passage
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
 
 _PLACING = frozenset({"prefetch", "repeat", "shard", "shuffle", "skip", "take"})
 _PASSES_CAST = _PLACING | {"batch"}
@@ -29,9 +32,9 @@ class Cached(NamedTuple):
 class Caches:
     """The caches of a file that hold what would be smaller before a `map`."""
 
-    def __init__(self, datasets: Datasets, elements: Elements) -> None:
-        self._datasets = datasets
-        self._elements = elements
+    def __init__(self, tf: TensorFlow) -> None:
+        self._datasets = tf.datasets
+        self._elements = tf.elements
 
     @cached_property
     def casts(self) -> Mapping[ast.Call, tuple[Cached, ...]]:

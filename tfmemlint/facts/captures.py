@@ -5,16 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from tfmemlint.facts.bindings import Binding, Bindings, How
-from tfmemlint.facts.functions import Functions
+from tfmemlint.facts.bindings import Binding, How
 from tfmemlint.facts.kinds import Kind, Value
-from tfmemlint.facts.names import Names
-from tfmemlint.facts.tensors import Tensors
-from tfmemlint.facts.tracing import RUNS_PYTHON, Tracing
-from tfmemlint.facts.tree import FunctionNode, Tree
-from tfmemlint.facts.values import Values
+from tfmemlint.facts.tracing import RUNS_PYTHON
+from tfmemlint.facts.tree import FunctionNode
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
 
 _CONVERTS = ("keras.ops.", "tensorflow.")
 _LEAVES_PYTHON = ("tensorflow.data.", "tensorflow.debugging.", "tensorflow.print")
@@ -49,23 +48,14 @@ class Capture(NamedTuple):
 class Captures:
     """The arrays that graphs hold copies of."""
 
-    def __init__(
-        self,
-        tree: Tree,
-        bindings: Bindings,
-        names: Names,
-        functions: Functions,
-        values: Values,
-        tensors: Tensors,
-        tracing: Tracing,
-    ) -> None:
-        self._tree = tree
-        self._bindings = bindings
-        self._names = names
-        self._functions = functions
-        self._values = values
-        self._tensors = tensors
-        self._tracing = tracing
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._functions = tf.functions
+        self._values = tf.values
+        self._tensors = tf.tensors
+        self._tracing = tf.tracing
 
     @cached_property
     def all(self) -> tuple[Capture, ...]:

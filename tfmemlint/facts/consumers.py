@@ -6,13 +6,14 @@ import ast
 from collections.abc import Iterable, Iterator
 from enum import Enum
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from tfmemlint.facts.datasets import METHODS, SOURCES, Chain, Datasets, From
-from tfmemlint.facts.functions import Functions
+from tfmemlint.facts.datasets import METHODS, SOURCES, Chain, From
 from tfmemlint.facts.makers import WRAPS_ITERABLE
-from tfmemlint.facts.names import Names
-from tfmemlint.facts.tree import FunctionNode, LoopNode, Tree, within
+from tfmemlint.facts.tree import FunctionNode, LoopNode, within
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
 
 _MAX_CALLS = 5
 
@@ -53,11 +54,11 @@ class Consumers:
     What a function of the module takes, or gives to callers in sight, has not ended there.
     """
 
-    def __init__(self, tree: Tree, names: Names, functions: Functions, datasets: Datasets) -> None:
-        self._tree = tree
-        self._names = names
-        self._functions = functions
-        self._datasets = datasets
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._names = tf.names
+        self._functions = tf.functions
+        self._datasets = tf.datasets
 
     @cached_property
     def ends(self) -> tuple[End, ...]:

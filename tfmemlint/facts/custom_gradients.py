@@ -6,12 +6,14 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from tfmemlint.facts.bindings import Bindings, How
-from tfmemlint.facts.flow import Flow, Frame
-from tfmemlint.facts.functions import Functions
-from tfmemlint.facts.names import Names
-from tfmemlint.facts.tree import FUNCTIONS, FunctionNode, Tree, within
+from tfmemlint.facts.bindings import How
+from tfmemlint.facts.flow import Frame
+from tfmemlint.facts.tree import FUNCTIONS, FunctionNode, within
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
 
 DECORATORS = frozenset({"keras.ops.custom_gradient", "tensorflow.custom_gradient"})
 _ACTIVATIONS = frozenset({"silu", "swish"})
@@ -34,14 +36,12 @@ _MAX_HOPS = 4
 class CustomGradients:
     """Where a module's models and traced functions have custom gradients."""
 
-    def __init__(
-        self, tree: Tree, bindings: Bindings, names: Names, functions: Functions, flow: Flow
-    ) -> None:
-        self._tree = tree
-        self._bindings = bindings
-        self._names = names
-        self._functions = functions
-        self._flow = flow
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._functions = tf.functions
+        self._flow = tf.flow
 
     @cached_property
     def any(self) -> bool:

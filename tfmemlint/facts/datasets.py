@@ -6,13 +6,14 @@ import ast
 from collections.abc import Iterator
 from enum import Enum
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from tfmemlint.facts.bindings import Bindings, How, element
-from tfmemlint.facts.flow import Flow, Frame, Origin
-from tfmemlint.facts.functions import Functions
-from tfmemlint.facts.names import Names
-from tfmemlint.facts.tree import FunctionNode, Tree
+from tfmemlint.facts.bindings import How, element
+from tfmemlint.facts.flow import Frame, Origin
+from tfmemlint.facts.tree import FunctionNode
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
 
 _MAX_ALTERNATIVES = 8
 """Ways through `if` branches and callers that are kept apart for one pipeline."""
@@ -218,14 +219,12 @@ class Chain(NamedTuple):
 class Datasets:
     """The tf.data pipelines of a module."""
 
-    def __init__(
-        self, tree: Tree, bindings: Bindings, names: Names, functions: Functions, flow: Flow
-    ) -> None:
-        self._tree = tree
-        self._bindings = bindings
-        self._names = names
-        self._functions = functions
-        self._flow = flow
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._functions = tf.functions
+        self._flow = tf.flow
         self._known: dict[tuple[ast.expr, Frame | None], tuple[Chain, ...]] = {}
         self._depth = 0
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from tfmemlint.facts import makers
-from tfmemlint.facts.bindings import Bindings, How
+from tfmemlint.facts.bindings import How
 from tfmemlint.facts.kinds import Kind
-from tfmemlint.facts.names import Names
-from tfmemlint.facts.tensors import Tensors
-from tfmemlint.facts.values import Values
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
 
 _MAX_DEPTH = 20
 
@@ -50,11 +51,11 @@ _HAS_DTYPE_OF = {
 class Dtypes:
     """Dtypes, followed backwards through the operations that keep them."""
 
-    def __init__(self, bindings: Bindings, names: Names, values: Values, tensors: Tensors) -> None:
-        self._bindings = bindings
-        self._names = names
-        self._values = values
-        self._tensors = tensors
+    def __init__(self, tf: TensorFlow) -> None:
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._values = tf.values
+        self._tensors = tf.tensors
 
     def of(self, expression: ast.expr, known: Callable[[ast.Name], bool]) -> ast.expr | str | None:
         """What surely has the dtype of an expression: other expressions, or a dtype's own name.

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tfmemlint.facts.datasets import BATCHING, Chain, From, Step
-from tfmemlint.facts.flow import Flow
 from tfmemlint.facts.held import (
     UNKNOWN,
     Held,
@@ -24,9 +23,9 @@ from tfmemlint.facts.held import (
 )
 from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.makers import CATALOGUE, argument
-from tfmemlint.facts.mapped import Mappings
-from tfmemlint.facts.names import Names
-from tfmemlint.facts.values import Values
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
 
 _KEEPS = frozenset(
     {
@@ -87,11 +86,11 @@ class Passage(NamedTuple):
 class Elements:
     """The elements of the pipelines of a module."""
 
-    def __init__(self, names: Names, flow: Flow, values: Values, mappings: Mappings) -> None:
-        self._names = names
-        self._flow = flow
-        self._values = values
-        self._mappings = mappings
+    def __init__(self, tf: TensorFlow) -> None:
+        self._names = tf.names
+        self._flow = tf.flow
+        self._values = tf.values
+        self._mappings = tf.mappings
 
     def entering(self, chain: Chain, place: int) -> Held:
         """What goes into the step at a place of a chain, or comes out of the last one."""

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ast
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from tfmemlint.facts.datasets import BATCHING, Chain, From, Source
-from tfmemlint.facts.elements import Elements
 from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.makers import argument
-from tfmemlint.facts.mapped import Mapped, Mappings
-from tfmemlint.facts.names import Names
-from tfmemlint.facts.values import Values
+from tfmemlint.facts.mapped import Mapped
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
 
 _SAME_OF_SAME = BATCHING | {
     "assert_cardinality",
@@ -45,13 +46,11 @@ class Again(Enum):
 class Epochs:
     """What the pipelines of a module give each time they are read."""
 
-    def __init__(
-        self, names: Names, values: Values, mappings: Mappings, elements: Elements
-    ) -> None:
-        self._names = names
-        self._values = values
-        self._mappings = mappings
-        self._elements = elements
+    def __init__(self, tf: TensorFlow) -> None:
+        self._names = tf.names
+        self._values = tf.values
+        self._mappings = tf.mappings
+        self._elements = tf.elements
 
     def again(self, chain: Chain, end: int) -> Again:
         """What the first steps of a chain, up to a place, give when they are read again."""

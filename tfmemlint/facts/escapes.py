@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from tfmemlint.facts.bindings import Binding, Bindings, How
-from tfmemlint.facts.functions import Functions
-from tfmemlint.facts.names import Names
-from tfmemlint.facts.symbolic import Symbolic
-from tfmemlint.facts.tracing import KERAS_TRACED, Tracing
-from tfmemlint.facts.tree import FUNCTIONS, Tree
+from tfmemlint.facts.bindings import Binding, How
+from tfmemlint.facts.tracing import KERAS_TRACED
+from tfmemlint.facts.tree import FUNCTIONS
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 4
 _ADDS = {
@@ -51,21 +51,13 @@ class Escape(NamedTuple):
 class Escapes:
     """The lists made outside traced code that traced code makes longer, and nothing shorter."""
 
-    def __init__(
-        self,
-        tree: Tree,
-        bindings: Bindings,
-        names: Names,
-        functions: Functions,
-        tracing: Tracing,
-        symbolic: Symbolic,
-    ) -> None:
-        self._tree = tree
-        self._bindings = bindings
-        self._names = names
-        self._functions = functions
-        self._tracing = tracing
-        self._symbolic = symbolic
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._functions = tf.functions
+        self._tracing = tf.tracing
+        self._symbolic = tf.symbolic
 
     @cached_property
     def all(self) -> tuple[Escape, ...]:

@@ -5,34 +5,26 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from tfmemlint.facts.bindings import Bindings, How
-from tfmemlint.facts.functions import Functions
+from tfmemlint.facts.bindings import How
 from tfmemlint.facts.imports import Factory
-from tfmemlint.facts.remakes import Made, Remakes, is_plain
-from tfmemlint.facts.tracing import Tracing
-from tfmemlint.facts.tree import Tree
-from tfmemlint.facts.uses import Uses
+from tfmemlint.facts.remakes import Made, is_plain
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
 
 
 class Factories:
     """What makes a traced function and returns it, or makes one to call it there and then."""
 
-    def __init__(
-        self,
-        tree: Tree,
-        bindings: Bindings,
-        functions: Functions,
-        tracing: Tracing,
-        uses: Uses,
-        remakes: Remakes,
-    ) -> None:
-        self._tree = tree
-        self._bindings = bindings
-        self._functions = functions
-        self._tracing = tracing
-        self._uses = uses
-        self._remakes = remakes
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._functions = tf.functions
+        self._tracing = tf.tracing
+        self._uses = tf.uses
+        self._remakes = tf.remakes
 
     @cached_property
     def all(self) -> Mapping[str, Factory]:

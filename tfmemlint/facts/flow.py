@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from tfmemlint.facts.bindings import Binding, Bindings, How
-from tfmemlint.facts.functions import Functions
-from tfmemlint.facts.tree import FUNCTIONS, FunctionNode, Tree
+from tfmemlint.facts.bindings import Binding, How
+from tfmemlint.facts.tree import FUNCTIONS, FunctionNode
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
 
 _MAX_FRAMES = 5
 _MAX_CALLS = 8
@@ -42,10 +44,10 @@ class Origin(NamedTuple):
 class Flow:
     """Backwards along assignments, arguments and attributes, one step at a time."""
 
-    def __init__(self, tree: Tree, bindings: Bindings, functions: Functions) -> None:
-        self._tree = tree
-        self._bindings = bindings
-        self._functions = functions
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._functions = tf.functions
 
     def origins(
         self, expression: ast.expr, frame: Frame | None = None

@@ -5,10 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from tfmemlint.facts.bindings import Bindings, How, element
-from tfmemlint.facts.names import Names
-from tfmemlint.facts.tree import FUNCTIONS, FunctionNode, Tree, children
+from tfmemlint.facts.bindings import How, element
+from tfmemlint.facts.tree import FUNCTIONS, FunctionNode, children
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 10
 
@@ -36,10 +39,10 @@ KERAS_MODELS = frozenset({"keras.Model", "keras.Sequential"})
 class Functions:
     """The call graph of one module, as far as names, `self` and simple assignments show it."""
 
-    def __init__(self, tree: Tree, bindings: Bindings, names: Names) -> None:
-        self.tree = tree
-        self._bindings = bindings
-        self._names = names
+    def __init__(self, tf: TensorFlow) -> None:
+        self.tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
         self._returns: dict[FunctionNode, tuple[ast.expr, ...]] = {}
         self._definitions: dict[ast.expr, FunctionNode | ast.ClassDef | None] = {}
         self._instances: dict[ast.expr, ast.ClassDef | None] = {}

@@ -7,18 +7,17 @@ import builtins
 from collections.abc import Iterator
 from enum import Enum
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from tfmemlint.facts.bindings import Bindings, How
-from tfmemlint.facts.functions import Functions
+from tfmemlint.facts.bindings import How
 from tfmemlint.facts.iterables import called
 from tfmemlint.facts.kinds import Extent
-from tfmemlint.facts.loading import Gathered, Loading
+from tfmemlint.facts.loading import Gathered
 from tfmemlint.facts.makers import WRAPS_ITERABLE, argument
-from tfmemlint.facts.names import Names
-from tfmemlint.facts.repeats import Repeats
-from tfmemlint.facts.tree import FunctionNode, Tree
-from tfmemlint.facts.values import Values
+from tfmemlint.facts.tree import FunctionNode
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 4
 FROM_GENERATOR = "tensorflow.data.Dataset.from_generator"
@@ -51,23 +50,14 @@ class Hoard(NamedTuple):
 class Generators:
     """The generators that `Dataset.from_generator` is given, as far as they are in sight."""
 
-    def __init__(
-        self,
-        tree: Tree,
-        bindings: Bindings,
-        names: Names,
-        functions: Functions,
-        values: Values,
-        loading: Loading,
-        repeats: Repeats,
-    ) -> None:
-        self._tree = tree
-        self._bindings = bindings
-        self._names = names
-        self._functions = functions
-        self._values = values
-        self._loading = loading
-        self._repeats = repeats
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._functions = tf.functions
+        self._values = tf.values
+        self._loading = tf.loading_anywhere
+        self._repeats = tf.repeats
 
     @cached_property
     def hoards(self) -> tuple[Hoard, ...]:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import ast
 from enum import Enum
+from typing import TYPE_CHECKING
 
-from tfmemlint.facts.bindings import Bindings, How
-from tfmemlint.facts.functions import Functions
+from tfmemlint.facts.bindings import How
 from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.loops import Loop, Over
-from tfmemlint.facts.names import Names
-from tfmemlint.facts.tensors import Tensors
-from tfmemlint.facts.tracing import TracedBy, Tracing
-from tfmemlint.facts.tree import Tree
-from tfmemlint.facts.values import Values
+from tfmemlint.facts.tracing import TracedBy
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 4
 _UNROLLED = frozenset({Over.RANGE, Over.EPOCHS, Over.OFFSETS})
@@ -29,23 +28,14 @@ class InGraph(Enum):
 class GraphLoops:
     """The loops of traced code."""
 
-    def __init__(
-        self,
-        tree: Tree,
-        bindings: Bindings,
-        names: Names,
-        functions: Functions,
-        values: Values,
-        tracing: Tracing,
-        tensors: Tensors,
-    ) -> None:
-        self._tree = tree
-        self._bindings = bindings
-        self._names = names
-        self._functions = functions
-        self._values = values
-        self._tracing = tracing
-        self._tensors = tensors
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._functions = tf.functions
+        self._values = tf.values
+        self._tracing = tf.tracing
+        self._tensors = tf.tensors
 
     def autograph(self, node: ast.AST) -> bool:
         """Whether AutoGraph surely rewrites the loops of the code at `node`.

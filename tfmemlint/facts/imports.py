@@ -6,11 +6,12 @@ import ast
 import sys
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from tfmemlint.facts.bindings import Bindings, How
-from tfmemlint.facts.functions import Functions
-from tfmemlint.facts.tree import Tree
+from tfmemlint.facts.bindings import How
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 5
 
@@ -48,13 +49,11 @@ class Imported(NamedTuple):
 class Imports:
     """The imported functions of a module."""
 
-    def __init__(
-        self, tree: Tree, bindings: Bindings, functions: Functions, imported: Imported | None
-    ) -> None:
-        self._tree = tree
-        self._bindings = bindings
-        self._functions = functions
-        self._imported = imported
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._functions = tf.functions
+        self._imported = tf.imported
 
     @cached_property
     def factories(self) -> tuple[tuple[ast.Call, Factory], ...]:

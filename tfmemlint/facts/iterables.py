@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
 from tfmemlint.facts import makers
-from tfmemlint.facts.bindings import Bindings, How
-from tfmemlint.facts.flow import Flow, Frame, Origin
+from tfmemlint.facts.bindings import How
+from tfmemlint.facts.flow import Frame, Origin
 from tfmemlint.facts.kinds import Kind
-from tfmemlint.facts.names import Names
-from tfmemlint.facts.tree import Tree
-from tfmemlint.facts.values import Values
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
 
 FEW = 32
 """As many as one batch: a literal list of them is no data set."""
@@ -25,14 +26,12 @@ def called(call: ast.Call) -> str | None:
 class Iterables:
     """How much of the data an iterable is."""
 
-    def __init__(
-        self, tree: Tree, bindings: Bindings, names: Names, flow: Flow, values: Values
-    ) -> None:
-        self._tree = tree
-        self._bindings = bindings
-        self._names = names
-        self._flow = flow
-        self._values = values
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._flow = tf.flow
+        self._values = tf.values
 
     def counted(self, node: ast.expr) -> ast.expr | None:
         """`paths` for `range(len(paths))`."""

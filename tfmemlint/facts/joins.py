@@ -5,17 +5,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tfmemlint.facts import makers
-from tfmemlint.facts.bindings import Bindings, How
-from tfmemlint.facts.functions import Functions
+from tfmemlint.facts.bindings import How
 from tfmemlint.facts.kinds import Kind
-from tfmemlint.facts.loops import Loop, Loops
-from tfmemlint.facts.names import Names
-from tfmemlint.facts.tapes import Tape, Tapes
-from tfmemlint.facts.tree import FunctionNode, Tree, same_code, within
-from tfmemlint.facts.values import Values
+from tfmemlint.facts.loops import Loop
+from tfmemlint.facts.tapes import Tape
+from tfmemlint.facts.tree import FunctionNode, same_code, within
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 3
 
@@ -78,23 +78,14 @@ class _Join(NamedTuple):
 class Joins:
     """The arrays of a file that grow by being joined to more."""
 
-    def __init__(
-        self,
-        tree: Tree,
-        bindings: Bindings,
-        names: Names,
-        values: Values,
-        functions: Functions,
-        loops: Loops,
-        tapes: Tapes,
-    ) -> None:
-        self._tree = tree
-        self._bindings = bindings
-        self._names = names
-        self._values = values
-        self._functions = functions
-        self._loops = loops
-        self._tapes = tapes
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._values = tf.values
+        self._functions = tf.functions
+        self._loops = tf.loops
+        self._tapes = tf.tapes
 
     @cached_property
     def all(self) -> tuple[Joined, ...]:

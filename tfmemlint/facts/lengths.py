@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
-from tfmemlint.facts.datasets import Chain, Datasets, From, Source
+from tfmemlint.facts.datasets import Chain, From, Source
 from tfmemlint.facts.flow import Frame
 from tfmemlint.facts.makers import CATALOGUE, argument
-from tfmemlint.facts.names import Names
-from tfmemlint.facts.values import Values
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
 
 _MAKES_MORE = frozenset({"flat_map", "interleave", "unbatch", "window"})
 """The steps that may make more elements of fewer; `repeat` only gives the same ones again."""
@@ -17,10 +19,10 @@ _MAKES_MORE = frozenset({"flat_map", "interleave", "unbatch", "window"})
 class Lengths:
     """Bounds for the number of different elements that pipelines give."""
 
-    def __init__(self, names: Names, datasets: Datasets, values: Values) -> None:
-        self._names = names
-        self._datasets = datasets
-        self._values = values
+    def __init__(self, tf: TensorFlow) -> None:
+        self._names = tf.names
+        self._datasets = tf.datasets
+        self._values = tf.values
 
     def at_most(self, chain: Chain, end: int | None = None) -> int | None:
         """How many elements, or examples in batches, a pipeline surely has at most.

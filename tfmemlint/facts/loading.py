@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from tfmemlint.facts.bindings import Bindings, How, element
+from tfmemlint.facts.bindings import How, element
 from tfmemlint.facts.files import Content, Contents
-from tfmemlint.facts.flow import Flow, Frame, Origin
-from tfmemlint.facts.functions import Functions
-from tfmemlint.facts.imports import Imports
-from tfmemlint.facts.iterables import Iterables, called
-from tfmemlint.facts.loops import Growth, Loop, Loops
-from tfmemlint.facts.names import Names
-from tfmemlint.facts.repeats import Repeats
-from tfmemlint.facts.tree import Tree
+from tfmemlint.facts.flow import Frame, Origin
+from tfmemlint.facts.iterables import called
+from tfmemlint.facts.loops import Growth, Loop
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 8
 
@@ -37,30 +35,17 @@ class Loading:
     With `anywhere` also those of code that is made to run again and again, as generators are.
     """
 
-    def __init__(
-        self,
-        tree: Tree,
-        bindings: Bindings,
-        names: Names,
-        functions: Functions,
-        flow: Flow,
-        loops: Loops,
-        iterables: Iterables,
-        repeats: Repeats,
-        imports: Imports,
-        *,
-        anywhere: bool = False,
-    ) -> None:
-        self._tree = tree
-        self._bindings = bindings
-        self._names = names
-        self._functions = functions
-        self._flow = flow
-        self._loops = loops
-        self._iterables = iterables
-        self._repeats = repeats
+    def __init__(self, tf: TensorFlow, *, anywhere: bool) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._functions = tf.functions
+        self._flow = tf.flow
+        self._loops = tf.loops
+        self._iterables = tf.iterables
+        self._repeats = tf.repeats
         self._anywhere = anywhere
-        self._imports = imports
+        self._imports = tf.imports
 
     def gathered(self, expression: ast.expr) -> Gathered | None:
         """The list an expression is, if it holds an array for each file of a whole data set."""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING
 
-from tfmemlint.facts.bindings import Binding, Bindings, How
-from tfmemlint.facts.functions import Functions
+from tfmemlint.facts.bindings import Binding, How
 from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.loops import Loop
-from tfmemlint.facts.names import Names
-from tfmemlint.facts.tensors import Tensors
-from tfmemlint.facts.tree import FUNCTIONS, Tree, within
-from tfmemlint.facts.values import Values
+from tfmemlint.facts.tree import FUNCTIONS, within
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
 
 _LEAVES_PYTHON = (
     ast.AsyncFor,
@@ -64,21 +64,13 @@ _DATA = frozenset({Kind.ARRAY, Kind.TENSOR, Kind.VARIABLE})
 class LoopBodies:
     """What the bodies of loops ask of Python."""
 
-    def __init__(
-        self,
-        tree: Tree,
-        bindings: Bindings,
-        names: Names,
-        functions: Functions,
-        values: Values,
-        tensors: Tensors,
-    ) -> None:
-        self._tree = tree
-        self._bindings = bindings
-        self._names = names
-        self._functions = functions
-        self._values = values
-        self._tensors = tensors
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._functions = tf.functions
+        self._values = tf.values
+        self._tensors = tf.tensors
 
     def fit_graph(self, loop: Loop, besides: Collection[ast.stmt] = ()) -> bool:
         """Whether a `for` over a range could surely be one graph loop, its variable a tensor.

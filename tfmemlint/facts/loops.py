@@ -6,14 +6,15 @@ import ast
 from collections.abc import Mapping
 from enum import Enum
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from tfmemlint.facts.bindings import Binding, Bindings, How, targets
+from tfmemlint.facts.bindings import Binding, How, targets
 from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.makers import WRAPS_ITERABLE
-from tfmemlint.facts.names import Names
-from tfmemlint.facts.tree import LoopNode, Tree
-from tfmemlint.facts.values import Values
+from tfmemlint.facts.tree import LoopNode
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
 
 
 class Over(Enum):
@@ -78,11 +79,11 @@ class Growth(NamedTuple):
 class Loops:
     """The loops of a file."""
 
-    def __init__(self, tree: Tree, bindings: Bindings, names: Names, values: Values) -> None:
-        self._tree = tree
-        self._bindings = bindings
-        self._names = names
-        self._values = values
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._values = tf.values
         self._known: dict[ast.AST, Loop] = {}
 
     def around(self, node: ast.AST) -> tuple[Loop, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 from functools import reduce
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tfmemlint.facts.functions import Functions
 from tfmemlint.facts.held import (
@@ -29,6 +29,9 @@ from tfmemlint.facts.operations import Effects, Given, Operations
 from tfmemlint.facts.sizes import ARITHMETIC
 from tfmemlint.facts.tree import FunctionNode
 from tfmemlint.facts.values import Values
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
 
 _MAX_DEPTH = 8
 """Calls of functions of the module within each other."""
@@ -60,10 +63,10 @@ class Mapped(NamedTuple):
 class Mappings:
     """The functions of a module, run on elements of which little is known."""
 
-    def __init__(self, names: Names, functions: Functions, values: Values) -> None:
-        self._names = names
-        self._functions = functions
-        self._values = values
+    def __init__(self, tf: TensorFlow) -> None:
+        self._names = tf.names
+        self._functions = tf.functions
+        self._values = tf.values
 
     def of(self, function: ast.expr, element: Held) -> Mapped:
         """What a function makes of an element; a tuple's parts are its arguments."""

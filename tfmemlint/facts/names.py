@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import ast
 from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
 
-from tfmemlint.facts.bindings import Binding, Bindings, How
-from tfmemlint.facts.tree import Tree
+from tfmemlint.facts.bindings import Binding, How
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 20
 
@@ -49,9 +52,9 @@ _STARS = {
 class Names:
     """Canonical names of expressions, through imports, aliases and simple assignments."""
 
-    def __init__(self, tree: Tree, bindings: Bindings) -> None:
-        self._tree = tree
-        self._bindings = bindings
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
         self._known: dict[ast.expr, str | None] = {}
         self._aliases: dict[ast.alias, str | None] = {}
         self._used: dict[tuple[str, ...], bool] = {}

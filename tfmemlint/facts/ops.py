@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from tfmemlint.facts.functions import Functions
 from tfmemlint.facts.makers import argument
-from tfmemlint.facts.names import Names
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 4
 
@@ -15,9 +17,9 @@ _MAX_HOPS = 4
 class Ops:
     """Which code of a module `Dataset.map` could run as it stands."""
 
-    def __init__(self, names: Names, functions: Functions) -> None:
-        self._names = names
-        self._functions = functions
+    def __init__(self, tf: TensorFlow) -> None:
+        self._names = tf.names
+        self._functions = tf.functions
 
     def traceable(
         self, code: Iterable[ast.stmt | ast.expr], symbolic: Iterable[str], hops: int = _MAX_HOPS

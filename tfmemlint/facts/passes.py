@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tfmemlint.facts import makers
-from tfmemlint.facts.bindings import Bindings, How
-from tfmemlint.facts.flow import Flow, Frame
-from tfmemlint.facts.functions import Functions
+from tfmemlint.facts.bindings import How
+from tfmemlint.facts.flow import Frame
 from tfmemlint.facts.kinds import Kind
-from tfmemlint.facts.names import Names
-from tfmemlint.facts.tapes import Tapes
 from tfmemlint.facts.tree import FunctionNode
-from tfmemlint.facts.values import Values
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 10
 
@@ -40,21 +39,13 @@ class Pass(NamedTuple):
 class Passes:
     """Where the arrays of a file go through models."""
 
-    def __init__(
-        self,
-        bindings: Bindings,
-        names: Names,
-        functions: Functions,
-        flow: Flow,
-        values: Values,
-        tapes: Tapes,
-    ) -> None:
-        self._bindings = bindings
-        self._names = names
-        self._functions = functions
-        self._flow = flow
-        self._values = values
-        self._tapes = tapes
+    def __init__(self, tf: TensorFlow) -> None:
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._functions = tf.functions
+        self._flow = tf.flow
+        self._values = tf.values
+        self._tapes = tf.tapes
 
     def is_model(self, callee: ast.expr, frame: Frame | None = None) -> bool:
         """Whether an expression is surely a Keras model, which has `predict`, not a mere layer."""

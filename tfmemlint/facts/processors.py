@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
 from tfmemlint.facts.bindings import How
-from tfmemlint.facts.flow import Flow, Frame
-from tfmemlint.facts.names import Names
-from tfmemlint.facts.values import Values
+from tfmemlint.facts.flow import Frame
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 5
 _COUNTS = frozenset(
@@ -24,10 +26,10 @@ _COUNTS = frozenset(
 class Processors:
     """What a program makes of the number of processors it may use."""
 
-    def __init__(self, names: Names, flow: Flow, values: Values) -> None:
-        self._names = names
-        self._flow = flow
-        self._values = values
+    def __init__(self, tf: TensorFlow) -> None:
+        self._names = tf.names
+        self._flow = tf.flow
+        self._values = tf.values
 
     def times(
         self, node: ast.expr, frame: Frame | None = None, hops: int = _MAX_HOPS

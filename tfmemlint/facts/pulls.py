@@ -10,15 +10,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tfmemlint.facts import makers
-from tfmemlint.facts.datasets import Datasets
-from tfmemlint.facts.flow import Flow
-from tfmemlint.facts.functions import Functions
-from tfmemlint.facts.graph_loops import GraphLoops
-from tfmemlint.facts.names import Names
-from tfmemlint.facts.tree import COMPREHENSIONS, Tree
+from tfmemlint.facts.tree import COMPREHENSIONS
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
 
 PROGRESS = (makers.WRAPS_ITERABLE - {"itertools.chain"}) | {
     "alive_progress.alive_it",
@@ -55,21 +53,13 @@ class Pull(NamedTuple):
 class Pulls:
     """Where datasets are gone over as tracing goes on, not by the graph."""
 
-    def __init__(
-        self,
-        tree: Tree,
-        names: Names,
-        functions: Functions,
-        flow: Flow,
-        datasets: Datasets,
-        graph_loops: GraphLoops,
-    ) -> None:
-        self._tree = tree
-        self._names = names
-        self._functions = functions
-        self._flow = flow
-        self._datasets = datasets
-        self._graph_loops = graph_loops
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._names = tf.names
+        self._functions = tf.functions
+        self._flow = tf.flow
+        self._datasets = tf.datasets
+        self._graph_loops = tf.graph_loops
 
     @cached_property
     def all(self) -> tuple[Pull, ...]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from tfmemlint.facts.bindings import Bindings
-from tfmemlint.facts.consumers import Consumers
-from tfmemlint.facts.datasets import METHODS, Chain, Datasets, From
-from tfmemlint.facts.loops import Loop, Loops, Over
-from tfmemlint.facts.tree import LOOPS, Tree
+from tfmemlint.facts.datasets import METHODS, Chain, From
+from tfmemlint.facts.loops import Loop, Over
+from tfmemlint.facts.tree import LOOPS
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
 
 _LENGTHENS = METHODS.keys() - {"apply", "concatenate", "shard", "skip", "take"}
 _FROM_ARGUMENTS = frozenset({From.RECORDS, From.SLICES, From.TENSORS})
@@ -38,19 +39,12 @@ class Rebuilt(NamedTuple):
 class Rebuilds:
     """The pipelines that depend on nothing that changes with the rounds of a loop around them."""
 
-    def __init__(
-        self,
-        tree: Tree,
-        bindings: Bindings,
-        datasets: Datasets,
-        loops: Loops,
-        consumers: Consumers,
-    ) -> None:
-        self._tree = tree
-        self._bindings = bindings
-        self._datasets = datasets
-        self._loops = loops
-        self._consumers = consumers
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._datasets = tf.datasets
+        self._loops = tf.loops
+        self._consumers = tf.consumers
 
     @cached_property
     def all(self) -> tuple[Rebuilt, ...]:

@@ -6,19 +6,17 @@ import ast
 import builtins
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tfmemlint.facts import makers
-from tfmemlint.facts.bindings import Binding, Bindings, How
-from tfmemlint.facts.functions import Functions
-from tfmemlint.facts.imports import Imports
+from tfmemlint.facts.bindings import Binding, How
 from tfmemlint.facts.kinds import Kind
-from tfmemlint.facts.loops import Loop, Loops
-from tfmemlint.facts.names import Names
-from tfmemlint.facts.tracing import Tracing
-from tfmemlint.facts.tree import FUNCTIONS, FunctionNode, Tree
-from tfmemlint.facts.uses import Trail, Uses
-from tfmemlint.facts.values import Values
+from tfmemlint.facts.loops import Loop
+from tfmemlint.facts.tree import FUNCTIONS, FunctionNode
+from tfmemlint.facts.uses import Trail
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
 
 A_FEW = 8
 """As many as are worth no word: a handful of folds, of learning rates, of compared variants."""
@@ -52,27 +50,16 @@ class Remake(NamedTuple):
 class Remakes:
     """What is wrapped in `tf.function` where that happens more than once."""
 
-    def __init__(
-        self,
-        tree: Tree,
-        bindings: Bindings,
-        names: Names,
-        functions: Functions,
-        values: Values,
-        loops: Loops,
-        tracing: Tracing,
-        uses: Uses,
-        imports: Imports,
-    ) -> None:
-        self._tree = tree
-        self._bindings = bindings
-        self._names = names
-        self._functions = functions
-        self._values = values
-        self._loops = loops
-        self._tracing = tracing
-        self._uses = uses
-        self._imports = imports
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._functions = tf.functions
+        self._values = tf.values
+        self._loops = tf.loops
+        self._tracing = tf.tracing
+        self._uses = tf.uses
+        self._imports = tf.imports
 
     @cached_property
     def all(self) -> tuple[Remake, ...]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
-from tfmemlint.facts.bindings import Bindings
-from tfmemlint.facts.functions import Functions
-from tfmemlint.facts.loops import Loops, Over
-from tfmemlint.facts.names import Names
-from tfmemlint.facts.tracing import RUNS_PYTHON, Tracing
-from tfmemlint.facts.tree import FunctionNode, Tree
+from tfmemlint.facts.loops import Over
+from tfmemlint.facts.tracing import RUNS_PYTHON
+from tfmemlint.facts.tree import FunctionNode
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 8
 
@@ -18,21 +19,13 @@ _MAX_HOPS = 8
 class Repeats:
     """What the callers of code say about how often it runs on what."""
 
-    def __init__(
-        self,
-        tree: Tree,
-        bindings: Bindings,
-        names: Names,
-        functions: Functions,
-        loops: Loops,
-        tracing: Tracing,
-    ) -> None:
-        self._tree = tree
-        self._bindings = bindings
-        self._names = names
-        self._functions = functions
-        self._loops = loops
-        self._tracing = tracing
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._functions = tf.functions
+        self._loops = tf.loops
+        self._tracing = tf.tracing
 
     def varies(self, read: Iterable[ast.expr], at: ast.AST) -> bool:
         """Whether a loop around `at` changes what is read, trip for trip.

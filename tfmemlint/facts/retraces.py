@@ -10,18 +10,17 @@ import ast
 from collections.abc import Iterator, Mapping
 from enum import Enum
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from tfmemlint.facts.bindings import Binding, Bindings, How
-from tfmemlint.facts.functions import Functions
+from tfmemlint.facts.bindings import Binding, How
 from tfmemlint.facts.kinds import Kind
-from tfmemlint.facts.loops import Loop, Loops
-from tfmemlint.facts.names import Names
+from tfmemlint.facts.loops import Loop
 from tfmemlint.facts.remakes import A_FEW, RUNS
-from tfmemlint.facts.tensors import Tensors
-from tfmemlint.facts.tracing import TracedBy, Tracing
-from tfmemlint.facts.tree import FUNCTIONS, FunctionNode, Tree
-from tfmemlint.facts.values import Values
+from tfmemlint.facts.tracing import TracedBy
+from tfmemlint.facts.tree import FUNCTIONS, FunctionNode
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 5
 
@@ -68,25 +67,15 @@ class _Varies(NamedTuple):
 class Retraces:
     """Where loops call traced functions with other numbers each time."""
 
-    def __init__(
-        self,
-        tree: Tree,
-        bindings: Bindings,
-        names: Names,
-        functions: Functions,
-        values: Values,
-        loops: Loops,
-        tracing: Tracing,
-        tensors: Tensors,
-    ) -> None:
-        self._tree = tree
-        self._bindings = bindings
-        self._names = names
-        self._functions = functions
-        self._values = values
-        self._loops = loops
-        self._tracing = tracing
-        self._tensors = tensors
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._functions = tf.functions
+        self._values = tf.values
+        self._loops = tf.loops
+        self._tracing = tf.tracing
+        self._tensors = tf.tensors
 
     @cached_property
     def all(self) -> tuple[Retrace, ...]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
-from tfmemlint.facts.bindings import Binding, Bindings, How
-from tfmemlint.facts.functions import Functions
+from tfmemlint.facts.bindings import Binding, How
 from tfmemlint.facts.loops import Loop
-from tfmemlint.facts.names import Names
-from tfmemlint.facts.tree import Tree
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 8
 _ADDS = frozenset({"append", "extend", "insert"})
@@ -19,11 +20,11 @@ _NUMBERS = frozenset({"float", "int"})
 class Sequences:
     """How long lists get."""
 
-    def __init__(self, tree: Tree, bindings: Bindings, names: Names, functions: Functions) -> None:
-        self._tree = tree
-        self._bindings = bindings
-        self._names = names
-        self._functions = functions
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._functions = tf.functions
 
     def grows(self, listed: ast.Name, loop: Loop) -> bool:
         """Whether a list made before a loop is only ever added to, and is so in the loop."""

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
-from tfmemlint.facts.bindings import Binding, Bindings, How
-from tfmemlint.facts.flow import Flow
-from tfmemlint.facts.functions import Functions
+from tfmemlint.facts.bindings import Binding, How
 from tfmemlint.facts.kinds import Kind
-from tfmemlint.facts.names import Names
-from tfmemlint.facts.tensors import Tensors
-from tfmemlint.facts.tracing import Traced, TracedBy, Tracing
-from tfmemlint.facts.tree import FUNCTIONS, FunctionNode, Tree
-from tfmemlint.facts.values import Values
+from tfmemlint.facts.tracing import Traced, TracedBy
+from tfmemlint.facts.tree import FUNCTIONS, FunctionNode
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 6
 _TAPE_GIVES = frozenset({"batch_jacobian", "gradient", "jacobian"})
@@ -25,25 +24,15 @@ _SIZES = frozenset({"dtype", "ndim", "shape"})
 class Symbolic:
     """Which expressions of traced code are surely symbolic tensors, or hold one."""
 
-    def __init__(
-        self,
-        tree: Tree,
-        bindings: Bindings,
-        names: Names,
-        functions: Functions,
-        flow: Flow,
-        values: Values,
-        tracing: Tracing,
-        tensors: Tensors,
-    ) -> None:
-        self._tree = tree
-        self._bindings = bindings
-        self._names = names
-        self._functions = functions
-        self._flow = flow
-        self._values = values
-        self._tracing = tracing
-        self._tensors = tensors
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._functions = tf.functions
+        self._flow = tf.flow
+        self._values = tf.values
+        self._tracing = tf.tracing
+        self._tensors = tf.tensors
 
     def is_symbolic(self, node: ast.expr, hops: int = _MAX_HOPS) -> bool:
         """Whether an expression is surely a symbolic tensor, or a list or dict that holds one."""

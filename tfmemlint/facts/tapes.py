@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import ast
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from tfmemlint.facts.bindings import Bindings
-from tfmemlint.facts.names import Names
-from tfmemlint.facts.tree import Tree
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
 
 _ASKED = frozenset({"gradient", "jacobian", "batch_jacobian"})
 
@@ -32,10 +31,10 @@ class Tape(NamedTuple):
 class Tapes:
     """The gradient tapes of a file."""
 
-    def __init__(self, tree: Tree, bindings: Bindings, names: Names) -> None:
-        self._tree = tree
-        self._bindings = bindings
-        self._names = names
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
 
     @cached_property
     def all(self) -> tuple[Tape, ...]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
 from tfmemlint.facts import makers
-from tfmemlint.facts.bindings import Binding, Bindings, How
+from tfmemlint.facts.bindings import Binding, How
 from tfmemlint.facts.kinds import Kind
-from tfmemlint.facts.names import Names
-from tfmemlint.facts.tracing import TracedBy, Tracing
-from tfmemlint.facts.tree import FUNCTIONS, Tree
-from tfmemlint.facts.values import Values
+from tfmemlint.facts.tracing import TracedBy
+from tfmemlint.facts.tree import FUNCTIONS
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
 
 _DESCRIBES_TENSOR = frozenset({"dtype", "get_shape", "shape"})
 _TAKES_TENSOR = frozenset(
@@ -37,14 +39,12 @@ _SHAPE_OF = makers.SHAPE_OF | {"keras.backend.int_shape", "keras.backend.shape"}
 class Tensors:
     """What can be said of tensors whose values only a run will know."""
 
-    def __init__(
-        self, tree: Tree, bindings: Bindings, names: Names, values: Values, tracing: Tracing
-    ) -> None:
-        self._tree = tree
-        self._bindings = bindings
-        self._names = names
-        self._values = values
-        self._tracing = tracing
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._values = tf.values
+        self._tracing = tf.tracing
         self._known: dict[ast.expr, bool] = {}
 
     def is_tensor(self, expression: ast.expr) -> bool:

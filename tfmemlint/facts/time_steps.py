@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from tfmemlint.facts import makers
-from tfmemlint.facts.bindings import Bindings, How
-from tfmemlint.facts.names import Names
-from tfmemlint.facts.tree import Tree
-from tfmemlint.facts.values import Values
+from tfmemlint.facts.bindings import How
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 60
 _INPUTS = frozenset({"keras.Input", "keras.layers.Input", "keras.layers.InputLayer"})
@@ -19,11 +20,11 @@ _SHAPES = ("input_shape", "batch_input_shape", "shape", "batch_shape")
 class TimeSteps:
     """The lengths of sequences."""
 
-    def __init__(self, tree: Tree, bindings: Bindings, names: Names, values: Values) -> None:
-        self._tree = tree
-        self._bindings = bindings
-        self._names = names
-        self._values = values
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._values = tf.values
 
     def of(self, layer: ast.Call) -> int | None:
         """The number of time steps that a layer gets: that of the last thing to set it."""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from enum import Enum
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from tfmemlint.facts.functions import Functions
-from tfmemlint.facts.names import Names
-from tfmemlint.facts.tree import FunctionNode, Tree
+from tfmemlint.facts.tree import FunctionNode
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
 
 _MAX_CALLERS = 4
 
@@ -60,17 +61,11 @@ class Traced(NamedTuple):
 class Tracing:
     """The traced functions of a module: declared so, given to tf.data, or called from such."""
 
-    def __init__(
-        self,
-        tree: Tree,
-        names: Names,
-        functions: Functions,
-        is_dataset: Callable[[ast.expr], bool],
-    ) -> None:
-        self._tree = tree
-        self._names = names
-        self._functions = functions
-        self._is_dataset = is_dataset
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._names = tf.names
+        self._functions = tf.functions
+        self._is_dataset = tf.datasets.is_dataset
 
     @cached_property
     def functions(self) -> Mapping[FunctionNode, Traced]:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
 from tfmemlint.facts import makers
-from tfmemlint.facts.bindings import Bindings, How
-from tfmemlint.facts.functions import Functions, default
-from tfmemlint.facts.graph_loops import GraphLoops, InGraph
+from tfmemlint.facts.bindings import How
+from tfmemlint.facts.functions import default
+from tfmemlint.facts.graph_loops import InGraph
 from tfmemlint.facts.kinds import Kind
-from tfmemlint.facts.loops import Loop, Loops, Over
-from tfmemlint.facts.names import Names
-from tfmemlint.facts.tensors import Tensors
-from tfmemlint.facts.tree import FUNCTIONS, Tree
-from tfmemlint.facts.values import Values
+from tfmemlint.facts.loops import Loop, Over
+from tfmemlint.facts.tree import FUNCTIONS
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 4
 _MOST = 10**9
@@ -30,25 +31,15 @@ _PIECES = {
 class Trips:
     """The numbers of trips that are known while TensorFlow traces."""
 
-    def __init__(
-        self,
-        tree: Tree,
-        bindings: Bindings,
-        names: Names,
-        functions: Functions,
-        values: Values,
-        loops: Loops,
-        tensors: Tensors,
-        graph_loops: GraphLoops,
-    ) -> None:
-        self._tree = tree
-        self._bindings = bindings
-        self._names = names
-        self._functions = functions
-        self._values = values
-        self._loops = loops
-        self._tensors = tensors
-        self._graph_loops = graph_loops
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._functions = tf.functions
+        self._values = tf.values
+        self._loops = tf.loops
+        self._tensors = tf.tensors
+        self._graph_loops = tf.graph_loops
 
     def of(self, loop: Loop) -> int | None:
         """How many trips Python makes; None where the graph makes them or none can tell."""

@@ -5,21 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from tfmemlint.facts.bindings import Binding, Bindings, How
-from tfmemlint.facts.datasets import Datasets
-from tfmemlint.facts.functions import Functions
-from tfmemlint.facts.graph_loops import GraphLoops
+from tfmemlint.facts.bindings import Binding, How
 from tfmemlint.facts.kinds import Kind
-from tfmemlint.facts.loops import Loop, Loops
-from tfmemlint.facts.names import Names
-from tfmemlint.facts.pulls import Pulls
-from tfmemlint.facts.tensors import Tensors
-from tfmemlint.facts.tracing import Tracing
-from tfmemlint.facts.tree import Tree, within
-from tfmemlint.facts.trips import Trips
-from tfmemlint.facts.values import Values
+from tfmemlint.facts.loops import Loop
+from tfmemlint.facts.tree import within
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 4
 
@@ -79,33 +73,19 @@ class Unrollings:
     Nor those that go over a dataset by Python, of which `Pulls` tells.
     """
 
-    def __init__(
-        self,
-        tree: Tree,
-        bindings: Bindings,
-        names: Names,
-        functions: Functions,
-        datasets: Datasets,
-        values: Values,
-        loops: Loops,
-        tracing: Tracing,
-        tensors: Tensors,
-        graph_loops: GraphLoops,
-        pulls: Pulls,
-        trips: Trips,
-    ) -> None:
-        self._tree = tree
-        self._bindings = bindings
-        self._names = names
-        self._functions = functions
-        self._datasets = datasets
-        self._values = values
-        self._loops = loops
-        self._tracing = tracing
-        self._tensors = tensors
-        self._graph_loops = graph_loops
-        self._pulls = pulls
-        self._trips = trips
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._functions = tf.functions
+        self._datasets = tf.datasets
+        self._values = tf.values
+        self._loops = tf.loops
+        self._tracing = tf.tracing
+        self._tensors = tf.tensors
+        self._graph_loops = tf.graph_loops
+        self._pulls = tf.pulls
+        self._trips = tf.trips
 
     @cached_property
     def all(self) -> tuple[Unrolled, ...]:

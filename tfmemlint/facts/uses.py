@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from tfmemlint.facts.bindings import Bindings
-from tfmemlint.facts.functions import Functions
-from tfmemlint.facts.tree import FunctionNode, Tree
+from tfmemlint.facts.tree import FunctionNode
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 8
 
@@ -18,10 +20,10 @@ Trail = tuple[ast.expr, ...]
 class Uses:
     """The uses of values, as long as every one of them is in sight."""
 
-    def __init__(self, tree: Tree, bindings: Bindings, functions: Functions) -> None:
-        self._tree = tree
-        self._bindings = bindings
-        self._functions = functions
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._functions = tf.functions
 
     def of(self, expression: ast.expr) -> tuple[Trail, ...] | None:
         """The way to each use of what an expression makes; None where one is out of sight.

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from tfmemlint.facts import makers
 from tfmemlint.facts.bindings import Binding, How, element
-from tfmemlint.facts.flow import Flow, Frame, Origin
-from tfmemlint.facts.functions import Functions
+from tfmemlint.facts.flow import Frame, Origin
 from tfmemlint.facts.kinds import UNKNOWN, Extent, Kind, Value, arithmetic, common
-from tfmemlint.facts.names import Names
 from tfmemlint.facts.results import Results
 from tfmemlint.facts.shapes import Shape, indexed, is_all, is_rest
 from tfmemlint.facts.sizes import Sizes, constant
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
 
 _MAX_DEPTH = 30
 _AS_LIST = frozenset({"sorted", "list", "tuple", "reversed"})
@@ -22,19 +23,13 @@ _AS_LIST = frozenset({"sorted", "list", "tuple", "reversed"})
 class Values:
     """Values of expressions, followed backwards to what made them."""
 
-    def __init__(
-        self,
-        names: Names,
-        functions: Functions,
-        flow: Flow,
-        is_dataset: Callable[[ast.expr, Frame | None], bool],
-    ) -> None:
-        self._names = names
-        self._functions = functions
-        self._flow = flow
-        self._is_dataset = is_dataset
-        self._sizes = Sizes(names, flow)
-        self._results = Results(names, flow, self._sizes)
+    def __init__(self, tf: TensorFlow) -> None:
+        self._names = tf.names
+        self._functions = tf.functions
+        self._flow = tf.flow
+        self._is_dataset = tf.datasets.is_dataset
+        self._sizes = Sizes(tf.names, tf.flow)
+        self._results = Results(tf.names, tf.flow, self._sizes)
         self._known: dict[tuple[ast.expr, tuple[int, ...], Frame | None], Value] = {}
         self._depth = 0
 

@@ -9,21 +9,20 @@ from __future__ import annotations
 import ast
 from enum import Enum
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from tfmemlint.facts.bindings import Binding, Bindings, How
-from tfmemlint.facts.datasets import Chain, Datasets, From
-from tfmemlint.facts.functions import TF_FUNCTION, Functions
+from tfmemlint.facts.bindings import Binding, How
+from tfmemlint.facts.datasets import Chain, From
+from tfmemlint.facts.functions import TF_FUNCTION
 from tfmemlint.facts.kinds import Kind
-from tfmemlint.facts.loops import Loop, Loops
+from tfmemlint.facts.loops import Loop
 from tfmemlint.facts.makers import argument
-from tfmemlint.facts.names import Names
 from tfmemlint.facts.remakes import A_FEW
-from tfmemlint.facts.retraces import Given, Retraces
-from tfmemlint.facts.sequences import Sequences
-from tfmemlint.facts.tracing import Tracing
-from tfmemlint.facts.tree import FUNCTIONS, FunctionNode, Tree
-from tfmemlint.facts.values import Values
+from tfmemlint.facts.retraces import Given
+from tfmemlint.facts.tree import FUNCTIONS, FunctionNode
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 8
 _SETTLED = ("input_signature", "reduce_retracing", "experimental_relax_shapes")
@@ -111,29 +110,17 @@ class _Found(NamedTuple):
 class VaryingShapes:
     """Where loops call traced functions with tensors of many shapes."""
 
-    def __init__(
-        self,
-        tree: Tree,
-        bindings: Bindings,
-        names: Names,
-        functions: Functions,
-        datasets: Datasets,
-        values: Values,
-        loops: Loops,
-        tracing: Tracing,
-        retraces: Retraces,
-        sequences: Sequences,
-    ) -> None:
-        self._tree = tree
-        self._bindings = bindings
-        self._names = names
-        self._functions = functions
-        self._datasets = datasets
-        self._values = values
-        self._loops = loops
-        self._tracing = tracing
-        self._retraces = retraces
-        self._sequences = sequences
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._functions = tf.functions
+        self._datasets = tf.datasets
+        self._values = tf.values
+        self._loops = tf.loops
+        self._tracing = tf.tracing
+        self._retraces = tf.retraces
+        self._sequences = tf.sequences
 
     @cached_property
     def all(self) -> tuple[Varying, ...]:

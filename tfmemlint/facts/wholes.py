@@ -5,15 +5,14 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 from math import prod
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tfmemlint.facts import makers
 from tfmemlint.facts.flow import Frame
-from tfmemlint.facts.functions import Functions
 from tfmemlint.facts.kinds import Extent
-from tfmemlint.facts.names import Names
-from tfmemlint.facts.tree import Tree
-from tfmemlint.facts.values import Values
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 5
 _MAKES = makers.FRAMES | makers.LOADS_WHOLE | makers.RANDOM_GENERATORS | frozenset(makers.FILLED)
@@ -38,11 +37,11 @@ class Whole(NamedTuple):
 class Wholes:
     """The arrays of a file that are not parts of others, nor one of many."""
 
-    def __init__(self, tree: Tree, names: Names, functions: Functions, values: Values) -> None:
-        self._tree = tree
-        self._names = names
-        self._functions = functions
-        self._values = values
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._names = tf.names
+        self._functions = tf.functions
+        self._values = tf.values
 
     @cached_property
     def any_made(self) -> bool:
