@@ -12,6 +12,7 @@ import gc
 import os
 import pkgutil
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -186,18 +187,27 @@ def warm(rounds: int, folder: Path) -> Row:
     )
 
 
-def single(rounds: int, folder: Path) -> Iterator[Row]:
-    """One file at a time, from the start of the process to its end."""
+BARE = (sys.executable, "-I", "-c", "")
+
+
+def samples(folder: Path) -> tuple[Path, Path, Path]:
+    """A clean file of 500 lines, one with fixable findings, one without TensorFlow."""
     imports = "import keras\nimport tensorflow as tf\n"
     clean, fixable, plain = folder / "clean.py", folder / "fixable.py", folder / "plain.py"
     clean.write_text(imports + "".join(CLEAN.format(number=number) for number in range(45)))
     fixable.write_text(imports + "".join(FIXABLE.format(number=number) for number in range(3)))
     plain.write_text("import json\n\nprint(json.dumps(1))\n" * 160)
-    ours, bare = TFMEMLINT[:2], (sys.executable, "-I", "-c", "")
     os.chdir(folder)
+    return clean, fixable, plain
+
+
+def single(rounds: int, folder: Path) -> Iterator[Row]:
+    """One file at a time, from the start of the process to its end."""
+    clean, fixable, plain = samples(folder)
+    ours = TFMEMLINT[:2]
     python, version, none, one, fix = compare(
         rounds,
-        bare,
+        BARE,
         (TFMEMLINT[0], "--version"),
         (*ours, str(plain)),
         (*ours, str(clean)),
@@ -342,17 +352,52 @@ def table(rows: Iterator[Row]) -> None:
         print(f"| {' | '.join(row)} |", flush=True)
 
 
+def instructions(folder: Path) -> Iterator[Row]:
+    """What the processor is told to do for one file: the same number however busy it is."""
+    if shutil.which("valgrind") is None:
+        raise SystemExit("instructions are counted by valgrind, which is not installed")
+    clean, fixable, plain = samples(folder)
+    python = counted(BARE, folder)
+    for work, command in (
+        ("--version", (TFMEMLINT[0], "--version")),
+        ("a file without TensorFlow", (*TFMEMLINT[:2], str(plain))),
+        ("one clean TensorFlow file of 500 lines", (*TFMEMLINT[:2], str(clean))),
+        ("one file with fixable findings", (*TFMEMLINT[:2], str(fixable))),
+    ):
+        count = counted(command, folder)
+        measured = f"{count / 1e6:,.0f} / {python / 1e6:,.0f} million instructions"
+        yield Row(f"{work}, over bare `python -I`", ratio(count / python), "", "", measured)
+
+
+def counted(command: Sequence[str], folder: Path) -> int:
+    """How many instructions the second run of a program takes."""
+    out = folder / "callgrind.out"
+    run(command)
+    run(("valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", *command))
+    totals = re.search(r"^(?:summary|totals): (\d+)", out.read_text(), re.MULTILINE)
+    if totals is None:
+        raise SystemExit(f"valgrind did not count {' '.join(command)}")
+    return int(totals[1])
+
+
 def main() -> None:
     """Measure."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5, help="how many times to run each program")
     parser.add_argument("--profile", action="store_true", help="where the time of a run goes")
     parser.add_argument("--peers", type=Path, default=SCRIPTS, help="where fixit and torchfix are")
-    parser.add_argument("--only", nargs="+", choices=("cold", "warm", "single", "many", "peers"))
+    parts = ("cold", "warm", "single", "many", "peers")
+    parser.add_argument("--only", nargs="+", choices=parts, default=parts)
+    parser.add_argument("--instructions", action="store_true", help="count them, by valgrind")
     options = parser.parse_args()
     rounds = options.rounds
     with tempfile.TemporaryDirectory(prefix="tfmemlint-speed-") as name:
         here = Path(name)
+        os.environ["PYTHONHASHSEED"] = "0"
+        if options.instructions:
+            table(instructions(here))
+            os.chdir(os.sep)
+            return
         tensorflow, library = here / "tensorflow", here / "library"
         lines = copied([installed("keras"), installed("tensorflow.python")], tensorflow)
         if options.profile:
@@ -363,14 +408,14 @@ def main() -> None:
         shutil.rmtree(library / "0" / "site-packages", ignore_errors=True)
         files = sum(1 for _ in tensorflow.rglob("*.py"))
         print(f"{machine()}; Keras and TensorFlow: {files:,} files, {lines:,} lines\n")
-        parts: dict[str, Callable[[], Iterator[Row]]] = {
+        rows: dict[str, Callable[[], Iterator[Row]]] = {
             "cold": lambda: corpora(rounds, tensorflow, library),
             "warm": lambda: iter([warm(rounds, tensorflow)]),
             "single": lambda: single(rounds * 4, here),
             "many": lambda: many(here / "many", tensorflow),
             "peers": lambda: peers(tensorflow, here / "peers", options.peers),
         }
-        table(row for part in options.only or parts for row in parts[part]())
+        table(row for part in options.only for row in rows[part]())
         os.chdir(os.sep)
 
 
