@@ -61,6 +61,7 @@ def test_options_that_make_no_sense_are_usage_errors(options: list[str]) -> None
     assert end.value.code == 2
 
 
+@pytest.mark.tensorflow
 def test_no_rule_to_try_is_no_success(capsys: pytest.CaptureFixture[str]) -> None:
     assert measure([], ONCE) == 2
     assert "there is no rule to try" in capsys.readouterr().err
@@ -91,6 +92,7 @@ def test_without_tensorflow_the_command_says_how_to_get_it(tmp_path: Path) -> No
     assert ended.returncode == 2
 
 
+@pytest.mark.tensorflow
 def test_a_missing_program_is_an_error_and_not_a_success(
     rule: Callable[..., Rule], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -212,6 +212,7 @@ def test_recorded_figures_are_for_pictures_of_rules(
     assert why in capsys.readouterr().err
 
 
+@pytest.mark.tensorflow
 def test_a_page_that_cannot_be_written_is_told_before_anything_runs(
     rule: Callable[..., Rule], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
