@@ -74,7 +74,7 @@ def _check(options: Namespace) -> int:
     settings = configs.of(os.getcwd())
     found = _find(options, configs)
     for path in found.files:
-        configs.of(os.path.dirname(os.path.abspath(path)))
+        configs.of_file(path)
     checker = Checker(
         configs,
         fix=options.fix,

@@ -118,6 +118,7 @@ class Configs:
         self._override = override
         self._always = None if always is None else override(always)
         self._known: dict[str, Config] = {}
+        self._shown: dict[str, Config] = {}
         self._excluded: dict[Config, Matcher] = {}
         self._declared: dict[str, tuple[str, ...]] = {}
 
@@ -138,6 +139,13 @@ class Configs:
                 config = self._known.get(folder)
         self._known.update(dict.fromkeys(below, config))
         return config
+
+    def of_file(self, path: str) -> Config:
+        """The settings that hold for a file. Raises ConfigError."""
+        shown = os.path.dirname(path)
+        if shown not in self._shown:  # an absolute path for each file takes its time
+            self._shown[shown] = self.of(os.path.abspath(shown))
+        return self._shown[shown]
 
     def excluded(self, folder: str) -> Matcher:
         """What is excluded in a folder."""

@@ -153,7 +153,7 @@ class Checker:
 
     def config(self, path: str) -> Config:
         """The settings of a file. Raises ConfigError."""
-        return self._configs.of(_folder(path))
+        return self._configs.of_file(path)
 
     def described(self, path: str) -> str | None:
         """All that findings in a file depend on beside the file; None if that cannot be told."""
