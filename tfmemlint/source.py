@@ -85,6 +85,12 @@ class File:
                 text = self._line(node)
         return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 
+    def called(self, function: ast.expr | None, otherwise: str) -> str:
+        """A function as a message speaks of it: by its name, where it has one."""
+        if isinstance(function, (ast.Name, ast.Attribute)):
+            return f"`{ast.unparse(function)}`"
+        return otherwise
+
     def _line(self, node: Located) -> str:
         text = self.source(node)
         return ast.unparse(node) if "\n" in text else text

@@ -35,15 +35,12 @@ Python's numbers.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from tfmemlint import Claim, Diagnostic, File, Metric, Rule
 
-OTHER_MODE = (
+BY_HAND = (
     "tensorflow.Session",
-    "tensorflow.config.experimental_run_functions_eagerly",
-    "tensorflow.config.run_functions_eagerly",
     "tensorflow.contrib",
     "tensorflow.disable_eager_execution",
     "tensorflow.disable_v2_behavior",
@@ -52,12 +49,12 @@ OTHER_MODE = (
     "tensorflow.train.SessionRunHook",
     "tensorflow.variable_scope",
 )
-"""What graphs written by hand are made with, and what has no graph made at all."""
+"""What graphs written by hand are made with."""
 
 
 def check(file: File) -> Iterator[Diagnostic]:
     found = file.tf.escapes.all
-    if not found or file.is_test or _is_other_mode(file):
+    if not found or file.is_test or file.tf.tracing.is_off or file.tf.names.uses(BY_HAND):
         return
     for escape in found:
         holder, value = file.named(escape.holder), file.named(escape.value)
@@ -65,13 +62,6 @@ def check(file: File) -> Iterator[Diagnostic]:
             file.span(escape.call),
             f"`{holder}` outlives the trace: it keeps `{value}`, a symbolic tensor, and its graph",
         )
-
-
-def _is_other_mode(file: File) -> bool:
-    compiled = (each for each in file.tf.tree.all(ast.keyword) if each.arg == "run_eagerly")
-    return file.tf.names.uses(OTHER_MODE) or any(
-        not isinstance(each.value, ast.Constant) or bool(each.value.value) for each in compiled
-    )
 
 
 RULE = Rule(

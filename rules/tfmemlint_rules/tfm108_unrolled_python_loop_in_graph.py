@@ -39,21 +39,15 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, Span
-from tfmemlint.facts import Unrolled
+from tfmemlint.facts import LIKES_STRAIGHT_CODE, Unrolled
 
 MANY = 32
 FEW_EPOCHS = 8
-UNROLLED_BY_DESIGN = (
-    "tensorflow.distribute.TPUStrategy",
-    "tensorflow.distribute.experimental.TPUStrategy",
-    "tensorflow.lite",
-    "tensorflow.tpu",
-)
 
 
 def check(file: File) -> Iterator[Diagnostic]:
     found = [each for each in file.tf.unrollings.all if _is_long(each)]
-    if not found or file.is_test or file.tf.names.uses(UNROLLED_BY_DESIGN):
+    if not found or file.is_test or file.tf.names.uses(LIKES_STRAIGHT_CODE):
         return
     for unrolled in found:
         yield Diagnostic(file.span(unrolled.header), _message(file, unrolled), _fix(file, unrolled))

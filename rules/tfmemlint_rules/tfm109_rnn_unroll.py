@@ -27,16 +27,13 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts import argument
+from tfmemlint.facts import LIKES_STRAIGHT_CODE, argument
 
 SHORT = 20
 LAYERS = frozenset(f"keras.layers.{each}" for each in ("GRU", "LSTM", "RNN", "SimpleRNN"))
 UNROLLED_BY_DESIGN = (
+    *LIKES_STRAIGHT_CODE,
     "onnx",
-    "tensorflow.distribute.TPUStrategy",
-    "tensorflow.distribute.experimental.TPUStrategy",
-    "tensorflow.lite",
-    "tensorflow.tpu",
     "tensorflow_model_optimization",
     "tf2onnx",
 )

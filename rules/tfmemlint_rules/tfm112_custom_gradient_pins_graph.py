@@ -46,14 +46,9 @@ from tfmemlint.facts import Anew
 FEW = 8
 """Small models that are well worth no word, as many as a comparison has variants."""
 
-EAGER = (
-    "tensorflow.config.experimental_run_functions_eagerly",
-    "tensorflow.config.run_functions_eagerly",
-)
-
 
 def check(file: File) -> Iterator[Diagnostic]:
-    if not file.tf.custom_gradients.any or file.is_test or _is_eager(file):
+    if not file.tf.custom_gradients.any or file.is_test or file.tf.tracing.is_off:
         return
     for model in file.tf.anew.models:
         assert isinstance(model.made, ast.Call)
@@ -98,14 +93,6 @@ def _around(file: File, model: Anew) -> ast.AST:
     if file.tf.tree.inside(model.made, model.loop.node):
         return file.tf.anew.extent(model.loop)
     return file.tf.tree.function(model.made) or file.tf.tree.module
-
-
-def _is_eager(file: File) -> bool:
-    """Whether models, or functions, are told to run without graphs."""
-    compiled = (each for each in file.tf.tree.all(ast.keyword) if each.arg == "run_eagerly")
-    return file.tf.names.uses(EAGER) or any(
-        not isinstance(each.value, ast.Constant) or bool(each.value.value) for each in compiled
-    )
 
 
 def _named(file: File, pin: ast.expr) -> str:

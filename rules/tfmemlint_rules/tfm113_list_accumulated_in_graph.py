@@ -42,7 +42,7 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, Span, edits
-from tfmemlint.facts import Accumulated, Growth, InGraph, Loop, argument
+from tfmemlint.facts import LIKES_STRAIGHT_CODE, Accumulated, Growth, InGraph, Loop, argument
 
 FEW = 16
 """Trips that a graph can well hold a copy each of."""
@@ -55,17 +55,11 @@ TAKES_TENSOR = (
     "tensorflow.reshape",
     "tensorflow.transpose",
 )
-UNROLLED_BY_DESIGN = (
-    "tensorflow.distribute.TPUStrategy",
-    "tensorflow.distribute.experimental.TPUStrategy",
-    "tensorflow.lite",
-    "tensorflow.tpu",
-)
 
 
 def check(file: File) -> Iterator[Diagnostic]:
     found = file.tf.accumulations.all
-    if not found or file.tf.names.uses(UNROLLED_BY_DESIGN):
+    if not found or file.tf.names.uses(LIKES_STRAIGHT_CODE):
         return
     for each in found:
         for loop, kind in each.loops:

@@ -30,7 +30,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from itertools import pairwise
 from math import inf
 from typing import NamedTuple
 
@@ -72,7 +71,8 @@ def check(file: File) -> Iterator[Diagnostic]:
         held = ast.unparse(buffer)
         yield Diagnostic(
             edits.method_call(file, call) or file.span(call),
-            f"`shuffle` holds up to `{held}` elements that {_says(chain.steps[first], passage)}",
+            f"`shuffle` holds up to `{held}` elements that "
+            f"{_says(file, chain.steps[first], passage)}",
             _fix(file, sites),
             None if size is None else Cost(f"{held} * {size} bytes", total),
         )
@@ -111,10 +111,8 @@ def _is_batched(site: Site) -> bool:
     return not BATCHING.isdisjoint(site.chain.methods[site.map : site.shuffle])
 
 
-def _says(step: Step, passage: Passage) -> str:
-    function = step.argument("map_func")
-    named = isinstance(function, (ast.Name, ast.Attribute))
-    who = f"`{ast.unparse(function)}`" if function is not None and named else "the `map` before it"
+def _says(file: File, step: Step, passage: Passage) -> str:
+    who = file.called(step.argument("map_func"), "the `map` before it")
     if passage.growth == inf:
         return f"{who} has read from files"
     if passage.is_decoded:
@@ -127,8 +125,7 @@ def _says(step: Step, passage: Passage) -> str:
 def _fix(file: File, sites: list[Site]) -> Fix | None:
     chain, first, shuffle, _ = sites[0]
     moved = chain.steps[first : shuffle + 1]
-    adjoin = all(file.tf.datasets.adjoining(one, other) for one, other in pairwise(moved))
-    if not adjoin or not MOVABLE.issuperset(chain.methods[first:shuffle]):
+    if not file.tf.datasets.adjoin(moved) or not MOVABLE.issuperset(chain.methods[first:shuffle]):
         return None
     calls = [step.call for step in moved]
     found = edits.reordered(file, calls, [calls[-1], *calls[:-1]])

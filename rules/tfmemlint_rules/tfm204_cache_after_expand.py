@@ -27,7 +27,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from itertools import pairwise
 from math import inf
 
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
@@ -51,7 +50,7 @@ def check(file: File) -> Iterator[Diagnostic]:
         size = file.tf.elements.passage(chain, first, cache).nbytes
         yield Diagnostic(
             edits.method_call(file, call) or file.span(call),
-            f"`cache` keeps every element that {_says(chain.steps[first], passage)}",
+            f"`cache` keeps every element that {_says(file, chain.steps[first], passage)}",
             fixes.pop() if len(fixes) == 1 else None,
             None if size is None else Cost(f"{size} bytes for each element"),
         )
@@ -78,10 +77,8 @@ def _is_for_evaluation(file: File, cache: ast.Call) -> bool:
     )
 
 
-def _says(step: Step, passage: Passage) -> str:
-    function = step.argument("map_func")
-    named = isinstance(function, (ast.Name, ast.Attribute))
-    who = f"`{ast.unparse(function)}`" if function is not None and named else "the `map` before it"
+def _says(file: File, step: Step, passage: Passage) -> str:
+    who = file.called(step.argument("map_func"), "the `map` before it")
     if passage.growth == inf:
         return f"{who} has read from files"
     return f"{who} has {_how(passage)}"
@@ -104,8 +101,7 @@ def _fix(file: File, site: Cached) -> Fix | None:
         return None  # much of it would be kept all the same
     batched = not BATCHING.isdisjoint(methods[first : site.cache])
     moved = chain.steps[first : last + 1]
-    adjoin = all(file.tf.datasets.adjoining(one, other) for one, other in pairwise(moved))
-    if not adjoin or (batched and last > site.cache):
+    if not file.tf.datasets.adjoin(moved) or (batched and last > site.cache):
         return None
     calls = [step.call for step in moved]
     kept = calls[site.cache - first :]

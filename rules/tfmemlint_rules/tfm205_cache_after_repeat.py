@@ -28,7 +28,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import NamedTuple
 
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
@@ -102,8 +101,7 @@ def _fix(file: File, site: Site) -> Fix | None:
     maps = any(
         chain.methods[each] == "map" for each in range(first, site.cache) if each not in random
     )
-    adjoin = all(file.tf.datasets.adjoining(one, other) for one, other in pairwise(moved))
-    if not adjoin or not MOVABLE.issuperset(methods) or (maps and random):
+    if not file.tf.datasets.adjoin(moved) or not MOVABLE.issuperset(methods) or (maps and random):
         return None
     calls = [step.call for step in moved]
     wanted = [*calls[1:], calls[0]] if maps else [calls[-1], *calls[:-1]]

@@ -27,7 +27,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import NamedTuple
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
@@ -83,7 +82,6 @@ def _is_cut_short(file: File, site: Site) -> bool:
     """Whether `take` alone reads the cache, stops before its end, and so has work done again."""
     chain, cache, take = site
     steps = chain.steps[cache : take + 1]
-    alone = all(file.tf.datasets.adjoining(one, other) for one, other in pairwise(steps))
     taken = file.tf.values.number(steps[-1].argument("count"), steps[-1].frame)
     there = file.tf.lengths.at_most(chain, cache)
     batched = not BATCHING.isdisjoint(chain.methods[cache:take])
@@ -91,7 +89,7 @@ def _is_cut_short(file: File, site: Site) -> bool:
         taken < 0 or (there is not None and taken > there and not batched)
     )
     worked_for = chain.source.kind not in AT_HAND or "map" in chain.methods[:cache]
-    return alone and worked_for and not all_of_it
+    return file.tf.datasets.adjoin(steps) and worked_for and not all_of_it
 
 
 def _is_read_again(file: File, site: Site) -> bool:

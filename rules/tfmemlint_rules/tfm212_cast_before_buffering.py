@@ -24,9 +24,7 @@ behind a cast is TFM201's affair.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
-from itertools import pairwise
 
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
 from tfmemlint.facts import Cached, From
@@ -43,8 +41,7 @@ def check(file: File) -> Iterator[Diagnostic]:
             continue
         site, fixes = sites[0], {_fix(file, each) for each in sites}
         function = site.chain.steps[site.map].argument("map_func")
-        named = isinstance(function, (ast.Name, ast.Attribute))
-        who = f"`{ast.unparse(function)}`" if function and named else "the `map` before it"
+        who = file.called(function, "the `map` before it")
         sliced = site.chain.source.kind is From.SLICES
         rows = file.tf.lengths.at_most(site.chain, site.cache) if sliced else None
         size, times = site.passage.nbytes, f"{site.passage.growth:.0f}"
@@ -65,8 +62,7 @@ def _fix(file: File, site: Cached) -> Fix | None:
     """The casts put behind the cache, and behind what may hold its elements after it."""
     last = site.chain.sharing(site.cache, KEEPS)
     moved = site.chain.steps[site.map : last + 1] if last is not None else ()
-    adjoin = all(file.tf.datasets.adjoining(one, other) for one, other in pairwise(moved))
-    if not moved or not adjoin:
+    if not moved or not file.tf.datasets.adjoin(moved):
         return None
     casts = [step.call for step in moved if step.method == "map"]
     others = [step.call for step in moved if step.method != "map"]

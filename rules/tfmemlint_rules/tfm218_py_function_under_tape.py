@@ -54,9 +54,7 @@ def check(file: File) -> Iterator[Diagnostic]:
                 and _is_kept(file, tape, call)
             ):
                 reported.add(call)
-                function = argument(call, 0, "func")
-                named = isinstance(function, (ast.Name, ast.Attribute))
-                what = f"`{ast.unparse(function)}`" if function and named else "a function"
+                what = file.called(argument(call, 0, "func"), "a function")
                 yield Diagnostic(
                     file.span(call.func),
                     f"the tensors that {what} is given and gives, under "

@@ -52,7 +52,7 @@ from tfmemlint.facts.time_steps import TimeSteps
 from tfmemlint.facts.tracing import Traced, TracedBy, Tracing
 from tfmemlint.facts.tree import FunctionNode, LoopNode, Tree, same_code
 from tfmemlint.facts.trips import Trips
-from tfmemlint.facts.unrolling import Unrolled, Unrollings
+from tfmemlint.facts.unrolling import LIKES_STRAIGHT_CODE, Unrolled, Unrollings
 from tfmemlint.facts.uses import Trail, Uses
 from tfmemlint.facts.values import Values
 from tfmemlint.facts.varying_shapes import ShapedBy, Varying, VaryingShapes
@@ -60,6 +60,7 @@ from tfmemlint.facts.wholes import Whole, Wholes
 
 __all__ = [
     "BATCHING",
+    "LIKES_STRAIGHT_CODE",
     "PIPELINE_WORDS",
     "PROGRESS",
     "Accumulated",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.loops import Loop
 from tfmemlint.facts.makers import MODELS
-from tfmemlint.facts.tree import FUNCTIONS, FunctionNode, within
+from tfmemlint.facts.tree import FunctionNode, within
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
@@ -168,7 +168,7 @@ class MadeAnew:
 
     def _rounds(self, node: ast.AST, hops: int) -> tuple[Loop, int | None] | None:
         """The loop in which `node` runs more than a few times, each time surely."""
-        if self._is_kept(node) or self._tracing.why(node) is not None:
+        if self._tree.is_conditional(node) or self._tracing.why(node) is not None:
             return None
         times = 1
         for loop in self._loops.around(node):
@@ -187,17 +187,6 @@ class MadeAnew:
             found = (self._rounds(call, hops - 1) for call in self._functions.calls_of(function))
             self._called_in[function] = next(filter(None, found), None)
         return self._called_in[function]
-
-    def _is_kept(self, node: ast.AST) -> bool:
-        """Whether a test stands between `node` and its loop or function: `if model is None:`."""
-        below = node
-        for above in self._tree.ancestors(node):
-            if isinstance(above, (ast.If, ast.IfExp)) and below is not above.test:
-                return True
-            if isinstance(above, (*FUNCTIONS, ast.For, ast.AsyncFor, ast.While)):
-                return False
-            below = above
-        return False
 
     def _used(self, maker: ast.expr, hops: int) -> list[ast.expr] | None:
         """The uses of a model, also in functions it is passed to; None where it may be kept."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import Enum
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from tfmemlint.facts.bindings import How, element
@@ -294,6 +295,10 @@ class Datasets:
             if given is not None:
                 return self._functions.function(given)
         return None
+
+    def adjoin(self, steps: Iterable[Step]) -> bool:
+        """Whether each of some steps adjoins the next."""
+        return all(self.adjoining(one, other) for one, other in pairwise(steps))
 
     def adjoining(self, first: Step, second: Step) -> bool:
         """Whether `second` takes what `first` gives, nothing else does, and no code stands between.

@@ -69,7 +69,7 @@ class Factories:
         None where it does neither, may keep it, or does not make it every time.
         """
         remakes = self._remakes
-        if remakes.is_kept(made) or self._tracing.why(made) is not None:
+        if self._tree.is_conditional(made) or self._tracing.why(made) is not None:
             return None
         ends: list[ast.expr] = []
         for start in remakes.starts(made):
@@ -85,7 +85,7 @@ class Factories:
             return None
         if returned:
             only = len(self._functions.returns(within)) == 1
-            return True if only and not any(map(remakes.is_kept, returned)) else None
+            return True if only and not any(map(self._tree.is_conditional, returned)) else None
         return False if any(map(remakes.call_with, others)) else None
 
     def _reads(self, made: Made, within: ast.FunctionDef) -> tuple[str, ...] | None:

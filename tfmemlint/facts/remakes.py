@@ -306,7 +306,7 @@ class Remakes:
         maker = calls[-1] if calls else made
         if maker is None or used is None:
             return None
-        if self._tracing.why(maker) is not None or self.is_kept(maker):
+        if self._tracing.why(maker) is not None or self._tree.is_conditional(maker):
             return None
         loop = self._many(maker, used)
         if loop is not None:
@@ -322,7 +322,11 @@ class Remakes:
         callers = self._functions.calls_of(within)
         for call in callers:
             loop = self._many(call, call)
-            if loop is None or self.is_kept(call) or self._tracing.why(call) is not None:
+            if (
+                loop is None
+                or self._tree.is_conditional(call)
+                or self._tracing.why(call) is not None
+            ):
                 continue
             passed = self._passed(read, within, call)
             if not any(self._is_new(each, self._extent(loop)) for each in passed):
@@ -376,17 +380,6 @@ class Remakes:
         if isinstance(loop.node, ast.comprehension):
             return self._tree.parent(loop.node) or loop.node
         return loop.node
-
-    def is_kept(self, node: ast.AST) -> bool:
-        """Whether a test stands between `node` and its loop or function: `if step is None:`."""
-        below = node
-        for above in self._tree.ancestors(node):
-            if isinstance(above, (ast.If, ast.IfExp)) and below is not above.test:
-                return True
-            if isinstance(above, (*FUNCTIONS, ast.For, ast.AsyncFor, ast.While)):
-                return False
-            below = above
-        return False
 
     def _is_given(self, made: Made | None) -> bool:
         """Whether callers say which function is traced: it may be another one each time."""

@@ -17,7 +17,7 @@ from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.loops import Loop
 from tfmemlint.facts.remakes import A_FEW, RUNS
 from tfmemlint.facts.tracing import TracedBy
-from tfmemlint.facts.tree import FUNCTIONS, FunctionNode
+from tfmemlint.facts.tree import FunctionNode
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
@@ -262,18 +262,10 @@ class Retraces:
         )
 
     def _passed(self, binding: Binding, hops: int) -> _Varies | None:
-        function = next(
-            each for each in self._tree.ancestors(binding.node) if isinstance(each, FUNCTIONS)
+        found = (
+            self._varies(given, call, hops - 1) for call, given in self._tracing.given(binding)
         )
-        if self._tracing.functions.get(function) is not None:
-            return None
-        for call in self._functions.calls_of(function):
-            given = self._functions.argument(call, function, binding.name)
-            if given is not None and self._tree.inside(given, call):
-                varies = self._varies(given, call, hops - 1)
-                if varies is not None:
-                    return varies
-        return None
+        return next(filter(None, found), None)
 
     def _calculated(self, number: ast.BinOp, at: ast.AST, hops: int) -> _Varies | None:
         if isinstance(number.op, (ast.Mod, ast.FloorDiv, ast.MatMult)):

@@ -8,7 +8,8 @@ from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from tfmemlint.facts.tree import FunctionNode
+from tfmemlint.facts.bindings import Binding
+from tfmemlint.facts.tree import FUNCTIONS, FunctionNode
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
@@ -40,6 +41,12 @@ RUNS_PYTHON = frozenset(
 )
 """What leaves the graph again: functions given to these run as plain Python."""
 
+_SWITCHES = (
+    "tensorflow.config.experimental_run_functions_eagerly",
+    "tensorflow.config.run_functions_eagerly",
+)
+"""What has no graph made at all."""
+
 
 class TracedBy(Enum):
     """Why a function runs as a graph."""
@@ -68,9 +75,28 @@ class Tracing:
         self._is_dataset = tf.datasets.is_dataset
 
     @cached_property
+    def is_off(self) -> bool:
+        """Whether functions, or models, are told to run without graphs, or may be."""
+        compiled = (each for each in self._tree.all(ast.keyword) if each.arg == "run_eagerly")
+        return self._names.uses(_SWITCHES) or any(
+            not isinstance(each.value, ast.Constant) or bool(each.value.value) for each in compiled
+        )
+
+    @cached_property
     def functions(self) -> Mapping[FunctionNode, Traced]:
         """The functions that run as a graph, and why."""
         return {function: whys[0] for function, whys in self._whys.items()}
+
+    def given(self, binding: Binding) -> Iterator[tuple[ast.Call, ast.expr]]:
+        """What calls in this file give for a parameter, unless its function runs as a graph."""
+        function = next(
+            each for each in self._tree.ancestors(binding.node) if isinstance(each, FUNCTIONS)
+        )
+        calls = self._functions.calls_of(function) if function not in self.functions else ()
+        for call in calls:
+            given = self._functions.argument(call, function, binding.name)
+            if given is not None and self._tree.inside(given, call):
+                yield call, given
 
     def why(self, node: ast.AST) -> Traced | None:
         """Why the code at `node` runs as a graph; None where nothing says that it does."""

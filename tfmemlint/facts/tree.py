@@ -131,6 +131,17 @@ class Tree:
             known[scope] = scope if isinstance(scope, FUNCTIONS) else self.function(scope)
         return known[scope]
 
+    def is_conditional(self, node: ast.AST) -> bool:
+        """Whether a test stands between `node` and its loop or function: `if step is None:`."""
+        below = node
+        for above in self.ancestors(node):
+            if isinstance(above, (ast.If, ast.IfExp)) and below is not above.test:
+                return True
+            if isinstance(above, (*FUNCTIONS, *LOOPS)):
+                return False
+            below = above
+        return False
+
     def loops(self, node: ast.AST) -> Iterator[LoopNode | ast.comprehension]:
         """The loops that repeat `node` within its own function, innermost first.
 

@@ -16,6 +16,13 @@ if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 4
+LIKES_STRAIGHT_CODE = (
+    "tensorflow.distribute.TPUStrategy",
+    "tensorflow.distribute.experimental.TPUStrategy",
+    "tensorflow.lite",
+    "tensorflow.tpu",
+)
+"""What may be why a loop is written out."""
 
 _NO_OPERATIONS = (
     "tensorflow.DType",

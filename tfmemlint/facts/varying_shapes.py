@@ -19,7 +19,7 @@ from tfmemlint.facts.loops import Loop
 from tfmemlint.facts.makers import argument
 from tfmemlint.facts.remakes import A_FEW
 from tfmemlint.facts.retraces import Given
-from tfmemlint.facts.tree import FUNCTIONS, FunctionNode
+from tfmemlint.facts.tree import FunctionNode
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
@@ -287,18 +287,10 @@ class VaryingShapes:
         return None
 
     def _passed(self, binding: Binding, hops: int) -> _Found | None:
-        function = next(
-            each for each in self._tree.ancestors(binding.node) if isinstance(each, FUNCTIONS)
+        found = (
+            self._tensor(given, call, hops - 1) for call, given in self._tracing.given(binding)
         )
-        if self._tracing.functions.get(function) is not None:
-            return None
-        for call in self._functions.calls_of(function):
-            given = self._functions.argument(call, function, binding.name)
-            if given is not None and self._tree.inside(given, call):
-                found = self._tensor(given, call, hops - 1)
-                if found is not None:
-                    return found
-        return None
+        return next(filter(None, found), None)
 
     def _is_joined(self, binding: Binding) -> bool:
         """`x = tf.concat([x, y], 0)`, but not `x = tf.concat([x[1:], y], 0)`, which moves on."""
