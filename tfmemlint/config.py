@@ -1,7 +1,7 @@
 """Settings: `[tool.tfmemlint]` in pyproject.toml, or a tfmemlint.toml, the nearest to each file."""
 
 # pathlib takes longer to import than a small file takes to check.
-# ruff: noqa: PTH116, PTH118, PTH119, PTH120, PTH123
+# ruff: noqa: PTH100, PTH116, PTH118, PTH119, PTH120, PTH123
 
 from __future__ import annotations
 
