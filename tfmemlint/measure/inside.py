@@ -22,6 +22,7 @@ from tfmemlint.measure.host import Host
 from tfmemlint.measure.origins import Origins
 from tfmemlint.measure.statements import Statements
 from tfmemlint.measure.watching import Watch
+from tfmemlint.verify.ending import status_of
 
 _STRETCH = 5.0  # seconds of trace that are kept before they are read
 _LONGEST_TIMELINE = 200_000
@@ -86,7 +87,7 @@ class _Session:
             exec(code, vars(program))
             _wait_for_threads()
         except SystemExit as end:
-            status = _status(end)
+            status = status_of(end)
         except KeyboardInterrupt:
             ended, status = "interrupted", 130
         except BaseException as error:  # noqa: BLE001  whatever it is, the program is to blame
@@ -275,12 +276,3 @@ def _wait_for_threads() -> None:
     for thread in enumerate_threads():
         if thread is not current_thread() and not thread.daemon:
             thread.join()
-
-
-def _status(end: SystemExit) -> int:
-    if end.code is None:
-        return 0
-    if isinstance(end.code, int):
-        return end.code & 0xFF
-    print(end.code, file=sys.stderr)
-    return 1

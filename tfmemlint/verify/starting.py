@@ -18,6 +18,7 @@ from typing import Any
 
 from tfmemlint.verify import runner
 from tfmemlint.verify.devices import SetupError, import_tensorflow
+from tfmemlint.verify.ending import status_of
 
 LONGEST_REQUEST = 1 << 20
 
@@ -89,20 +90,11 @@ def _become(asked: dict[str, Any], streams: list[int], line: socket.socket) -> N
         runner.main(asked["request"])
         status = 0
     except SystemExit as end:
-        status = _status(end)
+        status = status_of(end)
     except BaseException:  # noqa: BLE001  as Python itself would
         traceback.print_exc()
     finally:
         _leave(status)
-
-
-def _status(end: SystemExit) -> int:
-    if end.code is None:
-        return 0
-    if isinstance(end.code, int):
-        return end.code & 0xFF
-    print(end.code, file=sys.stderr)
-    return 1
 
 
 def _leave(status: int) -> None:
