@@ -24,8 +24,8 @@ from tfmemlint.verify.processes import (
     Launch,
     Run,
     environment_of_device,
+    kill_all,
     kill_group,
-    kill_marked,
     packages_with_tensorflow,
     run,
     run_freshly,
@@ -177,9 +177,7 @@ class _Server:
         except (_LostError, OSError):
             return None
         finally:
-            if group is not None:
-                kill_group(group)
-            kill_marked(self._mark, but=self._process.pid)
+            kill_all(self._mark, group, but=self._process.pid)
         return Ended(status, output.output(), errors.last())
 
     def kill(self) -> None:

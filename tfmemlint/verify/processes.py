@@ -245,7 +245,7 @@ def run_to_its_end(
         if process is not None:
             kill_group(process.pid)
             process.wait()
-        kill_marked(mark)
+        kill_all(mark, process.pid if process else None)
     return Ended(status, stdout.output(), stderr.last())
 
 
@@ -255,13 +255,17 @@ def kill_group(group: int) -> None:
         os.killpg(group, signal.SIGKILL)
 
 
-def kill_marked(mark: str, but: int | None = None) -> None:
-    """Kill whatever a program has started that has left its group."""
-    give_up = time.monotonic() + 5
-    while (left := _marked(mark) - {but or 0}) and time.monotonic() < give_up:
-        for pid in left:
+def kill_all(mark: str, group: int | None, but: int | None = None) -> None:
+    """Kill a program's group and whatever has left it, and see them end; `but` one process."""
+    if group is not None:
+        kill_group(group)
+    give_up = time.monotonic() + _LATEST
+    known: set[int] = set()
+    while (known := _living(mark, group, known) - {but or 0}) and time.monotonic() < give_up:
+        for pid in known:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
+        time.sleep(0.005)
 
 
 def environment_of_device(device: str) -> dict[str, str]:
@@ -297,14 +301,20 @@ def _wait(process: subprocess.Popen[bytes], seconds: float) -> int | None:
         return None
 
 
-def _marked(mark: str) -> set[int]:
-    """The living processes whose environment bears the mark; none where there is no /proc."""
+def _living(mark: str, group: int | None, known: Collection[int]) -> set[int]:
+    """The processes that bear the mark, or are of the group, or known; none without /proc.
+
+    A process that is being killed bears no mark any more, long before it has ended.
+    """
     wanted = f"{MARK}={mark}".encode()
     found: set[int] = set()
-    for environment in Path("/proc").glob("[0-9]*/environ"):
+    for place in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            if wanted in environment.read_bytes():
-                found.add(int(environment.parent.name))
+            state, _, its_group = (place / "stat").read_bytes().rpartition(b")")[2].split()[:3]
+            pid = int(place.name)
+            is_ours = int(its_group) == group or pid in known
+            if state not in b"ZX" and (is_ours or wanted in (place / "environ").read_bytes()):
+                found.add(pid)
     return found
 
 
