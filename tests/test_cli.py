@@ -45,7 +45,7 @@ PACK = {
     "ACM103": ("beans", 'yield Diagnostic(span, "`beans` are spoken of")'),
     "ACM201": ("fails", 'raise LookupError("no such thing")'),
     "ACM202": ("dies", "os.abort()"),
-    "ACM203": ("sleeps", "time.sleep(60)"),
+    "ACM203": ("sleeps", 'open("asleep", "w").close(); time.sleep(300)'),
     "ACM204": (
         "meddles",
         'open(file.path, "a").write("#"); ' + FIX.format(name="meddles", other="rests", how="SAFE"),
@@ -807,13 +807,12 @@ def test_an_interrupt_is_130_and_leaves_no_process_behind(
     for number in range(1, 100):
         write(here / f"{number}.py", "sleeps")
     process = started(here, environment, "check", f"--jobs={jobs}")
-    time.sleep(2)
+    while process.poll() is None and not (here / "asleep").exists():
+        time.sleep(0.05)
     (os.killpg if whole_group else os.kill)(process.pid, signal.SIGINT)
-    begin = time.monotonic()
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=60)
 
     assert (process.returncode, out, err) == (130, b"", b"")
-    assert time.monotonic() - begin < 5
     with pytest.raises(ProcessLookupError):
         os.killpg(process.pid, 0)
 
@@ -831,8 +830,8 @@ def test_workers_end_when_their_parent_is_killed(here: Path, environment: dict[s
     assert process.poll() is None
 
     process.kill()
-    process.communicate(timeout=30)
-    end = time.monotonic() + 10
+    process.communicate(timeout=60)
+    end = time.monotonic() + 60
     while time.monotonic() < end:
         try:
             os.killpg(process.pid, 0)
@@ -851,7 +850,7 @@ def test_a_closed_pipe_is_141(here: Path, environment: dict[str, str]) -> None:
     process.stdout.close()
     assert process.stderr
 
-    assert (process.stderr.read(), process.wait(30)) == (b"", 141)
+    assert (process.stderr.read(), process.wait(60)) == (b"", 141)
     process.stderr.close()
 
 
@@ -863,7 +862,7 @@ def test_a_full_disk_is_2(
     write(here / "a.py", "beans")
     with Path("/dev/full").open("wb") as full:
         process = started(here, environment, *arguments, stdout=full.fileno())
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=60)
 
     assert (process.returncode, err) == (2, b"error: [Errno 28] No space left on device\n")
 
@@ -880,7 +879,7 @@ def test_closed_streams_are_no_trouble(
         cwd=here,
         env=environment,
         capture_output=True,
-        timeout=30,
+        timeout=60,
         check=False,
     )
 
@@ -1012,7 +1011,7 @@ def imported(here: Path, environment: dict[str, str], *arguments: str) -> set[st
         env=environment,
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=60,
         check=False,
     )
     return {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}

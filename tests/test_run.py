@@ -176,12 +176,12 @@ def test_an_interrupt_of_the_parent_ends_its_workers() -> None:
         if item == 0:
             time.sleep(0.5)
             os.kill(os.getppid(), signal.SIGINT)
-        time.sleep(30)
+        time.sleep(300)
 
     begin = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         spread(work, range(10), 2)
 
-    assert time.monotonic() - begin < 10
+    assert time.monotonic() - begin < 100
     with pytest.raises(ChildProcessError):
         os.waitpid(-1, os.WNOHANG)
