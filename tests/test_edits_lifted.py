@@ -1,8 +1,10 @@
-"""Statements moved in front of what stands around them."""
+"""Statements moved in front of what stands around them, put below one, or taken out."""
 
 import ast
 
-from tfmemlint import File, edits
+import pytest
+
+from tfmemlint import Edit, File, Span, edits
 
 
 def lifted(source: str) -> str | None:
@@ -53,3 +55,17 @@ def test_a_line_goes_below_the_last_one_of_a_file() -> None:
 
 def test_no_line_goes_between_two_statements_of_one() -> None:
     assert below("a = 1; c = 2\n") is None
+
+
+def test_a_statement_goes_with_its_line_and_comment() -> None:
+    file = File("example.py", "a()\nb()  # why\nc()\n")
+
+    assert edits.without_statement(file, file.tree.body[1]) == Edit(Span(4, 15), "")
+
+
+@pytest.mark.parametrize("source", ["if x:\n    b()\n", "a(); b()\n"])
+def test_a_statement_stays_where_it_is_alone_in_its_block_or_shares_its_line(source: str) -> None:
+    file = File("example.py", source)
+    call = next(each for each in file.tf.tree.all(ast.Call) if ast.unparse(each) == "b()")
+
+    assert edits.without_statement(file, file.tf.tree.statement(call)) is None

@@ -174,6 +174,13 @@ def whole_lines(file: File, first: ast.stmt, last: ast.stmt | None = None) -> Sp
     return Span(begin, finish)
 
 
+def without_statement(file: File, statement: ast.stmt) -> Edit | None:
+    """A statement taken out with its lines; None where its block would be left empty."""
+    lines = whole_lines(file, statement)
+    alone = len(file.tf.tree.place(statement)[0]) == 1
+    return None if lines is None or alone else Edit(lines, "")
+
+
 def below(file: File, statement: ast.stmt, text: str) -> Edit | None:
     """A line of code put right below a statement; None if other code shares its lines."""
     lines = whole_lines(file, statement)

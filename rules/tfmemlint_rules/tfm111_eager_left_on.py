@@ -27,149 +27,51 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tfmemlint import (
-    Applicability,
-    Claim,
-    Diagnostic,
-    Edit,
-    File,
-    Fix,
-    Metric,
-    Rule,
-    edits,
-)
+from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, edits
+from tfmemlint.facts import EagerSwitch
 
-SWITCHES = frozenset(
-    {
-        "tensorflow.config.experimental_run_functions_eagerly",
-        "tensorflow.config.run_functions_eagerly",
-    }
-)
-DEBUGGERS = ("ipdb", "pdb", "pudb")
 FEW = 8
-
-Place = ast.keyword | ast.Call | ast.Assign
+"""Rounds of a loop that can well compile a model each."""
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    found: list[Place] = [*_compiled(file), *_set(file), *_switched(file)]
-    if not found or file.is_test or _is_debugged(file):
+    mode = file.tf.eager_mode
+    if not mode.left_on or mode.is_debugged or file.is_test:
         return
-    for place in found:
-        if not _is_conditional(file, place):
-            yield Diagnostic(file.span(place), _message(place), _fix(file, place))
+    for switch in mode.left_on:
+        if not _makes_many(file, switch) and not mode.is_needed(switch):
+            yield Diagnostic(file.span(switch), _message(switch), _fix(file, switch))
 
 
-def _compiled(file: File) -> Iterator[ast.keyword]:
-    """`model.compile(..., run_eagerly=True)`, where nothing compiles the model again further on."""
-    calls = [each for each in file.tf.tree.all(ast.Call) if _is_method(each, "compile")]
-    for call in calls:
-        keyword = next((each for each in call.keywords if each.arg == "run_eagerly"), None)
-        again = any(
-            each.lineno > call.lineno and file.tf.bindings.same(_receiver(each), _receiver(call))
-            for each in calls
-        )
-        if keyword is None or not _is_true(keyword.value) or again:
-            continue
-        rounds = (each.trips for each in file.tf.loops.around(call))
-        many = any(trips is None or trips > FEW for trips in rounds)
-        given = (*call.args, *(each.value for each in call.keywords))
-        if not many and not any(_asks_python(file, each) for each in given):
-            yield keyword
+def _makes_many(file: File, switch: EagerSwitch) -> bool:
+    """Whether a loop compiles one model after the other."""
+    rounds = (each.trips for each in file.tf.loops.around(switch))
+    many = any(trips is None or trips > FEW for trips in rounds)
+    return many and isinstance(switch, ast.keyword)
 
 
-def _set(file: File) -> Iterator[ast.Assign]:
-    """`model.run_eagerly = True`, where nothing sets it back."""
-    targets = [
-        (assignment, target)
-        for assignment in file.tf.tree.all(ast.Assign)
-        for target in assignment.targets
-        if isinstance(target, ast.Attribute) and target.attr == "run_eagerly"
-    ]
-    if all(_is_true(assignment.value) for assignment, _ in targets):
-        yield from (assignment for assignment, _ in targets)
+def _message(switch: EagerSwitch) -> str:
+    text = "run_eagerly=True" if isinstance(switch, ast.keyword) else ast.unparse(switch)
+    what = "`tf.function`" if isinstance(switch, ast.Call) else "step of the model"
+    return f"`{text}` has every {what} run as plain Python, without a graph"
 
 
-def _switched(file: File) -> Iterator[ast.Call]:
-    """`tf.config.run_functions_eagerly(True)`, where nothing switches it back."""
-    names = file.tf.names
-    calls = [each for each in file.tf.tree.all(ast.Call) if names.is_any(each.func, SWITCHES)]
-    given = [(*each.args, *(keyword.value for keyword in each.keywords)) for each in calls]
-    if all(len(each) == 1 and _is_true(each[0]) for each in given):
-        yield from calls
-
-
-def _is_conditional(file: File, place: Place) -> bool:
-    """Whether a test decides: `if debug:`; but what `if __name__` starts is the program."""
-    above = file.tf.tree.ancestors(place)
-    tests = [each.test for each in above if isinstance(each, (ast.If, ast.IfExp))]
-    return not all("__name__" in ast.unparse(test) for test in tests)
-
-
-def _is_debugged(file: File) -> bool:
-    """Whether somebody is at it, or traced code asks tensors for their values."""
-    calls = file.tf.tree.all(ast.Call)
-    stops = any(isinstance(each.func, ast.Name) and each.func.id == "breakpoint" for each in calls)
-    asks = file.tf.tree.all(ast.Call)
-    return (
-        stops
-        or file.tf.names.uses(DEBUGGERS)
-        or any(_is_method(each, "numpy") and file.tf.tracing.why(each) for each in asks)
-    )
-
-
-def _asks_python(file: File, given: ast.expr) -> bool:
-    """Whether a loss or metric of the module, alone or in a list, calls `.numpy()`."""
-    several = given.elts if isinstance(given, (ast.List, ast.Tuple)) else [given]
-    functions = [file.tf.functions.function(each) for each in several]
-    return any(
-        isinstance(node, ast.Call) and _is_method(node, "numpy")
-        for function in functions
-        if function is not None
-        for node in ast.walk(function)
-    )
-
-
-def _is_method(call: ast.Call, name: str) -> bool:
-    return isinstance(call.func, ast.Attribute) and call.func.attr == name
-
-
-def _receiver(call: ast.Call) -> ast.expr:
-    return call.func.value if isinstance(call.func, ast.Attribute) else call.func
-
-
-def _is_true(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is True
-
-
-def _message(place: Place) -> str:
-    if isinstance(place, ast.Call):
-        return (
-            f"`{ast.unparse(place)}` has every `tf.function` run as plain Python, without a graph"
-        )
-    what = "run_eagerly=True" if isinstance(place, ast.keyword) else ast.unparse(place)
-    return f"`{what}` has every step of the model run as plain Python, without a graph"
-
-
-def _fix(file: File, place: Place) -> Fix | None:
-    edit = _without_keyword(file, place) if isinstance(place, ast.keyword) else None
-    if not isinstance(place, ast.keyword):
-        edit = _without_statement(file, file.tf.tree.statement(place))
+def _fix(file: File, switch: EagerSwitch) -> Fix | None:
+    if isinstance(switch, ast.keyword):
+        call = file.tf.tree.parent(switch)
+        assert isinstance(call, ast.Call)
+        edit = edits.without_argument(file, call, "run_eagerly")
+    else:
+        edit = _without_statement(file, switch)
     return edit and Fix("Let graphs be made again", (edit,), Applicability.UNSAFE)
 
 
-def _without_keyword(file: File, keyword: ast.keyword) -> Edit | None:
-    call = file.tf.tree.parent(keyword)
-    return edits.without_argument(file, call, "run_eagerly") if isinstance(call, ast.Call) else None
-
-
-def _without_statement(file: File, statement: ast.stmt) -> Edit | None:
-    lines = edits.whole_lines(file, statement)
-    alone = len(file.tf.tree.place(statement)[0]) == 1
-    simple = isinstance(statement, ast.Expr) or (
-        isinstance(statement, ast.Assign) and len(statement.targets) == 1
-    )
-    return Edit(lines, "") if lines is not None and simple and not alone else None
+def _without_statement(file: File, switch: ast.Call | ast.Assign) -> Edit | None:
+    """The statement taken out, if it does nothing else."""
+    statement = file.tf.tree.statement(switch)
+    called = isinstance(statement, ast.Expr) and statement.value is switch
+    assigned = isinstance(switch, ast.Assign) and len(switch.targets) == 1
+    return edits.without_statement(file, statement) if called or assigned else None
 
 
 RULE = Rule(

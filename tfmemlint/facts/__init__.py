@@ -17,6 +17,7 @@ from tfmemlint.facts.consumers import Consumers, End, Into
 from tfmemlint.facts.custom_gradients import CustomGradients
 from tfmemlint.facts.datasets import BATCHING, PIPELINE_WORDS, Chain, Datasets, From, Source, Step
 from tfmemlint.facts.dtypes import Dtypes
+from tfmemlint.facts.eager import EagerMode, EagerSwitch
 from tfmemlint.facts.elements import Elements, Passage
 from tfmemlint.facts.epochs import Again, Epochs
 from tfmemlint.facts.escapes import Escape, Escapes
@@ -70,6 +71,7 @@ __all__ = [
     "Cached",
     "Capture",
     "Chain",
+    "EagerSwitch",
     "End",
     "Escape",
     "Extent",
@@ -222,6 +224,11 @@ class TensorFlow:
     def dtypes(self) -> Dtypes:
         """Whose dtype tensors have."""
         return Dtypes(self)
+
+    @cached_property
+    def eager_mode(self) -> EagerMode:
+        """What has code run without graphs."""
+        return EagerMode(self)
 
     @cached_property
     def graph_loops(self) -> GraphLoops:

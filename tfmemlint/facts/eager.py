@@ -1,0 +1,123 @@
+"""What has code run as plain Python that would otherwise become graphs."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+_SWITCHES = frozenset(
+    {
+        "tensorflow.config.experimental_run_functions_eagerly",
+        "tensorflow.config.run_functions_eagerly",
+    }
+)
+_DEBUGGERS = ("ipdb", "pdb", "pudb")
+
+EagerSwitch = ast.keyword | ast.Call | ast.Assign
+"""`run_eagerly=True` of a `compile`, the call of a switch, `model.run_eagerly = True`."""
+
+
+class EagerMode:
+    """The switches of a file that turn graphs off."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._functions = tf.functions
+        self._tracing = tf.tracing
+
+    @cached_property
+    def left_on(self) -> tuple[EagerSwitch, ...]:
+        """The switches that no test decides on and that nothing in the file turns back."""
+        found: list[EagerSwitch] = [*self._compiled(), *self._set(), *self._switched()]
+        return tuple(each for each in found if not self._is_conditional(each))
+
+    @cached_property
+    def is_debugged(self) -> bool:
+        """Whether somebody is at the code with a debugger."""
+        called = (each.func for each in self._tree.all(ast.Call))
+        stops = any(isinstance(each, ast.Name) and each.id == "breakpoint" for each in called)
+        return stops or self._names.uses(_DEBUGGERS)
+
+    def is_needed(self, switch: EagerSwitch) -> bool:
+        """Whether something asks tensors for their values, as it can of no graph's.
+
+        Traced code of any kind, or a loss or metric that is compiled with the model.
+        """
+        call = self._tree.parent(switch) if isinstance(switch, ast.keyword) else None
+        given = [*call.args, *_values(call)] if isinstance(call, ast.Call) else []
+        return self._traced_code_asks or any(map(self._asks, given))
+
+    @cached_property
+    def _traced_code_asks(self) -> bool:
+        calls = self._tree.all(ast.Call)
+        return any(_is_method(each, "numpy") and self._tracing.why(each) for each in calls)
+
+    def _asks(self, given: ast.expr) -> bool:
+        """Whether a function of the module, alone or in a list, calls `.numpy()`."""
+        several = given.elts if isinstance(given, (ast.List, ast.Tuple)) else [given]
+        functions = map(self._functions.function, several)
+        return any(
+            isinstance(node, ast.Call) and _is_method(node, "numpy")
+            for function in functions
+            if function is not None
+            for node in ast.walk(function)
+        )
+
+    def _compiled(self) -> Iterator[ast.keyword]:
+        """`model.compile(..., run_eagerly=True)`, where nothing compiles the model further on."""
+        calls = [each for each in self._tree.all(ast.Call) if _is_method(each, "compile")]
+        for call in calls:
+            keyword = next((each for each in call.keywords if each.arg == "run_eagerly"), None)
+            if keyword is not None and _is_true(keyword.value):
+                later = (each for each in calls if each.lineno > call.lineno)
+                if not any(self._bindings.same(_model(each), _model(call)) for each in later):
+                    yield keyword
+
+    def _set(self) -> Iterator[ast.Assign]:
+        """`model.run_eagerly = True`, where nothing sets it to anything else."""
+        found = [
+            assignment
+            for assignment in self._tree.all(ast.Assign)
+            for target in assignment.targets
+            if isinstance(target, ast.Attribute) and target.attr == "run_eagerly"
+        ]
+        if all(_is_true(assignment.value) for assignment in found):
+            yield from found
+
+    def _switched(self) -> Iterator[ast.Call]:
+        """`tf.config.run_functions_eagerly(True)`, where nothing switches it back."""
+        found = [
+            each for each in self._tree.all(ast.Call) if self._names.is_any(each.func, _SWITCHES)
+        ]
+        given = [[*each.args, *_values(each)] for each in found]
+        if all(len(each) == 1 and _is_true(each[0]) for each in given):
+            yield from found
+
+    def _is_conditional(self, switch: EagerSwitch) -> bool:
+        """Whether a test decides: `if debug:`; but what `if __name__` starts is the program."""
+        above = self._tree.ancestors(switch)
+        tests = (each.test for each in above if isinstance(each, (ast.If, ast.IfExp)))
+        return not all("__name__" in ast.unparse(test) for test in tests)
+
+
+def _values(call: ast.Call) -> list[ast.expr]:
+    return [each.value for each in call.keywords]
+
+
+def _is_method(call: ast.Call, name: str) -> bool:
+    return isinstance(call.func, ast.Attribute) and call.func.attr == name
+
+
+def _model(call: ast.Call) -> ast.expr:
+    return call.func.value if isinstance(call.func, ast.Attribute) else call.func
+
+
+def _is_true(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is True
