@@ -7,57 +7,71 @@ from __future__ import annotations
 
 import ast
 from functools import cached_property
+from importlib import import_module
 
-from tfmemlint.facts.accumulations import Accumulated, Accumulations
-from tfmemlint.facts.anew import Anew, MadeAnew
-from tfmemlint.facts.bindings import Binding, Bindings, How
-from tfmemlint.facts.caches import Cached, Caches
-from tfmemlint.facts.captures import Capture, Captures
-from tfmemlint.facts.consumers import Consumers, End, Into
-from tfmemlint.facts.custom_gradients import CustomGradients
-from tfmemlint.facts.datasets import BATCHING, PIPELINE_WORDS, Chain, Datasets, From, Source, Step
-from tfmemlint.facts.dtypes import Dtypes
-from tfmemlint.facts.eager import EagerMode, EagerSwitch
-from tfmemlint.facts.elements import Elements, Passage
-from tfmemlint.facts.epochs import Again, Epochs
-from tfmemlint.facts.escapes import Escape, Escapes
+from tfmemlint.facts.tree import Tree
+
+TYPE_CHECKING = False  # what is named here is imported when it is first asked for
+if TYPE_CHECKING:
+    from tfmemlint.facts.accumulations import Accumulated, Accumulations
+    from tfmemlint.facts.anew import Anew, MadeAnew
+    from tfmemlint.facts.bindings import Binding, Bindings, How
+    from tfmemlint.facts.caches import Cached, Caches
+    from tfmemlint.facts.captures import Capture, Captures
+    from tfmemlint.facts.consumers import Consumers, End, Into
+    from tfmemlint.facts.custom_gradients import CustomGradients
+    from tfmemlint.facts.datasets import (
+        BATCHING,
+        PIPELINE_WORDS,
+        Chain,
+        Datasets,
+        From,
+        Source,
+        Step,
+    )
+    from tfmemlint.facts.dtypes import Dtypes
+    from tfmemlint.facts.eager import EagerMode, EagerSwitch
+    from tfmemlint.facts.elements import Elements, Passage
+    from tfmemlint.facts.epochs import Again, Epochs
+    from tfmemlint.facts.escapes import Escape, Escapes
+    from tfmemlint.facts.examples import Examples
 from tfmemlint.facts.factories import Factories
-from tfmemlint.facts.flow import Flow, Frame, Origin
-from tfmemlint.facts.functions import Functions, default
-from tfmemlint.facts.generators import Generators, Held, Hoard
-from tfmemlint.facts.graph_loops import GraphLoops, InGraph
-from tfmemlint.facts.imports import Factory, Imported, Imports
-from tfmemlint.facts.iterables import Iterables
-from tfmemlint.facts.joins import Joined, Joins
-from tfmemlint.facts.kinds import Extent, Kind, Value
-from tfmemlint.facts.lengths import Lengths
-from tfmemlint.facts.loading import Gathered, Loading
-from tfmemlint.facts.loop_bodies import LoopBodies
-from tfmemlint.facts.loops import Growth, Loop, Loops, Over
-from tfmemlint.facts.makers import argument
-from tfmemlint.facts.mapped import Mapped, Mappings
-from tfmemlint.facts.names import Names
-from tfmemlint.facts.ops import Ops
-from tfmemlint.facts.passes import Pass, Passes
-from tfmemlint.facts.processors import Processors
-from tfmemlint.facts.pulls import PROGRESS, Pull, Pulls
-from tfmemlint.facts.rebuilds import Rebuilds, Rebuilt
-from tfmemlint.facts.remakes import Made, Remake, Remakes
-from tfmemlint.facts.repeats import Repeats
-from tfmemlint.facts.retraces import Handled, Retrace, Retraces
-from tfmemlint.facts.sequences import Sequences
-from tfmemlint.facts.symbolic import Symbolic
-from tfmemlint.facts.tapes import Tape, Tapes
-from tfmemlint.facts.tensors import Tensors
-from tfmemlint.facts.time_steps import TimeSteps
-from tfmemlint.facts.tracing import Traced, TracedBy, Tracing
-from tfmemlint.facts.tree import FunctionNode, LoopNode, Tree, same_code
-from tfmemlint.facts.trips import Trips
-from tfmemlint.facts.unrolling import LIKES_STRAIGHT_CODE, Unrolled, Unrollings
-from tfmemlint.facts.uses import Trail, Uses
-from tfmemlint.facts.values import Values
-from tfmemlint.facts.varying_shapes import ShapedBy, Varying, VaryingShapes
-from tfmemlint.facts.wholes import Whole, Wholes
+    from tfmemlint.facts.flow import Flow, Frame, Origin
+    from tfmemlint.facts.functions import Functions, default
+    from tfmemlint.facts.generators import Generators, Held, Hoard
+    from tfmemlint.facts.graph_loops import GraphLoops, InGraph
+    from tfmemlint.facts.imports import Factory, Imported, Imports
+    from tfmemlint.facts.iterables import Iterables
+    from tfmemlint.facts.joins import Joined, Joins
+    from tfmemlint.facts.kinds import Extent, Kind, Value
+    from tfmemlint.facts.lengths import Lengths
+    from tfmemlint.facts.loading import Gathered, Loading
+    from tfmemlint.facts.loop_bodies import LoopBodies
+    from tfmemlint.facts.loops import Growth, Loop, Loops, Over
+    from tfmemlint.facts.makers import argument
+    from tfmemlint.facts.mapped import Mapped, Mappings
+    from tfmemlint.facts.names import Names
+    from tfmemlint.facts.ops import Ops
+    from tfmemlint.facts.passes import Pass, Passes
+    from tfmemlint.facts.processors import Processors
+    from tfmemlint.facts.pulls import PROGRESS, Pull, Pulls
+    from tfmemlint.facts.rebuilds import Rebuilds, Rebuilt
+    from tfmemlint.facts.remakes import Made, Remake, Remakes
+    from tfmemlint.facts.repeats import Repeats
+    from tfmemlint.facts.retraces import Handled, Retrace, Retraces
+    from tfmemlint.facts.sequences import Sequences
+    from tfmemlint.facts.symbolic import Symbolic
+    from tfmemlint.facts.tapes import Tape, Tapes
+    from tfmemlint.facts.tensors import Tensors
+    from tfmemlint.facts.time_steps import TimeSteps
+    from tfmemlint.facts.tracing import Traced, TracedBy, Tracing
+    from tfmemlint.facts.tree import FunctionNode, LoopNode, same_code
+    from tfmemlint.facts.trips import Trips
+    from tfmemlint.facts.unrolling import LIKES_STRAIGHT_CODE, Unrolled, Unrollings
+    from tfmemlint.facts.uses import Trail, Uses
+    from tfmemlint.facts.values import Values
+    from tfmemlint.facts.varying_shapes import ShapedBy, Varying, VaryingShapes
+    from tfmemlint.facts.wholes import Whole, Wholes
 
 __all__ = [
     "BATCHING",
@@ -119,7 +133,73 @@ __all__ = [
     "same_code",
 ]
 
+_HOMES = {
+    "BATCHING": "datasets",
+    "LIKES_STRAIGHT_CODE": "unrolling",
+    "PIPELINE_WORDS": "datasets",
+    "PROGRESS": "pulls",
+    "Accumulated": "accumulations",
+    "Again": "epochs",
+    "Anew": "anew",
+    "Binding": "bindings",
+    "Cached": "caches",
+    "Capture": "captures",
+    "Chain": "datasets",
+    "EagerSwitch": "eager",
+    "End": "consumers",
+    "Escape": "escapes",
+    "Extent": "kinds",
+    "Factory": "imports",
+    "Frame": "flow",
+    "From": "datasets",
+    "FunctionNode": "tree",
+    "Gathered": "loading",
+    "Growth": "loops",
+    "Handled": "retraces",
+    "Held": "generators",
+    "Hoard": "generators",
+    "How": "bindings",
+    "Imported": "imports",
+    "InGraph": "graph_loops",
+    "Into": "consumers",
+    "Joined": "joins",
+    "Kind": "kinds",
+    "Loop": "loops",
+    "LoopNode": "tree",
+    "Mapped": "mapped",
+    "Made": "remakes",
+    "Origin": "flow",
+    "Over": "loops",
+    "Pass": "passes",
+    "Pull": "pulls",
+    "Passage": "elements",
+    "Remake": "remakes",
+    "Retrace": "retraces",
+    "Rebuilt": "rebuilds",
+    "ShapedBy": "varying_shapes",
+    "Source": "datasets",
+    "Step": "datasets",
+    "Tape": "tapes",
+    "Traced": "tracing",
+    "TracedBy": "tracing",
+    "Trail": "uses",
+    "Unrolled": "unrolling",
+    "Value": "kinds",
+    "Varying": "varying_shapes",
+    "Whole": "wholes",
+    "argument": "makers",
+    "default": "functions",
+    "same_code": "tree",
+}
+"""The module of each of these names."""
+
 _TESTS = ("absl.testing", "keras.testing", "pytest", "tensorflow.test.TestCase", "unittest")
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
 
 
 class TensorFlow:
@@ -133,226 +213,322 @@ class TensorFlow:
     @cached_property
     def bindings(self) -> Bindings:
         """Where names get their values."""
+        from tfmemlint.facts.bindings import Bindings  # noqa: PLC0415
+
         return Bindings(self)
 
     @cached_property
     def names(self) -> Names:
         """What expressions refer to."""
+        from tfmemlint.facts.names import Names  # noqa: PLC0415
+
         return Names(self)
 
     @cached_property
     def functions(self) -> Functions:
         """The functions of the module and their calls."""
+        from tfmemlint.facts.functions import Functions  # noqa: PLC0415
+
         return Functions(self)
 
     @cached_property
     def imports(self) -> Imports:
         """What the files that this one imports say of themselves."""
+        from tfmemlint.facts.imports import Imports  # noqa: PLC0415
+
         return Imports(self)
 
     @cached_property
     def factories(self) -> Factories:
         """What makes traced functions for other files."""
+        from tfmemlint.facts.examples import Examples
+from tfmemlint.facts.factories import Factories  # noqa: PLC0415
+
         return Factories(self)
 
     @cached_property
     def flow(self) -> Flow:
         """How values travel through assignments, arguments and attributes."""
+        from tfmemlint.facts.flow import Flow  # noqa: PLC0415
+
         return Flow(self)
 
     @cached_property
     def datasets(self) -> Datasets:
         """The tf.data pipelines."""
+        from tfmemlint.facts.datasets import Datasets  # noqa: PLC0415
+
         return Datasets(self)
 
     @cached_property
     def consumers(self) -> Consumers:
         """Where pipelines end up."""
+        from tfmemlint.facts.consumers import Consumers  # noqa: PLC0415
+
         return Consumers(self)
+
+    @cached_property
+    def examples(self) -> Examples:
+        """Which pipelines give one example at a time."""
+        return Examples(self)
 
     @cached_property
     def values(self) -> Values:
         """What expressions hold."""
+        from tfmemlint.facts.values import Values  # noqa: PLC0415
+
         return Values(self)
 
     @cached_property
     def mappings(self) -> Mappings:
         """What the functions given to pipelines make of their elements."""
+        from tfmemlint.facts.mapped import Mappings  # noqa: PLC0415
+
         return Mappings(self)
 
     @cached_property
     def elements(self) -> Elements:
         """What the elements of pipelines are."""
+        from tfmemlint.facts.elements import Elements  # noqa: PLC0415
+
         return Elements(self)
 
     @cached_property
     def caches(self) -> Caches:
         """What caches keep of maps before them."""
+        from tfmemlint.facts.caches import Caches  # noqa: PLC0415
+
         return Caches(self)
 
     @cached_property
     def epochs(self) -> Epochs:
         """What pipelines give each time they are read."""
+        from tfmemlint.facts.epochs import Epochs  # noqa: PLC0415
+
         return Epochs(self)
 
     @cached_property
     def processors(self) -> Processors:
         """What is made of the number of processors."""
+        from tfmemlint.facts.processors import Processors  # noqa: PLC0415
+
         return Processors(self)
 
     @cached_property
     def loops(self) -> Loops:
         """The loops, and what grows in them."""
+        from tfmemlint.facts.loops import Loops  # noqa: PLC0415
+
         return Loops(self)
 
     @cached_property
     def tracing(self) -> Tracing:
         """Which code runs as a graph."""
+        from tfmemlint.facts.tracing import Tracing  # noqa: PLC0415
+
         return Tracing(self)
 
     @cached_property
     def tapes(self) -> Tapes:
         """The gradient tapes."""
+        from tfmemlint.facts.tapes import Tapes  # noqa: PLC0415
+
         return Tapes(self)
 
     @cached_property
     def tensors(self) -> Tensors:
         """Which expressions of traced code are tensors."""
+        from tfmemlint.facts.tensors import Tensors  # noqa: PLC0415
+
         return Tensors(self)
 
     @cached_property
     def dtypes(self) -> Dtypes:
         """Whose dtype tensors have."""
+        from tfmemlint.facts.dtypes import Dtypes  # noqa: PLC0415
+
         return Dtypes(self)
 
     @cached_property
     def eager_mode(self) -> EagerMode:
         """What has code run without graphs."""
+        from tfmemlint.facts.eager import EagerMode  # noqa: PLC0415
+
         return EagerMode(self)
 
     @cached_property
     def graph_loops(self) -> GraphLoops:
         """What the loops of traced code are in the graph."""
+        from tfmemlint.facts.graph_loops import GraphLoops  # noqa: PLC0415
+
         return GraphLoops(self)
 
     @cached_property
     def trips(self) -> Trips:
         """How often Python runs the loops of traced code."""
+        from tfmemlint.facts.trips import Trips  # noqa: PLC0415
+
         return Trips(self)
 
     @cached_property
     def unrollings(self) -> Unrollings:
         """The loops that tracing writes out."""
+        from tfmemlint.facts.unrolling import Unrollings  # noqa: PLC0415
+
         return Unrollings(self)
 
     @cached_property
     def accumulations(self) -> Accumulations:
         """The lists that loops of traced code fill."""
+        from tfmemlint.facts.accumulations import Accumulations  # noqa: PLC0415
+
         return Accumulations(self)
 
     @cached_property
     def loop_bodies(self) -> LoopBodies:
         """What the bodies of loops ask of Python."""
+        from tfmemlint.facts.loop_bodies import LoopBodies  # noqa: PLC0415
+
         return LoopBodies(self)
 
     @cached_property
     def lengths(self) -> Lengths:
         """How many elements pipelines have."""
+        from tfmemlint.facts.lengths import Lengths  # noqa: PLC0415
+
         return Lengths(self)
 
     @cached_property
     def loading(self) -> Loading:
         """The lists that hold what a loop loads from files."""
+        from tfmemlint.facts.loading import Loading  # noqa: PLC0415
+
         return Loading(self, anywhere=False)
 
     @cached_property
     def loading_anywhere(self) -> Loading:
         """The same, in code that runs again and again, too."""
+        from tfmemlint.facts.loading import Loading  # noqa: PLC0415
+
         return Loading(self, anywhere=True)
 
     @cached_property
     def generators(self) -> Generators:
         """What the generators of pipelines load."""
+        from tfmemlint.facts.generators import Generators  # noqa: PLC0415
+
         return Generators(self)
 
     @cached_property
     def iterables(self) -> Iterables:
         """How much of the data loops go over."""
+        from tfmemlint.facts.iterables import Iterables  # noqa: PLC0415
+
         return Iterables(self)
 
     @cached_property
     def rebuilds(self) -> Rebuilds:
         """The pipelines that loops make anew or longer."""
+        from tfmemlint.facts.rebuilds import Rebuilds  # noqa: PLC0415
+
         return Rebuilds(self)
 
     @cached_property
     def repeats(self) -> Repeats:
         """Which code runs for each batch or example."""
+        from tfmemlint.facts.repeats import Repeats  # noqa: PLC0415
+
         return Repeats(self)
 
     @cached_property
     def uses(self) -> Uses:
         """Where values end up."""
+        from tfmemlint.facts.uses import Uses  # noqa: PLC0415
+
         return Uses(self)
 
     @cached_property
     def captures(self) -> Captures:
         """The arrays that graphs hold copies of."""
+        from tfmemlint.facts.captures import Captures  # noqa: PLC0415
+
         return Captures(self)
 
     @cached_property
     def symbolic(self) -> Symbolic:
         """Which expressions are tensors only while code is traced."""
+        from tfmemlint.facts.symbolic import Symbolic  # noqa: PLC0415
+
         return Symbolic(self)
 
     @cached_property
     def escapes(self) -> Escapes:
         """The lists that keep what was traced."""
+        from tfmemlint.facts.escapes import Escapes  # noqa: PLC0415
+
         return Escapes(self)
 
     @cached_property
     def pulls(self) -> Pulls:
         """Where tracing goes over datasets."""
+        from tfmemlint.facts.pulls import Pulls  # noqa: PLC0415
+
         return Pulls(self)
 
     @cached_property
     def remakes(self) -> Remakes:
         """The traced functions that are made again and again."""
+        from tfmemlint.facts.remakes import Remakes  # noqa: PLC0415
+
         return Remakes(self)
 
     @cached_property
     def joins(self) -> Joins:
         """The arrays that grow by being joined to more."""
+        from tfmemlint.facts.joins import Joins  # noqa: PLC0415
+
         return Joins(self)
 
     @cached_property
     def anew(self) -> MadeAnew:
         """The models that loops make anew and drop again."""
+        from tfmemlint.facts.anew import MadeAnew  # noqa: PLC0415
+
         return MadeAnew(self)
 
     @cached_property
     def custom_gradients(self) -> CustomGradients:
         """What has TensorFlow keep graphs for good."""
+        from tfmemlint.facts.custom_gradients import CustomGradients  # noqa: PLC0415
+
         return CustomGradients(self)
 
     @cached_property
     def time_steps(self) -> TimeSteps:
         """The lengths of sequences."""
+        from tfmemlint.facts.time_steps import TimeSteps  # noqa: PLC0415
+
         return TimeSteps(self)
 
     @cached_property
     def retraces(self) -> Retraces:
         """Where traced functions are given other numbers each time."""
+        from tfmemlint.facts.retraces import Retraces  # noqa: PLC0415
+
         return Retraces(self)
 
     @cached_property
     def sequences(self) -> Sequences:
         """How long Python lists get."""
+        from tfmemlint.facts.sequences import Sequences  # noqa: PLC0415
+
         return Sequences(self)
 
     @cached_property
     def varying_shapes(self) -> VaryingShapes:
         """Where traced functions are given tensors of other shapes each time."""
+        from tfmemlint.facts.varying_shapes import VaryingShapes  # noqa: PLC0415
+
         return VaryingShapes(self)
 
     @cached_property
@@ -363,14 +539,20 @@ class TensorFlow:
     @cached_property
     def ops(self) -> Ops:
         """Which code is made of TensorFlow operations."""
+        from tfmemlint.facts.ops import Ops  # noqa: PLC0415
+
         return Ops(self)
 
     @cached_property
     def passes(self) -> Passes:
         """Where arrays go through models."""
+        from tfmemlint.facts.passes import Passes  # noqa: PLC0415
+
         return Passes(self)
 
     @cached_property
     def wholes(self) -> Wholes:
         """Which arrays hold all rows."""
+        from tfmemlint.facts.wholes import Wholes  # noqa: PLC0415
+
         return Wholes(self)
