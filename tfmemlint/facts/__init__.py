@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from tfmemlint.facts.epochs import Again, Epochs
     from tfmemlint.facts.escapes import Escape, Escapes
     from tfmemlint.facts.examples import Examples
-from tfmemlint.facts.factories import Factories
+    from tfmemlint.facts.factories import Factories
+    from tfmemlint.facts.fillings import Filling, Fillings
     from tfmemlint.facts.flow import Flow, Frame, Origin
     from tfmemlint.facts.functions import Functions, default
     from tfmemlint.facts.generators import Generators, Held, Hoard
@@ -60,7 +61,9 @@ from tfmemlint.facts.factories import Factories
     from tfmemlint.facts.repeats import Repeats
     from tfmemlint.facts.retraces import Handled, Retrace, Retraces
     from tfmemlint.facts.sequences import Sequences
+    from tfmemlint.facts.stacks import Stack, Stacks
     from tfmemlint.facts.symbolic import Symbolic
+    from tfmemlint.facts.takers import Takers
     from tfmemlint.facts.tapes import Tape, Tapes
     from tfmemlint.facts.tensors import Tensors
     from tfmemlint.facts.time_steps import TimeSteps
@@ -89,6 +92,7 @@ __all__ = [
     "End",
     "Escape",
     "Extent",
+    "Filling",
     "Factory",
     "Frame",
     "From",
@@ -118,6 +122,7 @@ __all__ = [
     "Rebuilt",
     "ShapedBy",
     "Source",
+    "Stack",
     "Step",
     "Tape",
     "TensorFlow",
@@ -149,6 +154,7 @@ _HOMES = {
     "End": "consumers",
     "Escape": "escapes",
     "Extent": "kinds",
+    "Filling": "fillings",
     "Factory": "imports",
     "Frame": "flow",
     "From": "datasets",
@@ -178,6 +184,7 @@ _HOMES = {
     "Rebuilt": "rebuilds",
     "ShapedBy": "varying_shapes",
     "Source": "datasets",
+    "Stack": "stacks",
     "Step": "datasets",
     "Tape": "tapes",
     "Traced": "tracing",
@@ -241,8 +248,7 @@ class TensorFlow:
     @cached_property
     def factories(self) -> Factories:
         """What makes traced functions for other files."""
-        from tfmemlint.facts.examples import Examples
-from tfmemlint.facts.factories import Factories  # noqa: PLC0415
+        from tfmemlint.facts.factories import Factories  # noqa: PLC0415
 
         return Factories(self)
 
@@ -270,6 +276,8 @@ from tfmemlint.facts.factories import Factories  # noqa: PLC0415
     @cached_property
     def examples(self) -> Examples:
         """Which pipelines give one example at a time."""
+        from tfmemlint.facts.examples import Examples  # noqa: PLC0415
+
         return Examples(self)
 
     @cached_property
@@ -556,3 +564,24 @@ from tfmemlint.facts.factories import Factories  # noqa: PLC0415
         from tfmemlint.facts.wholes import Wholes  # noqa: PLC0415
 
         return Wholes(self)
+
+    @cached_property
+    def stacks(self) -> Stacks:
+        """Where arrays are made of lists."""
+        from tfmemlint.facts.stacks import Stacks  # noqa: PLC0415
+
+        return Stacks(self)
+
+    @cached_property
+    def fillings(self) -> Fillings:
+        """How lists are filled that `map` could make."""
+        from tfmemlint.facts.fillings import Fillings  # noqa: PLC0415
+
+        return Fillings(self)
+
+    @cached_property
+    def takers(self) -> Takers:
+        """What takes the rows of arrays."""
+        from tfmemlint.facts.takers import Takers  # noqa: PLC0415
+
+        return Takers(self)
