@@ -26,56 +26,20 @@ an axis or stack, and behind any step it does not know.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts import Chain, End, Extent, From, Into, Kind, argument
-
-KEEPS_EXAMPLES = frozenset(
-    {
-        "assert_cardinality",
-        "cache",
-        "filter",
-        "ignore_errors",
-        "map",
-        "prefetch",
-        "repeat",
-        "shard",
-        "shuffle",
-        "skip",
-        "snapshot",
-        "take",
-        "with_options",
-    }
-)
-HOLDS_EXAMPLES = frozenset({Kind.ARRAY, Kind.TENSOR, Kind.PATHS})
-MAKES_BATCHES = frozenset(
-    {
-        "concat",
-        "concatenate",
-        "expand_dims",
-        "load",
-        "numpy_function",
-        "parse_example",
-        "py_function",
-        "repeat",
-        "reshape",
-        "stack",
-        "tile",
-    }
-)
-"""What functions do that may make a batch of an example, or have one already."""
+from tfmemlint.facts import Chain
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    reported: set[ast.expr] = set()
+    reported: set[ast.Call] = set()
     for end in file.tf.consumers.ends:
-        if not _takes_batches(file, end):
+        if not file.tf.examples.trains_as_they_come(end):
             continue
-        if not all(_gives_examples(file, chain) for chain in end.chains):
+        if not all(map(file.tf.examples.are_single, end.chains)):
             continue
-        for chain in end.chains:
-            last = _last(chain)
+        for last in map(_last, end.chains):
             if last is None or last in reported:
                 continue
             reported.add(last)
@@ -83,81 +47,10 @@ def check(file: File) -> Iterator[Diagnostic]:
             place = edits.method_call(file, last) or file.span(last)
             yield Diagnostic(
                 file.span(end.dataset) if shared else place,
-                f"each gradient step takes a single example: nothing batches {_name(end.dataset)}",
+                "each gradient step takes a single example: nothing batches "
+                f"{file.called(end.dataset, 'the pipeline')}",
                 None if shared else _fix(file, last),
             )
-
-
-def _takes_batches(file: File, end: End) -> bool:
-    if end.into is Into.FIT and isinstance(end.at, ast.Call):
-        model = end.at.func.value if isinstance(end.at.func, ast.Attribute) else None
-        return model is not None and file.tf.values.of(model).kind is Kind.MODEL
-    if end.into is not Into.LOOP or not isinstance(end.at, ast.For):
-        return False
-    trains = file.tf.consumers.trains(end.at)
-    return trains and not _may_batch(file, end.at.body)
-
-
-def _gives_examples(file: File, chain: Chain) -> bool:
-    """Whether each element is surely one example."""
-    source = chain.source.node
-    if not KEEPS_EXAMPLES.issuperset(chain.methods) or not isinstance(source, ast.Call):
-        return False
-    for step in chain.steps:
-        if step.method == "map":
-            function = file.tf.datasets.function(step)
-            if function is None or _may_batch(file, [function]):
-                return False
-    if chain.source.kind is From.SLICES:
-        tensors = argument(source, 0, "tensors")
-        while isinstance(tensors, ast.Tuple) and tensors.elts:
-            tensors = tensors.elts[0]
-        return tensors is not None and _holds_examples(file, tensors)
-    if chain.source.kind is From.CATALOGUE:
-        return all(each.arg not in ("batch_size", None) for each in source.keywords)
-    parses = chain.source.kind in (From.FILES, From.RECORDS)
-    return parses and "map" in chain.methods
-
-
-def _holds_examples(file: File, array: ast.expr) -> bool:
-    """Whether each row of an array is an example."""
-    value = file.tf.values.of(array)
-    holds_all = value.extent is Extent.WHOLE and value.kind in HOLDS_EXAMPLES
-    return holds_all and not _is_regrouped(file, array)
-
-
-def _is_regrouped(file: File, array: ast.expr) -> bool:
-    """Whether a `reshape` is seen to give an array another number of rows."""
-    origins = file.tf.flow.origins(array) or () if isinstance(array, ast.Name) else ()
-    made = origins[0].value if len(origins) == 1 else array
-    if not isinstance(made, ast.Call) or not isinstance(made.func, ast.Attribute):
-        return False
-    if made.func.attr != "reshape":
-        return False
-    in_library = file.tf.names.qualified(made.func) is not None
-    before = made.args[0] if in_library and made.args else made.func.value
-    shapes = (file.tf.values.of(before).shape, file.tf.values.of(made).shape)
-    was, now = (shape[0] if shape else None for shape in shapes)
-    return was is not None and now is not None and was != now
-
-
-def _may_batch(file: File, code: Iterable[ast.AST]) -> bool:
-    """Whether code has calls that may make a batch, or adds an axis: `x[None]`."""
-    for node in file.tf.consumers.run_by(code):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            if node.func.attr in MAKES_BATCHES:
-                return True
-        elif isinstance(node, ast.Subscript):
-            indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-            if any(_is_new_axis(each) for each in indices):
-                return True
-    return False
-
-
-def _is_new_axis(index: ast.expr) -> bool:
-    if isinstance(index, ast.Attribute):
-        return index.attr == "newaxis"
-    return isinstance(index, ast.Constant) and index.value is None
 
 
 def _last(chain: Chain) -> ast.Call | None:
@@ -166,12 +59,6 @@ def _last(chain: Chain) -> ast.Call | None:
     if calls:
         return calls[-1]
     return chain.source.node if isinstance(chain.source.node, ast.Call) else None
-
-
-def _name(dataset: ast.expr) -> str:
-    """What a message calls a pipeline."""
-    named = isinstance(dataset, (ast.Name, ast.Attribute))
-    return f"`{ast.unparse(dataset)}`" if named else "the pipeline"
 
 
 def _fix(file: File, last: ast.Call) -> Fix | None:
