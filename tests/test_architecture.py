@@ -27,6 +27,7 @@ ALLOWED = {
     },
     "concrete": {"tfmemlint.source", "tfmemlint.vocabulary"},
     "edits": {"tfmemlint.vocabulary", "tfmemlint.source"},
+    "loop_edits": {"tfmemlint.edits", "tfmemlint.source", "tfmemlint.vocabulary"},
     "fixing": {"tfmemlint.vocabulary"},
     "suppress": {"tfmemlint.vocabulary", "tfmemlint.lines"},
     "linting": {

@@ -20,6 +20,25 @@ def replaced(file: File, node: Located, text: str) -> Edit:
     return Edit(file.span(node), text)
 
 
+def instead(file: File, node: Located, text: str) -> Edit | None:
+    """`text` in place of a node; None where a comment would be lost."""
+    lost = file.source(node).count("#") > text.count("#")
+    return None if lost else replaced(file, node, text)
+
+
+def behind(file: File, node: Located, text: str) -> Edit:
+    """`text` right behind a node."""
+    end = file.span(node).end
+    return Edit(Span(end, end), text)
+
+
+def whole(edits: Iterable[Edit | None]) -> tuple[Edit, ...] | None:
+    """Edits that belong together: all of them, or None where one cannot be made."""
+    found = tuple(edits)
+    made = tuple(each for each in found if each is not None)
+    return made if len(made) == len(found) else None
+
+
 def method_call(file: File, call: ast.Call) -> Span | None:
     """The span of `shuffle(1000)` in `ds.shuffle(1000)`: name and arguments, without the dot."""
     import libcst as cst  # noqa: PLC0415

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from tfmemlint.facts.tree import FunctionNode
@@ -36,6 +37,23 @@ class Uses:
     def here(self, expression: ast.expr) -> tuple[Trail, ...] | None:
         """As `of`, within one function: what is returned is used there."""
         return self._of(expression, leaving=False)
+
+    def stays_open(self, trail: Trail) -> bool:
+        """Whether a value stays inside every `with` it is in on its way: nothing is closed yet."""
+        for earlier, later in pairwise(trail):
+            here = self._tree.function(earlier) is self._tree.function(later)
+            if not self._withs(earlier) <= (self._withs(later) if here else set()):
+                return False
+        return True
+
+    def _withs(self, node: ast.expr) -> set[ast.AST]:
+        """The `with` statements around a node, within its function."""
+        function = self._tree.function(node)
+        return {
+            each
+            for each in self._tree.ancestors(node)
+            if isinstance(each, (ast.With, ast.AsyncWith)) and self._tree.function(each) is function
+        }
 
     def _of(self, expression: ast.expr, *, leaving: bool) -> tuple[Trail, ...] | None:
         found: list[Trail] = []
