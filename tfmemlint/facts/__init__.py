@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from tfmemlint.facts.custom_gradients import CustomGradients
     from tfmemlint.facts.datasets import (
         BATCHING,
-        PIPELINE_WORDS,
         Chain,
         Datasets,
         From,
@@ -56,6 +55,7 @@ if TYPE_CHECKING:
     from tfmemlint.facts.passes import Pass, Passes
     from tfmemlint.facts.processors import Processors
     from tfmemlint.facts.pulls import PROGRESS, Pull, Pulls
+    from tfmemlint.facts.py_functions import PyFunctions
     from tfmemlint.facts.rebuilds import Rebuilds, Rebuilt
     from tfmemlint.facts.remakes import Made, Remake, Remakes
     from tfmemlint.facts.repeats import Repeats
@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from tfmemlint.facts.values import Values
     from tfmemlint.facts.varying_shapes import ShapedBy, Varying, VaryingShapes
     from tfmemlint.facts.wholes import Whole, Wholes
+    from tfmemlint.facts.words import PIPELINE_WORDS
 
 __all__ = [
     "BATCHING",
@@ -141,7 +142,7 @@ __all__ = [
 _HOMES = {
     "BATCHING": "datasets",
     "LIKES_STRAIGHT_CODE": "unrolling",
-    "PIPELINE_WORDS": "datasets",
+    "PIPELINE_WORDS": "words",
     "PROGRESS": "pulls",
     "Accumulated": "accumulations",
     "Again": "epochs",
@@ -342,6 +343,13 @@ class TensorFlow:
         from tfmemlint.facts.tapes import Tapes  # noqa: PLC0415
 
         return Tapes(self)
+
+    @cached_property
+    def py_functions(self) -> PyFunctions:
+        """The Python that tapes record."""
+        from tfmemlint.facts.py_functions import PyFunctions  # noqa: PLC0415
+
+        return PyFunctions(self)
 
     @cached_property
     def tensors(self) -> Tensors:

@@ -137,17 +137,6 @@ SOURCES = {
 """The functions that begin a pipeline; `From.DIRECTORY` gives batches unless told otherwise."""
 
 
-PIPELINE_WORDS = " ".join(
-    sorted(
-        {"Dataset", "DatasetV2", "experimental", "tensorflow_datasets"}
-        | {name.rpartition(".")[2] for name in SOURCES if ".Dataset." not in name} - {"load"}
-        | _ONLY_TF_DATA
-        | _ONLY_TF_DATA_KEYWORDS
-    )
-)
-"""Words of which a file has one if it has a pipeline that is surely of tf.data: for triggers."""
-
-
 class Source(NamedTuple):
     """The beginning of a pipeline."""
 

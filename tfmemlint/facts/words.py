@@ -1,0 +1,12 @@
+"""Words for triggers; asking for them imports nothing else."""
+
+PIPELINE_WORDS = (
+    "Dataset DatasetV2 FixedLengthRecordDataset TFRecordDataset TextLineDataset "
+    "assert_cardinality audio_dataset_from_directory bucket_by_sequence_length "
+    "choose_from_datasets cycle_length deterministic drop_remainder experimental flat_map "
+    "group_by_window ignore_errors image_dataset_from_directory interleave make_csv_dataset "
+    "map_func num_parallel_calls padded_batch padded_shapes prefetch ragged_batch "
+    "reshuffle_each_iteration sample_from_datasets take_while tensorflow_datasets "
+    "text_dataset_from_directory timeseries_dataset_from_array unbatch with_options"
+)
+"""Words of which a file has one if it has a pipeline that is surely of tf.data."""
