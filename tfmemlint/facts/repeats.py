@@ -53,6 +53,14 @@ class Repeats:
         calls = self._functions.calls_of(function)
         return not calls or any(self.runs_once(call, hops - 1) for call in calls)
 
+    def runs_again(self, node: ast.AST, hops: int = _MAX_HOPS) -> bool:
+        """Whether `node` is seen to run many times: in a loop, be it around a call."""
+        if any(self._tree.loops(node)):
+            return True
+        function = self._tree.function(node) if hops else None
+        calls = self._functions.calls_of(function) if function is not None else ()
+        return any(self.runs_again(call, hops - 1) for call in calls)
+
     def _is_per_item(self, function: FunctionNode) -> bool:
         """Whether a function is made to be called again and again: a generator, `__getitem__`."""
         own = self._functions.body(function)
