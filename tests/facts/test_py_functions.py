@@ -38,7 +38,9 @@ def kept(inside: str) -> list[str | None]:
     [
         pytest.param("loss = model(tf.py_function(rotated, [x], tf.float32))", id="of data"),
         pytest.param("loss = tf.py_function(rotated, [model(x)], Tout=tf.int64)", id="integers"),
-        pytest.param("loss = tf.py_function(rotated, [model(x)], (tf.bool, tf.string))", id="exact"),
+        pytest.param(
+            "loss = tf.py_function(rotated, [model(x)], (tf.bool, tf.string))", id="exact"
+        ),
     ],
 )
 def test_what_no_gradient_goes_through_is_kept(inside: str) -> None:
