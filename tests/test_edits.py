@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from tfmemlint import Edit, File, edits
+from tfmemlint import Edit, File, Span, edits
 
 
 def applied(text: str, found: tuple[Edit, ...]) -> str:
@@ -212,3 +212,37 @@ def test_a_fresh_name_is_used_by_nothing() -> None:
     assert edits.fresh(file, "batch", "part") == "part"
     assert edits.fresh(file, "rows") == "rows_2"
     assert edits.fresh(file, "range", "class", "step") == "step_2"
+
+
+@pytest.mark.parametrize("text", ["g(x)", "g(  # why\n    x)"])
+def test_text_takes_the_place_of_a_node_that_loses_no_comment(text: str) -> None:
+    file = File("example.py", "y = f(x)\n")
+    (call,) = calls(file, "f")
+
+    edit = edits.instead(file, call, text)
+
+    assert edit is not None
+    assert applied(file.text, (edit,)) == f"y = {text}\n"
+
+
+def test_a_comment_is_lost_only_where_the_text_lacks_it() -> None:
+    file = File("example.py", "y = f(\n    x  # why\n)\n")
+    (call,) = calls(file, "f")
+
+    assert edits.instead(file, call, "g(x)") is None
+    assert edits.instead(file, call, "g(\n    x  # why\n)") is not None
+
+
+def test_text_is_put_right_behind_a_node() -> None:
+    file = File("example.py", "y = (f(x) )[0]\n")
+    (call,) = calls(file, "f")
+
+    assert applied(file.text, (edits.behind(file, call, ".g()"),)) == "y = (f(x).g() )[0]\n"
+
+
+def test_edits_that_belong_together_are_made_all_or_none() -> None:
+    one, other = Edit(Span(0, 1), "a"), Edit(Span(2, 3), "b")
+
+    assert edits.whole(iter([one, other])) == (one, other)
+    assert edits.whole([one, None]) is None
+    assert edits.whole([]) == ()

@@ -92,3 +92,29 @@ def test_what_is_returned_is_used_within_its_own_function(look: Look) -> None:
 
     assert trails is not None
     assert [ast.unparse(trail[-1]) for trail in trails] == ["b", "a"]
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("x = see(1)\nprint(x)", True),
+        ("with a:\n    x = see(1)\n    print(x)", True),
+        ("with a:\n    x = see(1)\n    with b:\n        print(x)", True),
+        ("with a:\n    x = see(1)\nprint(x)", False),
+        ("with a:\n    x = see(1)\nwith a:\n    print(x)", False),
+        ("def f():\n    return see(1)\nwith a:\n    print(f())", True),
+        ("def f():\n    with a:\n        return see(1)\nprint(f())", False),
+        ("async def g():\n    async with a:\n        x = see(1)\n    print(x)", False),
+        ("with a:\n    def f():\n        return see(1)\nprint(f())", True),
+    ],
+)
+def test_a_value_that_leaves_a_with_does_not_stay_open(
+    look: Look, source: str, expected: bool
+) -> None:
+    file, (seen,) = look(source)
+    call = file.tf.tree.parent(seen)
+    assert isinstance(call, ast.Call)
+    trails = file.tf.uses.of(call)
+
+    assert trails is not None
+    assert [file.tf.uses.stays_open(each) for each in trails] == [expected]

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from tfmemlint.facts.iterables import called
 from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.loops import Over
-from tfmemlint.facts.makers import argument
 from tfmemlint.facts.tree import same_code
 from tfmemlint.facts.uses import Trail
 
@@ -137,8 +136,7 @@ class Takers:
     def _predicted(self, call: ast.Call, rows: ast.expr) -> Predicted | None:
         model = call.func.value if isinstance(call.func, ast.Attribute) else None
         given = {each.arg: each.value for each in call.keywords}
-        plain = given.keys() <= _UNDERSTOOD and len(call.args) <= 1
-        if model is None or not plain or argument(call, 0, "x") is not rows:
+        if model is None or call.args != [rows] or not given.keys() <= _UNDERSTOOD:
             return None
         is_model = self._values.of(model).kind is Kind.MODEL
         return Predicted(call, given.get("batch_size")) if is_model else None
@@ -156,4 +154,4 @@ class Takers:
 
 
 _SLICES = "tensorflow.data.Dataset.from_tensor_slices"
-_UNDERSTOOD = frozenset({"x", "batch_size", "callbacks", "verbose"})
+_UNDERSTOOD = frozenset({"batch_size", "callbacks", "verbose"})
