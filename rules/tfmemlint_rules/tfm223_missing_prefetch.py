@@ -2,7 +2,9 @@
 
 ## What it finds
 A tf.data pipeline that ends without `prefetch` in `fit` or `evaluate`, or in a loop that takes
-gradients, followed there through names, branches, helper functions and attributes.
+gradients, followed there through names, branches, helper functions and attributes. It is reported
+where it is made, once for all that take it, be it as `fit(batches.repeat())`: only the first batch
+of an epoch is not prefetched by what stands before a `repeat`.
 
 ## Why it costs memory
 It does not; `prefetch` does. Without it the next batch is read and made while the device waits, and
@@ -54,7 +56,7 @@ def check(file: File) -> Iterator[Diagnostic]:
         if not _waits(file, end) or any(_is_ready(chain) for chain in end.chains):
             continue
         for chain in end.chains:
-            last = chain.steps[-1].call if chain.steps else chain.source.node
+            last = _last(file, chain, end)
             if not isinstance(last, ast.Call) or last in reported or _is_small(file, chain):
                 continue
             reported.add(last)
@@ -71,6 +73,20 @@ def _waits(file: File, end: End) -> bool:
     if end.into is Into.LOOP and isinstance(end.at, ast.For):
         return file.tf.consumers.trains(end.at)
     return end.into in KERAS
+
+
+def _last(file: File, chain: Chain, end: End) -> ast.expr | None:
+    """What makes the last elements; not what one use adds to a pipeline, as `fit(ds.repeat())`."""
+    calls = [chain.source.node, *(each.call for each in chain.steps)]
+    statement, use, place = file.tf.tree.statement, file.tf.tree.statement(end.at), len(chain.steps)
+    while place and chain.methods[place - 1] in HANDS_ON:
+        if statement(chain.steps[place - 1].call) is not use:
+            break
+        place -= 1
+    made = calls[place]
+    if not isinstance(made, ast.Call) or made in file.tf.datasets.regrouped:
+        return calls[-1]
+    return calls[-1] if statement(made) is use else made
 
 
 def _is_ready(chain: Chain) -> bool:
@@ -98,6 +114,10 @@ def _taker(end: End) -> str:
 
 def _name(dataset: ast.expr) -> str:
     """What a message calls a pipeline."""
+    while isinstance(dataset, ast.Call) and isinstance(dataset.func, ast.Attribute):
+        if dataset.func.attr not in HANDS_ON:
+            break
+        dataset = dataset.func.value
     named = isinstance(dataset, (ast.Name, ast.Attribute))
     return f"`{ast.unparse(dataset)}`" if named else "the pipeline"
 
