@@ -12,6 +12,7 @@ import pytest
 from tfmemlint import Claim, Diagnostic, File, Metric, Rule, Span
 from tfmemlint.config import Config, ConfigError, Configs, FileIgnores, Selection
 from tfmemlint.patterns import ANY, matcher
+from tfmemlint.registry import outline
 from tfmemlint.run import LARGEST_READ, Checker, Plan, make_plan, run
 from tfmemlint.workers import spread
 
@@ -32,7 +33,7 @@ class Prepared(Checker):
     """A checker with a rule of our own."""
 
     def plan(self, path: str) -> Plan:
-        return make_plan(Config(), {"X101": rule("X101")})
+        return make_plan(Config(), {"X101": outline(rule("X101"))})
 
 
 def checker(longest: float = 10) -> Checker:
@@ -110,14 +111,14 @@ def test_a_file_that_is_gone_is_a_finding(tmp_path: Path) -> None:
 def test_what_the_engine_says_can_be_ignored_but_not_that_it_failed(
     selection: Selection, reported: list[str]
 ) -> None:
-    rules = {"X101": rule("X101", "one"), "X201": rule("X201", "two")}
+    rules = {"X101": outline(rule("X101", "one")), "X201": outline(rule("X201", "two"))}
 
     assert reported == sorted(make_plan(Config(rules=(selection,)), rules).reported)
 
 
 def test_a_file_may_ignore_anything_but_our_failures() -> None:
     ignores = FileIgnores(None, matcher(["a.py"], ANY), inverted=False, ignore=("ALL",))
-    plan = make_plan(Config(file_ignores=(ignores,)), {"X101": rule("X101")})
+    plan = make_plan(Config(file_ignores=(ignores,)), {"X101": outline(rule("X101"))})
 
     assert sorted(plan.reported_in("x/a.py")) == ["TFM004"]
     assert plan.reported_in("x/b.py") == plan.reported
@@ -126,7 +127,7 @@ def test_a_file_may_ignore_anything_but_our_failures() -> None:
 def test_a_code_that_is_no_rules_is_refused_with_its_place() -> None:
     config = Config(rules=(Selection("b.toml", None, ("X102",)),))
     with pytest.raises(ConfigError) as error:
-        make_plan(config, {"X101": rule("X101")})
+        make_plan(config, {"X101": outline(rule("X101"))})
 
     assert str(error.value) == (
         "b.toml: `extend-select`: unknown rule `X102`; did you mean `X101`?"

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from types import SimpleNamespace as Namespace
 
     from tfmemlint.cache import Cache
+    from tfmemlint.vocabulary import Rule
 
 CLEAN, FOUND, FAILED = 0, 1, 2
 """The exit codes: nothing was found, something was found, something could not be done."""
@@ -155,8 +156,7 @@ def _print_report(
     for outcome in outcomes:
         fixed.update(dict(outcome.fixed))
     more = report.hidden(results, settings.unsafe_fixes) if options.diff else ""
-    if form == "sarif":  # it lists the rules, be they needed or not
-        checker.prepare()
+    rules = _loaded(checker) if form == "sarif" else None
     with _opened(options, form) as out:
         if options.fix_only:
             results = [_faults(checked) for checked in results]
@@ -169,7 +169,7 @@ def _print_report(
                 results,
                 form,
                 out,
-                rules=checker.rules,
+                rules=rules,
                 root=os.getcwd(),
                 unsafe_fixes=settings.unsafe_fixes,
                 color=_colored(options, out),
@@ -212,13 +212,20 @@ def _colored(options: Namespace, out: TextIO) -> bool:
 def _measured(results: Sequence[Checked], checker: Checker) -> dict[str, str]:
     """What the fixes of the rules that found something were measured to save, by code."""
     found = {finding.code for checked in results for finding in checked.findings}
-    if not found.intersection(checker.rules):
+    rules = [rule.load() for code, rule in checker.rules.items() if code in found]
+    if not rules:
         return {}
     from tfmemlint.pages import phrase  # noqa: PLC0415
     from tfmemlint.registry import folder  # noqa: PLC0415
 
-    phrases = {code: phrase(folder(rule)) for code, rule in checker.rules.items() if code in found}
+    phrases = {rule.code: phrase(folder(rule)) for rule in rules}
     return {code: words for code, words in phrases.items() if words}
+
+
+def _loaded(checker: Checker) -> dict[str, Rule]:
+    """All rules, be they needed or not."""
+    checker.prepare()
+    return {code: rule.load() for code, rule in checker.rules.items()}
 
 
 def _fixes(outcomes: Sequence[Outcome], checker: Checker) -> str:

@@ -25,13 +25,14 @@ from tfmemlint.linting import (
     skipped,
     unreadable,
 )
-from tfmemlint.vocabulary import Applicability, Cell, Checked, Edit, Finding, Rule
+from tfmemlint.vocabulary import Applicability, Cell, Checked, Edit, Finding
 
 if TYPE_CHECKING:
     from tfmemlint.cache import Cache, Known, Seen
     from tfmemlint.facts import Imported
     from tfmemlint.notebooks import Notebook
     from tfmemlint.project import Project
+    from tfmemlint.registry import Outline
 
 LARGEST = 2_000_000
 """Bytes of a file that is analysed: what is larger was not written by hand."""
@@ -78,7 +79,7 @@ class Outcome(NamedTuple):
 class Plan(NamedTuple):
     """What the settings of some files ask for, now that the rules are known."""
 
-    rules: tuple[Rule, ...]
+    rules: tuple[Outline, ...]
     """Those that are selected."""
     reported: frozenset[str]
     """The codes of what may be reported: these rules', and most of the engine's own."""
@@ -104,7 +105,7 @@ class Plan(NamedTuple):
 
 
 class Checker:
-    """Checks one file after another; the rules are loaded when the first one needs them."""
+    """Checks one file after another; each rule is loaded when a file first needs it."""
 
     def __init__(
         self,
@@ -122,7 +123,7 @@ class Checker:
         self._noqa = noqa
         self._plans: dict[Config, Plan] = {}
         self._described: dict[str, str | None] = {}
-        self.rules: dict[str, Rule] = {}
+        self.rules: dict[str, Outline] = {}
         self.looks = False
         """Whether outcomes are to say what clean files were like."""
         self.shares = False
@@ -132,17 +133,17 @@ class Checker:
 
     @property
     def ready(self) -> bool:
-        """Whether the rules are loaded."""
+        """Whether the rules are known."""
         return bool(self._plans)
 
     def prepare(self) -> None:
-        """Load the rules and see that all settings make sense of them. Raises ConfigError."""
+        """Find the rules and see that all settings make sense of them. Raises ConfigError."""
         from tfmemlint import registry  # noqa: PLC0415
 
         for config in self._configs.all():
             if config not in self._plans:
                 try:
-                    rules = registry.load(config.plugins)
+                    rules = registry.outlines(config.plugins)
                 except registry.BadRules as error:
                     raise ConfigError(str(error)) from None
                 except Exception as error:  # a rule pack may fail in any way
@@ -276,7 +277,8 @@ class Checker:
                 imported = _asked_later(asked)
         oldest = self._configs.oldest_tensorflow(_folder(path)) if rules else None
         cells = [cell.start for cell in _cells(opened)]
-        linted = lint_with(path, text, rules, oldest, cells, imported, makes=makes)
+        needed = [rule.load() for rule in rules]
+        linted = lint_with(path, text, needed, oldest, cells, imported, makes=makes)
         findings = linted.findings
         if self._noqa:
             from tfmemlint.suppress import suppress  # noqa: PLC0415
@@ -368,7 +370,7 @@ def _run(paths: Sequence[str], checker: Checker, jobs: int | None) -> list[Outco
     return outcomes
 
 
-def make_plan(config: Config, rules: Mapping[str, Rule]) -> Plan:
+def make_plan(config: Config, rules: Mapping[str, Outline]) -> Plan:
     """What these settings ask of these rules. Raises ConfigError."""
     names = {code: rule.name for code, rule in rules.items()} | ENGINE
     for where, selector in selectors(config):

@@ -5,8 +5,12 @@ from __future__ import annotations
 TYPE_CHECKING = False  # what is mentioned is known before `typing` or `re` would be imported
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import TypeVar
 
+    from tfmemlint.registry import Outline
     from tfmemlint.vocabulary import Rule
+
+    Known = TypeVar("Known", Rule, Outline)
 
 _WORD = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"
 _SPACED = bytes(byte if byte in _WORD else 0x20 for byte in range(256))
@@ -58,7 +62,7 @@ def words(data: bytes) -> frozenset[bytes]:
     return frozenset(plain.translate(_SPACED).split())
 
 
-def awaited(rules: Iterable[Rule], words: frozenset[bytes]) -> list[Rule]:
+def awaited(rules: Iterable[Known], words: frozenset[bytes]) -> list[Known]:
     """The rules all of whose triggers these words meet."""
     return [
         rule

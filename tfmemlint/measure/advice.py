@@ -12,7 +12,7 @@ from tfmemlint.measure.statements import Statement
 from tfmemlint.pages import phrase
 from tfmemlint.registry import folder
 from tfmemlint.run import Checker
-from tfmemlint.vocabulary import Checked, Finding, Rule
+from tfmemlint.vocabulary import Checked, Finding
 
 _MATTERS = 0.05
 """The part of the peak from which on a line counts."""
@@ -23,7 +23,6 @@ class Advice(NamedTuple):
 
     here: tuple[Checked, ...] = ()
     elsewhere: int = 0
-    rules: Mapping[str, Rule] = {}
     measured: Mapping[str, str] = {}
     """What the fixes of these rules were measured to save, by code."""
     problem: str = ""
@@ -47,11 +46,11 @@ def advise(account: Account) -> Advice:
     except ConfigError as error:
         return Advice(problem=str(error))
     codes = {finding.code for checked in here for finding in checked.findings}
-    phrases = {code: phrase(folder(rule)) for code, rule in checker.rules.items() if code in codes}
+    rules = [rule.load() for code, rule in checker.rules.items() if code in codes]
+    phrases = {rule.code: phrase(folder(rule)) for rule in rules}
     return Advice(
         tuple(here),
         found - sum(len(checked.findings) for checked in here),
-        checker.rules,
         {code: words for code, words in phrases.items() if words},
     )
 

@@ -36,7 +36,6 @@ def write(account: Account, advice: Advice, out: TextIO, limit: int | None = Non
             advice.here,
             "full",
             out,
-            rules=advice.rules,
             root=os.getcwd(),  # noqa: PTH109
             measured=advice.measured,
         )
@@ -49,7 +48,6 @@ def write_json(account: Account, advice: Advice, out: TextIO, limit: int | None 
         advice.here,
         "json",
         findings,
-        rules=advice.rules,
         root=os.getcwd(),  # noqa: PTH109
     )
     failure = account.failure

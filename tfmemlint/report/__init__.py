@@ -36,16 +36,19 @@ def write(
     output_format: str,
     out: TextIO,
     *,
-    rules: Mapping[str, Rule],
     root: str,
+    rules: Mapping[str, Rule] | None = None,
     unsafe_fixes: bool = False,
     color: bool = False,
     measured: Mapping[str, str] | None = None,
 ) -> None:
-    """Write all findings; `measured` says, by code, what the rule's fix was seen to save."""
+    """Write all findings; `measured` says, by code, what the rule's fix was seen to save.
+
+    `rules` are for SARIF, which lists all there are.
+    """
     module = import_module(f"{__name__}.{_MODULES[output_format]}")
     render: Callable[[Iterable[Item], Settings, TextIO], None] = module.write
-    settings = Settings(rules, root, unsafe_fixes, color, measured or {})
+    settings = Settings(rules or {}, root, unsafe_fixes, color, measured or {})
     render(place_all(results, unsafe_fixes=unsafe_fixes), settings, out)
 
 
