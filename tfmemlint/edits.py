@@ -50,6 +50,13 @@ def method_call(file: File, call: ast.Call) -> Span | None:
     return Span(concrete.span(found.func.attr).start, file.span(call).end)
 
 
+def renamed(file: File, call: ast.Call, method: str) -> Edit | None:
+    """Another method called with the same arguments."""
+    span = method_call(file, call)
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    return Edit(Span(span.start, span.start + len(name)), method) if span is not None else None
+
+
 def swapped(file: File, first: ast.Call, second: ast.Call) -> tuple[Edit, ...] | None:
     """Two method calls changing places, each with its arguments and the comment behind it."""
     return reordered(file, (first, second), (second, first))
@@ -76,13 +83,14 @@ def reordered(
 
 
 def reduced(
-    file: File, whole: ast.Call, part: ast.expr, before: str = "", after: str = ""
+    file: File, whole: ast.Call | ast.Subscript, part: ast.expr, before: str = "", after: str = ""
 ) -> Edit | None:
-    """A part of a call in its place, `ds` for `list(ds)`, between other text."""
+    """A part in place of the whole, `ds` for `list(ds)`, `x` for `x[:]`, between other text."""
     import libcst as cst  # noqa: PLC0415
 
     concrete = file.concrete(whole)
-    found = concrete.find(whole, cst.Call) if concrete else None
+    kind = cst.Call if isinstance(whole, ast.Call) else cst.Subscript
+    found = concrete.find(whole, kind) if concrete else None
     outer, inner = file.span(whole), file.span(part)
     dropped = file.text[outer.start : inner.start] + file.text[inner.end : outer.end]
     spreads = part.lineno != part.end_lineno and not after.endswith(")")
@@ -157,6 +165,21 @@ def without_argument(file: File, call: ast.Call, name: str) -> Edit | None:
     else:
         gone = Span(spans[place - 1].end if place else own.start, own.end)
     return None if "#" in file.source(gone).replace(file.source(own), "") else Edit(gone, "")
+
+
+def called_with_first(file: File, call: ast.Call, method: str) -> tuple[Edit, ...] | None:
+    """`model.test(x)` for `model.run(x, verbose=0)`: another method, and its first argument."""
+    import libcst as cst  # noqa: PLC0415
+
+    concrete = file.concrete(call)
+    found = concrete.find(call, cst.Call) if concrete else None
+    if concrete is None or found is None or not isinstance(found.func, cst.Attribute):
+        return None
+    dropped = Span(concrete.span(found.args[0]).end, concrete.span(found.args[-1]).end)
+    if "#" in file.source(dropped):
+        return None
+    renamed = Edit(concrete.span(found.func.attr), method)
+    return (renamed, Edit(dropped, "")) if len(found.args) > 1 else (renamed,)
 
 
 def with_argument(file: File, call: ast.Call, text: str) -> Edit | None:

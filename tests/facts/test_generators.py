@@ -1,6 +1,5 @@
 """What generators load before they give anything."""
 
-import ast
 from textwrap import dedent, indent
 
 import pytest
@@ -16,7 +15,6 @@ import tensorflow as tf
 
 def generate(path="rows.npy"):
 """
-LOADS = "\ndef generate(path):\n    return np.load(path)\n"
 TAIL = "\nds = tf.data.Dataset.from_generator({given}, output_signature=None)\n"
 
 
@@ -90,24 +88,3 @@ def load():
     (hoard,) = File("a.py", text + TAIL.format(given="generate")).tf.generators.hoards
 
     assert hoard.held is Held.LIST
-
-
-@pytest.mark.parametrize(
-    ("code", "steady"),
-    [
-        ("[np.load(p).astype('f') for p in glob.glob('*')]", True),
-        ("[sorted(p.split('.')) for p in glob.glob('*')]", True),
-        ("[generate(p) for p in glob.glob('*')]", True),
-        ("[np.load(p) + np.random.rand() for p in glob.glob('*')]", False),
-        ("[np.load(p) + rng.normal() for p in glob.glob('*')]", False),
-        ("[elsewhere.load(p) for p in glob.glob('*')]", False),
-    ],
-)
-def test_what_draws_numbers_or_is_out_of_sight_may_do_something_else_later(
-    code: str, steady: bool
-) -> None:
-    body = f"import elsewhere\nrng = np.random.default_rng()\nyield from {code}"
-    file = File("a.py", HEAD.replace("def generate", "def given") + indent(body, "    ") + LOADS)
-    (made,) = file.tf.tree.all(ast.ListComp)
-
-    assert file.tf.generators.is_steady(made) is steady

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import builtins
 from collections.abc import Iterator
 from enum import Enum
 from functools import cached_property
@@ -232,40 +231,6 @@ class Generators:
         opened = binding.value if binding is not None else None
         return isinstance(opened, ast.Call) and self._names.qualified(opened.func) == "h5py.File"
 
-    def is_steady(
-        self, code: ast.AST, besides: ast.AST | None = None, hops: int = _MAX_HOPS
-    ) -> bool:
-        """Whether code, `besides` this call, only calls what does the same at any time.
-
-        Which are functions of well-known libraries that draw no numbers, those of the module that
-        only call such, and methods of what the code makes itself.
-        """
-        for call in ast.walk(code):
-            if not isinstance(call, ast.Call) or call is besides:
-                continue
-            name, function = self._names.qualified(call.func), self._functions.function(call.func)
-            if function is not None:
-                if hops == 0 or not self.is_steady(function, None, hops - 1):
-                    return False
-            elif name is not None:
-                if name.partition(".")[0] not in _STEADY or "random" in name:
-                    return False
-            elif not self._is_of_own(call.func, code):
-                return False
-        return True
-
-    def _is_of_own(self, callee: ast.expr, code: ast.AST) -> bool:
-        """Whether this is a built-in function, or a method of what some code makes."""
-        root = callee
-        while isinstance(root, (ast.Attribute, ast.Subscript)):
-            root = root.value
-        if not isinstance(root, ast.Name):
-            return True
-        made = self._bindings.reaching(root)
-        if root is callee:
-            return not made and hasattr(builtins, root.id)
-        return bool(made) and all(self._tree.inside(each.node, code) for each in made)
-
     def _depends_on_arguments(self, loaded: ast.expr, generator: FunctionNode) -> bool:
         """Whether what is loaded is told by what the generator is given: one file of many."""
         first = 0 if self._functions.class_of(generator) is None else 1
@@ -297,31 +262,6 @@ def _ends_in_npz(path: ast.expr) -> bool:
 
 
 _READS = frozenset({"numpy.load"})
-_STEADY = frozenset(
-    {
-        "PIL",
-        "builtins",
-        "cv2",
-        "glob",
-        "h5py",
-        "imageio",
-        "io",
-        "json",
-        "keras",
-        "librosa",
-        "nibabel",
-        "numpy",
-        "os",
-        "pathlib",
-        "pydicom",
-        "scipy",
-        "skimage",
-        "soundfile",
-        "tensorflow",
-        "tifffile",
-    }
-)
-"""Libraries whose functions, but for those that draw numbers, do the same at any time."""
 _STACKS = frozenset(
     {
         "numpy.array",
