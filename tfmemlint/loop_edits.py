@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tfmemlint.edits import margin, newline, whole_lines
+from tfmemlint.edits import behind, fresh, margin, nested, newline, whole_lines
 from tfmemlint.vocabulary import Edit, Span
 
 if TYPE_CHECKING:
@@ -27,6 +28,17 @@ def as_function(file: File, loop: ast.For, append: ast.Call, name: str) -> tuple
         _returned(file, append),
         Edit(Span(behind, behind), _missing_space(file, loop, following)),
     )
+
+
+def in_slices(file: File, statement: ast.stmt, arrays: Sequence[ast.expr]) -> Edit | None:
+    """A statement in a loop over 32 rows of its arrays at a time; None if code shares its lines."""
+    lines = whole_lines(file, statement)
+    if lines is None or file.concrete(arrays[0]) is None:
+        return None
+    start = fresh(file, "start", "batch_start")
+    header = f"for {start} in range(0, len({file.source(arrays[0])}), 32):"
+    cuts = [behind(file, each, f"[{start} : {start} + 32]") for each in arrays]
+    return nested(file, lines, header, cuts)
 
 
 def over(

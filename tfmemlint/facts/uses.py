@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 from tfmemlint.facts.tree import FunctionNode
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 8
+_TAKES_ARRAYS = ("keras.", "numpy.", "sklearn.", "tensorflow.")
 
 Trail = tuple[ast.expr, ...]
 """The expressions that stand for a value in turn: what makes it, calls that return it, a name."""
@@ -24,6 +25,7 @@ class Uses:
     def __init__(self, tf: TensorFlow) -> None:
         self._tree = tf.tree
         self._bindings = tf.bindings
+        self._names = tf.names
         self._functions = tf.functions
 
     def of(self, expression: ast.expr) -> tuple[Trail, ...] | None:
@@ -37,6 +39,42 @@ class Uses:
     def here(self, expression: ast.expr) -> tuple[Trail, ...] | None:
         """As `of`, within one function: what is returned is used there."""
         return self._of(expression, leaving=False)
+
+    def of_names_in(self, statement: ast.stmt) -> Iterator[ast.Name]:
+        """Where the names that a statement binds are read."""
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                home = self._bindings.home(node.id, node)
+                for binding in self._bindings.of(home, node.id) if home is not None else ():
+                    if binding.node is node:
+                        yield from self._bindings.readers(binding)
+
+    def as_arrays(self, result: ast.expr) -> list[ast.Call] | None:
+        """The calls of `numpy` on a tensor, wherever it goes, if an array would do in its place.
+
+        None where something may need a tensor.
+        """
+        parent = self._tree.parent(result)
+        if isinstance(parent, ast.Subscript) and parent.value is result:
+            return self.as_arrays(parent)
+        if isinstance(parent, ast.Attribute):
+            call = self._tree.parent(parent)
+            if parent.attr != "numpy" or not isinstance(call, ast.Call) or call.func is not parent:
+                return None
+            return [call]
+        if isinstance(parent, ast.Call) and result in parent.args:
+            name = self._names.qualified(parent.func)
+            return [] if name is not None and name.startswith(_TAKES_ARRAYS) else None
+        if not isinstance(parent, ast.Assign):
+            return None
+        uses = list(self.of_names_in(parent))
+        if not all(isinstance(each, ast.Name) for each in parent.targets):
+            return None
+        if any(self._bindings.only(each) is None for each in uses):
+            return None
+        found = [self.as_arrays(each) for each in uses]
+        whole = [each for each in found if each is not None]
+        return [*chain.from_iterable(whole)] if len(whole) == len(found) else None
 
     def stays_open(self, trail: Trail) -> bool:
         """Whether a value stays inside every `with` it is in on its way: nothing is closed yet."""

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 
 _MAX_HOPS = 5
 _MAKES = makers.FRAMES | makers.LOADS_WHOLE | makers.RANDOM_GENERATORS | frozenset(makers.FILLED)
+_LARGE_BATCH = 2_048
+"""Rows that people choose as one batch, and benchmarks make as one."""
+_FEW_NUMBERS = 1_000_000
+"""4 MB of input: the activations of common networks are ten to thirty times that."""
+_USUAL_ROWS = 60_000
+"""What is assumed of loaded data whose width alone is known."""
 _READ = makers.LOADS_WHOLE | (makers.FRAMES - {"pandas.DataFrame"})
 
 
@@ -33,6 +39,15 @@ class Whole(NamedTuple):
     Such a function may be called for each of many files, or once.
     """
 
+    @property
+    def is_large(self) -> bool:
+        """Whether so much was made or loaded that it cannot be meant as one batch."""
+        if not self.loaded and (self.rows is None or self.width is None):
+            return False
+        rows = _USUAL_ROWS if self.rows is None else self.rows
+        width = _FEW_NUMBERS if self.width is None else self.width
+        return rows > _LARGE_BATCH and rows * width > _FEW_NUMBERS
+
 
 class Wholes:
     """The arrays of a file that are not parts of others, nor one of many."""
@@ -42,6 +57,7 @@ class Wholes:
         self._names = tf.names
         self._functions = tf.functions
         self._values = tf.values
+        self._passes = tf.passes
 
     @cached_property
     def any_made(self) -> bool:
@@ -68,6 +84,16 @@ class Wholes:
         known = [each for each in shape[1:] if each is not None] if shape else []
         width = prod(known) if shape and len(known) == len(shape) - 1 else None
         return Whole(rows, width, self._is_loaded(origin), self._is_given(origin))
+
+    def named(self, expression: ast.expr) -> ast.expr | None:
+        """The name or attribute of a whole array whose rows these are, whatever their type."""
+        inner: ast.expr | None = expression
+        while inner is not None and not isinstance(inner, (ast.Name, ast.Attribute)):
+            inner = self._passes.converted(inner)
+        base: ast.expr | None = inner
+        while isinstance(base, ast.Attribute):
+            base = base.value
+        return inner if inner and isinstance(base, ast.Name) and self.of(inner) else None
 
     def _repeated(self, node: ast.AST, hops: int = _MAX_HOPS) -> bool:
         """Whether a loop runs `node` again, in its own function or around a call of it."""
