@@ -5,16 +5,16 @@ Predicates and collections, no opinions: whether something is worth reporting is
 
 from __future__ import annotations
 
-import ast
 from functools import cached_property
 from importlib import import_module
 
-from tfmemlint.facts.tree import Tree
-
 TYPE_CHECKING = False  # what is named here is imported when it is first asked for
 if TYPE_CHECKING:
+    import ast
+
     from tfmemlint.facts.accumulations import Accumulated, Accumulations
     from tfmemlint.facts.anew import Anew, MadeAnew
+    from tfmemlint.facts.batches import Batches
     from tfmemlint.facts.bindings import Binding, Bindings, How
     from tfmemlint.facts.caches import Cached, Caches
     from tfmemlint.facts.captures import Capture, Captures
@@ -44,7 +44,9 @@ if TYPE_CHECKING:
     from tfmemlint.facts.imports import Factory, Imported, Imports
     from tfmemlint.facts.iterables import Iterables
     from tfmemlint.facts.joins import Joined, Joins
+    from tfmemlint.facts.kept import Kept, KeptTensors, Sort
     from tfmemlint.facts.kinds import Extent, Kind, Value
+    from tfmemlint.facts.late_loading import Late, LateLoading
     from tfmemlint.facts.lengths import Lengths
     from tfmemlint.facts.loading import Gathered, Loading
     from tfmemlint.facts.loop_bodies import LoopBodies
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
     from tfmemlint.facts.names import Names
     from tfmemlint.facts.ops import Ops
     from tfmemlint.facts.passes import Pass, Passes
+    from tfmemlint.facts.predictions import Predictions
     from tfmemlint.facts.processors import Processors
     from tfmemlint.facts.pulls import PROGRESS, Pull, Pulls
     from tfmemlint.facts.py_functions import PyFunctions
@@ -111,7 +114,9 @@ __all__ = [
     "InGraph",
     "Into",
     "Joined",
+    "Kept",
     "Kind",
+    "Late",
     "Loop",
     "LoopNode",
     "Mapped",
@@ -125,6 +130,7 @@ __all__ = [
     "Retrace",
     "Rebuilt",
     "ShapedBy",
+    "Sort",
     "Source",
     "Stack",
     "Step",
@@ -174,7 +180,9 @@ _HOMES = {
     "InGraph": "graph_loops",
     "Into": "consumers",
     "Joined": "joins",
+    "Kept": "kept",
     "Kind": "kinds",
+    "Late": "late_loading",
     "Loop": "loops",
     "LoopNode": "tree",
     "Mapped": "mapped",
@@ -188,6 +196,7 @@ _HOMES = {
     "Retrace": "retraces",
     "Rebuilt": "rebuilds",
     "ShapedBy": "varying_shapes",
+    "Sort": "kept",
     "Source": "datasets",
     "Stack": "stacks",
     "Step": "datasets",
@@ -218,6 +227,8 @@ class TensorFlow:
     """The facts of one file, each subject found when it is first asked for."""
 
     def __init__(self, module: ast.Module, imported: Imported | None = None) -> None:
+        from tfmemlint.facts.tree import Tree  # noqa: PLC0415
+
         self.tree = Tree(module)
         self.imported = imported
         """What the files that this one imports have to say; None where they are not asked."""
@@ -440,6 +451,13 @@ class TensorFlow:
         return Generators(self)
 
     @cached_property
+    def late_loading(self) -> LateLoading:
+        """What generators could as well load as they go."""
+        from tfmemlint.facts.late_loading import LateLoading  # noqa: PLC0415
+
+        return LateLoading(self)
+
+    @cached_property
     def iterables(self) -> Iterables:
         """How much of the data loops go over."""
         from tfmemlint.facts.iterables import Iterables  # noqa: PLC0415
@@ -487,6 +505,13 @@ class TensorFlow:
         from tfmemlint.facts.escapes import Escapes  # noqa: PLC0415
 
         return Escapes(self)
+
+    @cached_property
+    def kept(self) -> KeptTensors:
+        """The lists that keep tensors of eager loops."""
+        from tfmemlint.facts.kept import KeptTensors  # noqa: PLC0415
+
+        return KeptTensors(self)
 
     @cached_property
     def pulls(self) -> Pulls:
@@ -597,6 +622,20 @@ class TensorFlow:
         from tfmemlint.facts.takers import Takers  # noqa: PLC0415
 
         return Takers(self)
+
+    @cached_property
+    def batches(self) -> Batches:
+        """Which arrays have but a few rows."""
+        from tfmemlint.facts.batches import Batches  # noqa: PLC0415
+
+        return Batches(self)
+
+    @cached_property
+    def predictions(self) -> Predictions:
+        """What models are asked to predict in loops."""
+        from tfmemlint.facts.predictions import Predictions  # noqa: PLC0415
+
+        return Predictions(self)
 
     @cached_property
     def full_batches(self) -> FullBatches:
