@@ -21,6 +21,11 @@ Look = Callable[[str], tuple[File, list[ast.expr]]]
             "self.x = 1\nif a:\n    self.x = 2\nsee(self.x)", ["1", "2"], id="perhaps in a branch"
         ),
         pytest.param(
+            "self.x = 1\nself.x = 2\nif a:\n    self.x = 3\nsee(self.x)\nself.x = 4",
+            ["2", "3"],
+            id="perhaps in a branch, and another value later",
+        ),
+        pytest.param(
             "self.x = 1\nfor i in a:\n    see(self.x)\n    self.x = 2",
             ["1", "2"],
             id="a loop comes round again",

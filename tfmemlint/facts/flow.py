@@ -89,7 +89,7 @@ class Flow:
                 yield Origin(value, frame=inner)
 
     def _latest(self, use: ast.Attribute, values: tuple[Origin, ...]) -> tuple[Origin, ...]:
-        """What `self.attribute` was surely given last before its use, else all it may be given."""
+        """What `self.attribute` may have last before its use, else all that it is ever given."""
         tree = self._tree
         function, at = tree.function(use), tree.statement(use)
         binding = self._bindings.only(use.value) if isinstance(use.value, ast.Name) else None
@@ -98,14 +98,15 @@ class Flow:
         given = {tree.statement(each.value): each for each in values}
         here = [statement for statement in given if tree.function(statement) is function]
         earlier = [each for each in here if each is not at and each.lineno <= at.lineno]
-        if not earlier:
-            return values
-        last = max(earlier, key=lambda each: (each.lineno, each.col_offset))
-        block, place = tree.place(last)
-        surely = any(tree.inside(use, following) for following in block[place + 1 :])
-        between = [loop for loop in tree.loops(use) if not tree.inside(last, loop)]
-        comes_round = any(tree.inside(each, loop) for loop in between for each in here)
-        return (given[last],) if surely and not comes_round else values
+        earlier.sort(key=lambda each: (each.lineno, each.col_offset), reverse=True)
+        for found, each in enumerate(earlier, 1):
+            block, place = tree.place(each)
+            if any(tree.inside(use, following) for following in block[place + 1 :]):  # surely
+                between = [loop for loop in tree.loops(use) if not tree.inside(each, loop)]
+                comes_round = any(tree.inside(one, loop) for loop in between for one in here)
+                reaching = [one for one in given if one in earlier[:found]]
+                return values if comes_round else tuple(map(given.__getitem__, reaching))
+        return values
 
     def _passed(self, binding: Binding, frame: Frame | None) -> list[Origin] | None:
         function = next(
