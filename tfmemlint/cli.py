@@ -35,20 +35,20 @@ Commands:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; the exit code. Without arguments to it, end the process where that is safe."""
-    if argv is not None:
-        return _status(argv)
-    status = _status(sys.argv[1:])
-    if sys.argv[1:2] == ["check"]:
-        import atexit  # noqa: PLC0415
+    if argv is not None or sys.argv[1:2] != ["check"]:
+        return _status(sys.argv[1:] if argv is None else argv)
+    import atexit  # noqa: PLC0415
+    import gc  # noqa: PLC0415
 
-        atexit._run_exitfuncs()  # pyright: ignore[reportPrivateUsage]
-        try:
-            sys.stdout.flush()
-            sys.stderr.flush()
-        except OSError:
-            pass  # it was flushed before, or there is nobody to read it
-        os._exit(status)  # to take all objects apart takes longer than to check a file
-    return status
+    gc.disable()  # few things made here are in cycles, and looking for them takes a tenth longer
+    status = _status(sys.argv[1:])
+    atexit._run_exitfuncs()  # pyright: ignore[reportPrivateUsage]
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError:
+        pass  # it was flushed before, or there is nobody to read it
+    os._exit(status)  # to take all objects apart takes longer than to check a file
 
 
 def _status(argv: Sequence[str]) -> int:
@@ -99,17 +99,9 @@ def _check(argv: Sequence[str]) -> int:
     if nothing_to_find(argv):
         print("All checks passed!")
         return 0
-    import gc  # noqa: PLC0415
+    from tfmemlint.check import main  # noqa: PLC0415
 
-    collecting = gc.isenabled()
-    gc.disable()  # few things made here are in cycles, and looking for them takes a tenth longer
-    try:
-        from tfmemlint.check import main  # noqa: PLC0415
-
-        return main(argv)
-    finally:
-        if collecting:
-            gc.enable()
+    return main(argv)
 
 
 def _rule(argv: Sequence[str]) -> int:
