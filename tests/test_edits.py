@@ -246,3 +246,25 @@ def test_edits_that_belong_together_are_made_all_or_none() -> None:
     assert edits.whole(iter([one, other])) == (one, other)
     assert edits.whole([one, None]) is None
     assert edits.whole([]) == ()
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("x = a.f(1).f(2)\n", "x = a.f(1).g(2)\n"),
+        ("x = (a\n     .f  # why\n     (1))\n", "x = (a\n     .g  # why\n     (1))\n"),
+    ],
+)
+def test_another_method_gets_the_same_arguments(before: str, after: str) -> None:
+    file = File("example.py", before)
+
+    edit = edits.renamed(file, next(file.tf.tree.all(ast.Call)), "g")
+
+    assert edit is not None
+    assert applied(before, (edit,)) == after
+
+
+def test_a_function_is_no_method_to_rename() -> None:
+    file = File("example.py", "f(1)\n")
+
+    assert edits.renamed(file, next(file.tf.tree.all(ast.Call)), "g") is None

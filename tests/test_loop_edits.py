@@ -94,3 +94,32 @@ def test_the_comment_of_the_statement_taken_out_stays() -> None:
 )
 def test_a_loop_that_cannot_be_rewritten_whole_stays(source: str) -> None:
     assert over(source) is None
+
+
+def in_slices(source: str) -> str | None:
+    file = File("example.py", source)
+    call = next(file.tf.tree.all(ast.Call))
+    edit = loop_edits.in_slices(file, file.tf.tree.statement(call), call.args)
+    return applied(file, [edit])
+
+
+def test_a_statement_is_run_for_slices_of_its_arrays() -> None:
+    source = "if 1:\n    f(\n        x,  # one\n        y.z,\n    )\n"
+
+    assert in_slices(source) == (
+        "if 1:\n    for start in range(0, len(x), 32):\n        f(\n"
+        "            x[start : start + 32],  # one\n            y.z[start : start + 32],\n"
+        "        )\n"
+    )
+
+
+def test_the_name_of_the_start_of_a_slice_is_new() -> None:
+    assert in_slices("f(start)\n") == (
+        "for batch_start in range(0, len(start), 32):\n"
+        "    f(start[batch_start : batch_start + 32])\n"
+    )
+
+
+@pytest.mark.parametrize("source", ["f(x); g()\n", "for a in b: f(x)\n"])
+def test_a_statement_that_shares_its_line_is_not_run_for_slices(source: str) -> None:
+    assert in_slices(source) is None

@@ -118,3 +118,60 @@ def test_a_value_that_leaves_a_with_does_not_stay_open(
 
     assert trails is not None
     assert [file.tf.uses.stays_open(each) for each in trails] == [expected]
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("a = f(see(1))\nprint(a)", ["a"]),
+        ("a, (b, c.d) = see(1)\nprint(b, a, c)", ["a", "b"]),
+        ("a = see(1)\na = 2\nprint(a)", []),
+        ("print(see(1))", []),
+    ],
+)
+def test_the_names_a_statement_binds_are_read(look: Look, source: str, expected: list[str]) -> None:
+    file, (seen,) = look(source)
+    statement = file.tf.tree.statement(seen)
+
+    found = file.tf.uses.of_names_in(statement)
+
+    assert sorted(ast.unparse(each) for each in found) == expected
+
+
+def as_arrays(look: Look, source: str) -> list[str] | None:
+    file, (seen,) = look("import numpy as np\nimport tensorflow as tf\n" + source)
+    call = file.tf.tree.parent(seen)
+    assert isinstance(call, ast.Call)
+    found = file.tf.uses.as_arrays(call)
+    return None if found is None else [file.source(each) for each in found]
+
+
+@pytest.mark.parametrize(
+    ("source", "conversions"),
+    [
+        ("a = see(1).numpy()", ["see(1).numpy()"]),
+        ("np.mean(see(1)[:, 0])", []),
+        ("a = see(1)\nb = tf.argmax(a, 1)\nc = a[0].numpy()", ["a[0].numpy()"]),
+        ("a = see(1)", []),
+    ],
+)
+def test_an_array_would_do_for_a_tensor(look: Look, source: str, conversions: list[str]) -> None:
+    assert as_arrays(look, source) == conversions
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param("see(1).shape", id="an attribute"),
+        pytest.param("a = see(1).numpy", id="a method not called"),
+        pytest.param("print(see(1).numpy)", id="a method given away"),
+        pytest.param("print(see(1))", id="a function of somebody else"),
+        pytest.param("see(1) + 1", id="arithmetic"),
+        pytest.param("a, b = see(1)", id="unpacked"),
+        pytest.param("a = see(1)\nb = np.mean(a)\nc = a.shape", id="one use of two"),
+        pytest.param("a = 1\nif b:\n    a = see(1)\nnp.mean(a)", id="what may be something else"),
+        pytest.param("[see(1)]", id="a list"),
+    ],
+)
+def test_a_tensor_may_be_needed(look: Look, source: str) -> None:
+    assert as_arrays(look, source) is None

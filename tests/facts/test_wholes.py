@@ -102,3 +102,47 @@ def test_what_depends_on_unseen_callers_is_given(code: str, given: bool) -> None
 )
 def test_a_file_that_makes_no_array_says_so(code: str, made: bool) -> None:
     assert File("module.py", IMPORTS + code).tf.wholes.any_made is made
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("seen(np.load('a.npy'))", True),
+        ("seen(np.zeros((90_000, 64)))", True),
+        ("seen(np.zeros((2_048, 4_096)))", False),
+        ("seen(np.zeros((90_000, 8)))", False),
+        ("seen(np.zeros((rows, 4_096)))", False),
+        ("seen(np.zeros((90_000, width)))", False),
+    ],
+)
+def test_what_cannot_be_meant_as_one_batch_is_large(code: str, expected: bool) -> None:
+    found = whole(code)
+
+    assert found is not None
+    assert found.is_large is expected
+
+
+@pytest.mark.parametrize(
+    ("expression", "name"),
+    [
+        ("x", "x"),
+        ("np.asarray(x.astype(float) / 255)", "x"),
+        ("self.y", "self.y"),
+        ("x[:9]", None),
+        ("np.load('x.npy')", None),
+        ("other", None),
+        ("f().x", None),
+    ],
+)
+def test_rows_have_the_name_of_their_array(expression: str, name: str | None) -> None:
+    code = (
+        "x = np.load('x.npy')\nclass Data:\n    def __init__(self):\n"
+        f"        self.y = np.load('y.npy')\n    def show(self):\n        print({expression})\n"
+    )
+    file = File("module.py", IMPORTS + code)
+    calls = file.tf.tree.all(ast.Call)
+    shown = next(each for each in calls if ast.unparse(each.func) == "print")
+
+    found = file.tf.wholes.named(shown.args[0])
+
+    assert (None if found is None else file.source(found)) == name
