@@ -1,0 +1,167 @@
+"""Lists that keep tensors of eager loops."""
+
+from textwrap import dedent
+
+import pytest
+
+from tfmemlint import File
+from tfmemlint.facts import Kept, Sort
+
+BEGINNING = """
+import numpy as np
+import tensorflow as tf
+weights = tf.Variable(tf.ones([4, 1]))
+dense = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+measure = tf.keras.losses.MeanSquaredError()
+data = tf.data.Dataset.range(100).batch(4)
+def step(x):
+    with tf.GradientTape() as tape:
+        scores = tf.matmul(x, weights)
+        loss = compared(scores)
+    return loss, scores, tape.gradient(loss, weights)
+@tf.function
+def traced(x):
+    return tf.reduce_sum(x)
+xs = []
+"""
+
+
+def kept(code: str) -> list[Kept]:
+    return list(File("code.py", BEGINNING + dedent(code)).tf.kept.all)
+
+
+def sort(made: str) -> Sort:
+    found = kept(f"for x in data:\n    xs.append({made})")
+    return found[0].sort if found else Sort.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "traced(x)",
+        "traced(x) / 100",
+        "100 - traced(x)",
+        "-traced(x)",
+        "tf.reduce_mean(x)",
+        "tf.reduce_mean(x) * traced(x)",
+        "traced(x) if x else tf.reduce_max(x)",
+    ],
+)
+def test_a_number_is_told(made: str) -> None:
+    assert sort(made) is Sort.NUMBER
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "dense(x)",
+        "dense(x) * tf.reduce_sum(x)",
+        "tf.reduce_mean(x, axis=0)",
+        "measure(x, x)",
+        "tf.keras.losses.mse(x, x)",
+        "tf.nn.softmax(x)",
+        "tf.nn.softmax(x)[0]",
+        "traced(x) if x else dense(x)",
+    ],
+)
+def test_a_tensor_of_any_size_is_told(made: str) -> None:
+    assert sort(made) is Sort.TENSOR
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "x",
+        "float(traced(x))",
+        "traced(x).numpy()",
+        "np.mean(x)",
+        "step(x)",
+        "'%.3f' % traced(x)",
+        "not traced(x)",
+        "unknown(x)",
+        "dense.predict(x)",
+        "[traced(x)]",
+        "traced(x) if x else 0",
+        "tf.keras.losses.MeanSquaredError()",
+        "tf.Variable(x)",
+    ],
+)
+def test_what_may_be_no_tensor_is_none(made: str) -> None:
+    assert sort(made) is Sort.UNKNOWN
+
+
+def test_what_a_tape_was_asked_the_gradient_of_is_a_number_wherever_it_goes() -> None:
+    found = kept("""
+        scored, slopes = [], []
+        for x in data:
+            loss, scores, slope = step(x)
+            xs.append(loss)
+            scored.append(scores)
+            slopes.append(slope)
+    """)
+
+    assert [(each.growth.name, each.sort) for each in found] == [
+        ("xs", Sort.NUMBER),
+        ("scored", Sort.TENSOR),
+    ]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "xs.clear()",
+        "xs.pop(0)",
+        "del xs[0]",
+        "xs[0] = None",
+        "with tf.GradientTape() as tape:\n    total = tf.add_n(xs)",
+    ],
+)
+def test_a_list_that_loses_elements_or_is_read_by_a_tape_keeps_none(code: str) -> None:
+    grows = "for x in data:\n    xs.append(traced(x))\n"
+
+    assert len(kept(grows)) == 1
+    assert kept(grows + code) == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "with tf.GradientTape() as tape:\n    for x in data:\n        xs.append(traced(x))",
+        "@tf.function\ndef run():\n    ys = []\n    for x in data:\n        ys.append(traced(x))",
+        "def run():\n    ys = []\n    for x in data:\n        ys.append(traced(x))\n"
+        "with tf.GradientTape() as tape:\n    run()",
+    ],
+)
+def test_under_tapes_and_in_graphs_nothing_is_told(code: str) -> None:
+    assert kept(code) == []
+
+
+def test_the_reads_of_a_list_are_its_uses_but_those_that_add_to_it() -> None:
+    code = """
+        for x in data:
+            xs.append(traced(x))
+        print(np.mean(xs), len(xs))
+    """
+    file = File("code.py", BEGINNING + dedent(code))
+    (found,) = file.tf.kept.all
+
+    assert [file.tf.kept.by_numpy(each) for each in found.reads] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("code", "of_data", "of_part"),
+    [
+        ("for x in data:\n    xs.append(traced(x))", True, True),
+        ("for x in others:\n    step(x)\n    xs.append(tf.reduce_sum(dense(x)))", True, False),
+        ("for x in others:\n    xs.append(traced(x))", False, True),
+        ("for x in others:\n    xs.append(tf.reduce_sum(x))", False, False),
+        ("for i in range(9, n, 3):\n    xs.append(dense(y[i : i + 3]))", False, True),
+        ("for layer in layers:\n    xs.append(tf.nn.relu(layer(y)))", False, False),
+    ],
+)
+def test_loops_over_data_are_told_from_others(code: str, of_data: bool, of_part: bool) -> None:
+    file = File("code.py", BEGINNING + code)
+    (found,) = file.tf.kept.all
+
+    assert file.tf.kept.is_of_data(found) == of_data
+    assert file.tf.kept.is_of_part(found) == of_part

@@ -1,0 +1,217 @@
+"""Lists that keep a tensor of every trip of a loop, in eager code."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from enum import IntEnum
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from tfmemlint.facts.bindings import Binding, How, element
+from tfmemlint.facts.kinds import Kind
+from tfmemlint.facts.loops import Growth, Loop, Over
+from tfmemlint.facts.makers import argument
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+_MAX_DEPTH = 20
+_SHORTENS = frozenset({"clear", "pop", "popleft", "remove"})
+_ADDS = frozenset({"append", "extend", "insert"})
+_OF_ROWS = frozenset({Over.ARRAY, Over.OFFSETS, Over.RANGE})
+_REDUCES = ("tensorflow.reduce_", "tensorflow.math.reduce_", "keras.ops.mean", "keras.ops.sum")
+
+
+class Sort(IntEnum):
+    """What an expression of eager code surely gives; each is also what stands before it."""
+
+    UNKNOWN = 0
+    TENSOR = 1
+    NUMBER = 2
+    """A tensor of a single number: a loss, what a reduction leaves."""
+
+
+class Kept(NamedTuple):
+    """A list that gets a tensor in each trip of a loop, and loses none."""
+
+    growth: Growth
+    tensor: ast.expr
+    sort: Sort
+    reads: tuple[ast.expr, ...]
+    """What stands for the list where it is used for anything but to grow."""
+
+    @property
+    def loop(self) -> Loop:
+        """The innermost loop that makes it longer."""
+        return self.growth.loops[0]
+
+
+class KeptTensors:
+    """The lists of tensors that eager loops leave behind, outside of tapes."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._functions = tf.functions
+        self._values = tf.values
+        self._flow = tf.flow
+        self._loops = tf.loops
+        self._tracing = tf.tracing
+        self._tapes = tf.tapes
+        self._trains = tf.consumers.trains
+        self._known: dict[tuple[ast.expr, tuple[int, ...]], Sort] = {}
+        self._depth = 0
+
+    @cached_property
+    def all(self) -> tuple[Kept, ...]:
+        """Every place where such a list grows, in source order."""
+        found: list[Kept] = []
+        for growth in self._loops.growths:
+            if not isinstance(growth.node, ast.Call) or len(growth.elements) != 1:
+                continue
+            if self._tracing.why(growth.node) or self._is_for_gradients([growth.node]):
+                continue
+            sort = self.sort(growth.value)
+            reads = self._reads(growth.start) if sort else None
+            if reads is not None and not self._is_for_gradients(reads):
+                found.append(Kept(growth, growth.value, sort, tuple(reads)))
+        return tuple(found)
+
+    def by_numpy(self, read: ast.expr) -> bool:
+        """Whether NumPy takes a list there, and makes an array of it."""
+        call = self._tree.parent(read)
+        name = self._names.qualified(call.func) if isinstance(call, ast.Call) else None
+        return name is not None and name.startswith("numpy.")
+
+    def is_of_data(self, kept: Kept) -> bool:
+        """Whether each trip is surely eager, and one step over the data.
+
+        A batch of a dataset, where no graph can have such a list, or something to train on.
+        """
+        return kept.loop.over is Over.DATASET or self._trains(kept.loop.node)
+
+    def is_of_part(self, kept: Kept) -> bool:
+        """Whether a call makes the tensor of an array's rows, or a `tf.function` of something else.
+
+        Of what changes with the trips, at least.
+        """
+        loop = kept.loop
+        nodes = (node for value in self._made(kept) for node in ast.walk(value))
+        calls = [node for node in nodes if isinstance(node, ast.Call)]
+        functions = (self._functions.function(each.func) for each in calls)
+        traced = any(each in self._tracing.functions for each in functions if each is not None)
+        return (traced or loop.over in _OF_ROWS) and any(
+            not self._loops.invariant(given, loop)
+            for call in calls
+            for given in (*call.args, *(each.value for each in call.keywords))
+            if not any(isinstance(each, ast.Call) for each in ast.walk(given))
+        )
+
+    def _made(self, kept: Kept) -> list[ast.expr]:
+        if not isinstance(kept.tensor, ast.Name):
+            return [kept.tensor]
+        return [each.value for each in self._bindings.reaching(kept.tensor) if each.value]
+
+    def _reads(self, start: Binding) -> list[ast.expr] | None:
+        """The uses of a list but those that add to it; None where elements are taken out."""
+        found: list[ast.expr] = []
+        for use in self._bindings.readers(start):
+            above = self._tree.parent(use)
+            if isinstance(above, ast.Attribute) and above.attr in _SHORTENS:
+                return None
+            if isinstance(above, ast.Subscript) and not isinstance(above.ctx, ast.Load):
+                return None
+            if not (isinstance(above, ast.Attribute) and above.attr in _ADDS):
+                found.append(use)
+        return found
+
+    def _is_for_gradients(self, nodes: Iterable[ast.AST]) -> bool:
+        """Whether a tape records what is done there, itself or around a function of the module."""
+        for node in nodes:
+            function = self._tree.function(node)
+            calls = self._functions.calls_of(function) if function is not None else ()
+            if any(self._tapes.recording(each) for each in (node, *calls)):
+                return True
+        return False
+
+    # What expressions give.
+
+    def sort(self, node: ast.expr, path: tuple[int, ...] = ()) -> Sort:
+        """Whether an expression, or an element of what it is unpacked to, is surely a tensor."""
+        node, path = element(node, path)
+        key = (node, path)
+        if key not in self._known:
+            if self._depth == _MAX_DEPTH:
+                return Sort.UNKNOWN
+            self._known[key] = Sort.UNKNOWN  # what depends on itself is not sure
+            self._depth += 1
+            self._known[key] = self._sort(node, path)
+            self._depth -= 1
+        return self._known[key]
+
+    def _sort(self, node: ast.expr, path: tuple[int, ...]) -> Sort:
+        if isinstance(node, ast.Name):
+            sorts = (self._bound(each, path) for each in self._bindings.reaching(node))
+            return min(sorts, default=Sort.UNKNOWN)
+        if isinstance(node, ast.Call):
+            return self._called(node, path)
+        if path:
+            return Sort.UNKNOWN
+        if isinstance(node, ast.BinOp):
+            left, right = self.sort(node.left), self.sort(node.right)
+            text = isinstance(node.op, ast.Mod) and not left  # "%.3f" % loss
+            return Sort.UNKNOWN if text else min(left, right) or max(left, right)
+        if isinstance(node, ast.UnaryOp):
+            return Sort.UNKNOWN if isinstance(node.op, ast.Not) else self.sort(node.operand)
+        if isinstance(node, ast.IfExp):
+            return min(self.sort(node.body), self.sort(node.orelse))
+        if isinstance(node, ast.Subscript):
+            return min(self.sort(node.value), Sort.TENSOR)
+        return Sort.UNKNOWN
+
+    def _bound(self, binding: Binding, path: tuple[int, ...]) -> Sort:
+        if binding.how not in (How.ASSIGNED, How.AUGMENTED) or binding.value is None:
+            return Sort.UNKNOWN
+        if not path and binding.node in self._differentiated:
+            return Sort.NUMBER
+        return self.sort(binding.value, (*binding.path, *path))
+
+    def _called(self, call: ast.Call, path: tuple[int, ...]) -> Sort:
+        name = self._names.qualified(call.func)
+        if name is not None:
+            return Sort.UNKNOWN if path else self._computed(name, call)
+        function = self._functions.function(call.func)
+        if function is not None:
+            sorts = (self.sort(each, path) for each in self._functions.returns(function))
+            return min(sorts, default=Sort.UNKNOWN)
+        if path:
+            return Sort.UNKNOWN
+        makers = [call.func, *(each.value for each in self._flow.origins(call.func) or ())]
+        made = {
+            self._names.qualified(each.func) or "" for each in makers if isinstance(each, ast.Call)
+        }
+        if made and all(each.startswith("keras.losses.") for each in made):
+            return Sort.TENSOR
+        is_model = self._values.of(call.func).kind is Kind.MODEL
+        return Sort.TENSOR if is_model else Sort.UNKNOWN
+
+    def _computed(self, name: str, call: ast.Call) -> Sort:
+        if name.startswith("keras.losses."):
+            return Sort.TENSOR if name.rpartition(".")[2].islower() else Sort.UNKNOWN
+        if self._values.of(call).kind is not Kind.TENSOR:
+            return Sort.UNKNOWN
+        whole = name.startswith(_REDUCES) and argument(call, 1, "axis") is None
+        return Sort.NUMBER if whole else Sort.TENSOR
+
+    @cached_property
+    def _differentiated(self) -> frozenset[ast.AST]:
+        """The targets that get what a tape is asked the gradient of."""
+        found: set[ast.AST] = set()
+        for tape in self._tapes.all:
+            for asked in tape.asked:
+                loss = argument(asked, 0, "target")
+                if isinstance(loss, ast.Name) and self._values.of(loss).kind is not Kind.LIST:
+                    found.update(each.node for each in self._bindings.reaching(loss))
+        return frozenset(found)
