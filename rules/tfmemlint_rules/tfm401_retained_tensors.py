@@ -1,0 +1,143 @@
+"""A list keeps a tensor on the device for every step of a loop.
+
+## What it finds
+`losses.append(loss)` in an eager loop over batches, where `loss` is surely a tensor: what a tape
+was asked the gradient of, a reduction, or what a function of the module makes of these. And
+`scores.append(model(x))`, if nothing but NumPy reads the list: what a model or an operation makes
+of each batch, kept on the device until all of it is copied from there.
+
+## Why it costs memory
+Each tensor has its own place in the device's memory, a prediction as much as it is large, a single
+number 256 bytes, and a Python object of about a kilobyte on the host beside it. They stay until the
+list goes: to the end of the epoch or of the training. Little as a number is, such a list grows with
+the steps. It keeps no graph and no activations, other than in PyTorch: a running sum,
+`total += loss`, costs nothing.
+
+## What to do instead
+Append `loss.numpy()`, 33 bytes in all, or have a `tf.keras.metrics.Mean` keep the mean alone.
+Predictions go to the host batch by batch with `model(x).numpy()`, or `model.predict` as a whole. On
+a machine without a GPU these take as much as NumPy's arrays as they did as tensors.
+
+## Fix safety
+Safe for single numbers of which NumPy makes an array: the array is the same. Unsafe where other
+functions take the list, or where a tensor may be several, as a model's outputs are. Not offered
+where the list is indexed, returned or handed on: NumPy's numbers have no `.numpy()`. Each step then
+waits until its number is there, which a GPU that is kept busy may notice.
+
+## When to ignore it
+When steps are few, or must not wait. The rule is silent by itself on one number for each epoch, on
+up to 1,024 numbers and 16 other tensors, every hundredth step, lists that are emptied, and
+where a tape, a graph, `tf.concat` or `tf.stack` is to have the tensors.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, Span
+from tfmemlint.facts import Kept, Over, Sort
+
+FEW = {Sort.NUMBER: 1024, Sort.TENSOR: 16}
+"""Trips that keep too little to speak of."""
+FEW_OR_UNKNOWN = {Over.CONDITION, Over.EPOCHS, Over.FOREVER, Over.LITERAL}
+
+TAKES_NUMBERS = (
+    "matplotlib.",
+    "numpy.",
+    "tensorflow.convert_to_tensor",
+    "tensorflow.math.reduce_",
+    "tensorflow.reduce_",
+    "tensorflow.stack",
+)
+BUILTIN = {"len", "max", "min", "print", "sum"}
+
+
+def check(file: File) -> Iterator[Diagnostic]:
+    if file.is_test:
+        return
+    for kept in file.tf.kept.all:
+        if not _is_short(file, kept) and _is_wanted_elsewhere(file, kept):
+            yield Diagnostic(
+                file.span(kept.growth.node),
+                f"`{kept.growth.name}` keeps a tensor on the device for each trip of "
+                f"`{file.named(kept.loop.node)}`: `{file.named(kept.tensor)}`",
+                _fix(file, kept),
+            )
+
+
+def _is_short(file: File, kept: Kept) -> bool:
+    few, loop, tf = FEW[kept.sort], kept.loop, file.tf
+    if loop.over in FEW_OR_UNKNOWN or _is_seldom(file, kept):
+        return True
+    if loop.trips is not None and loop.over is not Over.DATASET:
+        return loop.trips <= few
+    chains = tf.datasets.of(loop.iterable) if loop.iterable is not None else ()
+    bounds = [tf.lengths.at_most(each) for each in chains]
+    return bool(bounds) and all(each is not None and each <= few for each in bounds)
+
+
+def _is_seldom(file: File, kept: Kept) -> bool:
+    """Whether only every so many trips add to the list: `if step % 100 == 0`."""
+    for above in file.tf.tree.ancestors(kept.growth.node):
+        if above is kept.loop.node:
+            break
+        tested = ast.walk(above.test) if isinstance(above, ast.If) else ()
+        if any(isinstance(each, ast.Mod) for each in tested):
+            return True
+    return False
+
+
+def _is_wanted_elsewhere(file: File, kept: Kept) -> bool:
+    """Whether the list is one of steps, and nothing shows that the device is to have it."""
+    by_numpy = [file.tf.kept.by_numpy(each) for each in kept.reads]
+    is_of_data = file.tf.kept.is_of_data(kept)
+    if kept.sort is Sort.NUMBER and is_of_data:
+        return True
+    numpy = any(by_numpy) if kept.sort is Sort.NUMBER else bool(by_numpy) and all(by_numpy)
+    return numpy and (is_of_data or file.tf.kept.is_of_part(kept))
+
+
+def _fix(file: File, kept: Kept) -> Fix | None:
+    if not all(_takes_numbers(file, each) for each in kept.reads):
+        return None
+    copied = ".numpy()"
+    start, end = file.span(kept.tensor)
+    change: tuple[Edit, ...] = (Edit(Span(end, end), copied),)
+    if not isinstance(kept.tensor, (ast.Attribute, ast.Call, ast.Name, ast.Subscript)):
+        change = (Edit(Span(start, start), "("), Edit(Span(end, end), f"){copied}"))
+    exact = bool(kept.reads) and all(_makes_array(file, each) for each in kept.reads)
+    safety = Applicability.SAFE if exact and kept.sort is Sort.NUMBER else Applicability.UNSAFE
+    return Fix("Keep NumPy's copy instead", change, safety)
+
+
+def _makes_array(file: File, read: ast.expr) -> bool:
+    """Whether NumPy makes an array of a list, whatever it takes for numbers in it."""
+    call = file.tf.tree.parent(read)
+    alone = isinstance(call, ast.Call) and call.args == [read]
+    axis = isinstance(call, ast.Call) and all(each.arg == "axis" for each in call.keywords)
+    return alone and axis and file.tf.kept.by_numpy(read)
+
+
+def _takes_numbers(file: File, read: ast.expr) -> bool:
+    call = file.tf.tree.parent(read)
+    if not isinstance(call, ast.Call) or read not in call.args:
+        return False
+    name = file.tf.names.qualified(call.func)
+    if name is not None:
+        return name.startswith(TAKES_NUMBERS)
+    return isinstance(call.func, ast.Name) and call.func.id in BUILTIN
+
+
+RULE = Rule(
+    code="TFM401",
+    name="retained-tensors",
+    claim=Claim(
+        Metric.DEVICE_GROWTH, at_most=0.05, because="the steps leave nothing on the device"
+    ),
+    triggers=(
+        "append",
+        "GradientTape array asarray average concatenate hstack mean median stack std sum vstack",
+    ),
+    check=check,
+)
