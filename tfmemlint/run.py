@@ -280,7 +280,7 @@ class Checker:
         needed = [rule.load() for rule in rules]
         linted = lint_with(path, text, needed, oldest, cells, imported, makes=makes)
         findings = linted.findings
-        if self._noqa:
+        if self._noqa and _may_suppress(text):
             from tfmemlint.suppress import suppress  # noqa: PLC0415
 
             ran = None if here.issuperset(plan.codes.values()) else here
@@ -407,6 +407,12 @@ class _Opened(NamedTuple):
 
 class _TooSlowError(BaseException):
     """The time for one file is over; not an Exception, which a rule's own handler would catch."""
+
+
+def _may_suppress(text: str) -> bool:
+    """Whether any comment can be one that suppresses findings."""
+    lowered = text.lower()
+    return "noqa" in lowered or "tfmemlint" in lowered or not text.isascii()
 
 
 def _folder(path: str) -> str:
