@@ -4,18 +4,21 @@
 A list that gets an array for each file of a data set, in a loop or a comprehension over paths, and
 that is then stacked with `tf.stack`, `np.array` or one of their relatives. The arrays are decoded
 by `tf.io`, read by OpenCV, Pillow, `load_img`, `np.load` and the like, or come from a function that
-does so, here or in another file that is checked in the same run.
+does so, here or in another file that is checked in the same run. Also images that are numbers in
+the rows of a text, split and given their shape: a column of pixels, the lines of a CSV file.
 
 ## Why it costs memory
 The list holds every example of the data set, decoded, and stacking copies them all: for that moment
 the data is in memory twice, and once from then on. Both grow with the number of files. An image
-that was resized by TensorFlow is float32 besides, four times the size of its pixels.
+that was resized by TensorFlow is float32 besides, four times the size of its pixels; one made of
+`int`s of Python is int64, eight times.
 
 ## What to do instead
 Let a `tf.data` pipeline load each file when its turn comes, so that a batch is in memory at a time:
 `tf.data.Dataset.from_tensor_slices(paths).map(load).batch(32)`. Where the whole array is needed,
 fill one that was made beforehand, `np.empty((len(paths), height, width, 3), np.float32)`: that
-saves the list.
+saves the list. Of a text, `tf.data.TextLineDataset(path)` gives one row after another, which
+`tf.strings.split` and `tf.strings.to_number` take apart in the function of a `map`.
 
 ## Fix safety
 Unsafe: what was an array becomes a pipeline. It gives the same elements in the same order, but
@@ -23,7 +26,7 @@ reads and decodes the files at each pass: they must stay where they are, and eac
 The loop becomes the function of a `map`, and the uses follow: iteration, `len`, batches by slicing,
 `predict`, `from_tensor_slices`. The fix is offered where the loop applies nothing but deterministic
 TensorFlow operations, and every use in the module is one of these. Other modules that import the
-function have to follow by hand.
+function have to follow by hand. What parses rows of a text is Python, and is not fixed.
 
 ## When to ignore it
 When the data is small beside the memory there is, and is read many times.
@@ -54,18 +57,20 @@ LONG = 60
 
 def check(file: File) -> Iterator[Diagnostic]:
     for stack in file.tf.stacks.all:
-        gathered = file.tf.loading.gathered(stack.listed)
+        loaded = file.tf.loading.gathered(stack.listed)
+        gathered = loaded or file.tf.parsing.gathered(stack.listed)
         if gathered is None:
             continue
         named = isinstance(stack.listed, ast.Name)
         held = f"`{file.source(stack.listed)}`, which" if named else "a list that"
+        made, each = ("loaded", "each file") if loaded else ("parsed", "each row")
         files = file.source(gathered.files)
-        every = "each file" if "\n" in files or len(files) > LONG else f"every one of `{files}`"
+        every = each if "\n" in files or len(files) > LONG else f"every one of `{files}`"
         function = stack.call.func
         yield Diagnostic(
             span=file.span(function),
-            message=f"`{file.source(function)}` copies {held} holds what is loaded from {every}",
-            fix=_fix(file, stack, gathered),
+            message=f"`{file.source(function)}` copies {held} holds what is {made} from {every}",
+            fix=_fix(file, stack, loaded) if loaded else None,
         )
 
 
@@ -147,7 +152,7 @@ RULE = Rule(
         "array asarray concat concatenate constant convert_to_tensor copy stack vstack",
         "ReadImage dcmread decode_and_crop_jpeg decode_bmp decode_gif decode_image decode_jpeg "
         "decode_png decode_raw decode_wav frombuffer fromfile fromstring genfromtxt imdecode "
-        "imread load load_img loadtxt open parse_tensor read",
+        "imread load load_img loadtxt open parse_tensor read reader rsplit split",
     ),
     check=check,
     across_files=True,

@@ -258,3 +258,75 @@ def test_what_a_class_loads_when_it_is_made_is_a_data_set(look: Look) -> None:
     assert loaded(
         look, "def main(_):\n" + indent("see([cv2.imread(p) for p in paths])", "    ")
     ) == ["paths"]
+
+
+ROWS = """
+frame = pd.read_csv("faces.csv")
+file = open("faces.csv")
+def image(text, side):
+    return np.array(text.split(" "), "uint8").reshape(side, side, 1)
+"""
+
+
+def parsed(look: Look, source: str) -> list[str | None]:
+    """The same, for lists of what is parsed from rows of text."""
+    file, seen = look(f"import pandas as pd{IMPORTS}{ROWS}{source}")
+    found = [file.tf.parsing.gathered(each) for each in seen]
+    assert not any(file.tf.loading.gathered(each) for each in seen)
+
+    return [None if each is None else file.source(each.files) for each in found]
+
+
+@pytest.mark.parametrize(
+    ("element", "rows"),
+    [
+        ("image(r, 48)", "frame['pixels']"),
+        ("image(r['pixels'], 48)", "csv.DictReader(file)"),
+        ("image(r.pixels, 48)", "frame.itertuples()"),
+        ("image(r[1], 48)", "csv.reader(file)"),
+        ("image(r.strip().split(',')[1], 48)", "file.readlines()"),
+        ("np.array(r[1:], 'float32').reshape((28, 28)) / 255", "csv.reader(file)"),
+        ("np.array_split(r[1:], 28)", "csv.reader(file)"),
+        ("np.asarray([int(p) for p in r.split()]).reshape(48, 48)", "frame['pixels']"),
+        ("np.reshape(np.array(list(map(int, r.split()))), (48, 48))", "frame['pixels']"),
+        ("np.fromstring(str(r), sep=' ').reshape(48, 48)", "frame['pixels']"),
+        ("cv2.resize(np.array(r.split()).reshape(w, h), (96, 96))", "frame['pixels']"),
+        ("img_to_array(np.array(r.split()).reshape(w, h))", "frame['pixels']"),
+    ],
+)
+def test_an_image_is_parsed_from_a_row_of_text(look: Look, element: str, rows: str) -> None:
+    assert parsed(look, f"see([{element} for r in {rows}])") == [rows]
+
+
+def test_it_is_where_a_loop_takes_the_rows_apart(look: Look) -> None:
+    body = (
+        "xs, ys = [], []\nrows = csv.reader(file)\nnext(rows)\n"
+        "for i, row in enumerate(rows):\n    y, text, _ = row\n"
+        "    xs.append(image(text, 48))\n    ys.append(y)\nsee(xs)\nsee(ys)"
+    )
+
+    assert parsed(look, body) == ["rows", None]
+
+
+@pytest.mark.parametrize(
+    ("element", "rows"),
+    [
+        pytest.param("np.array(r.split(), float)", "file", id="a row of numbers"),
+        pytest.param("np.array(r[1:], float)", "csv.reader(file)", id="the columns of a table"),
+        pytest.param("np.array(r.split(), float).reshape(3, 4)", "file", id="a small matrix"),
+        pytest.param("np.array(r.split()).reshape(1, -1)", "file", id="one row"),
+        pytest.param("np.array(r.split()).reshape(w, h)", "file", id="a shape out of sight"),
+        pytest.param("np.array_split(r, 2)", "csv.reader(file)", id="two halves"),
+        pytest.param("r.split()", "file", id="words"),
+        pytest.param("image(r, 48).mean()", "frame['pixels']", id="a mean"),
+        pytest.param("image(text, 48)", "frame['pixels']", id="the same text each time"),
+        pytest.param("np.array(r[1:]).reshape(28, 28)", "np.load('x.npy')", id="rows of an array"),
+        pytest.param("image(r, 48)", "frame['pixels'][:64]", id="the first rows"),
+        pytest.param("image(r, 48)", "frame.head(64)['pixels']", id="the head of a table"),
+        pytest.param(
+            "image(r, 48)", "pd.read_csv('x', nrows=9)['pixels']", id="the first rows of a file"
+        ),
+    ],
+)
+def test_numbers_words_and_a_few_rows_are_no_images(look: Look, element: str, rows: str) -> None:
+    assert parsed(look, f"see([{element} for r in {rows}])") == [None]

@@ -444,6 +444,13 @@ class TensorFlow:
         return Loading(self, anywhere=True)
 
     @cached_property
+    def parsing(self) -> Loading:
+        """The lists that hold an image parsed from each row of a text."""
+        from tfmemlint.facts.loading import Loading  # noqa: PLC0415
+
+        return Loading(self, anywhere=False, rows=True)
+
+    @cached_property
     def generators(self) -> Generators:
         """What the generators of pipelines load."""
         from tfmemlint.facts.generators import Generators  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""On the way from a path to an array: what expressions hold that read files."""
+"""On the way from a path, or a row of text, to an array: what expressions hold that read files."""
 
 from __future__ import annotations
 
@@ -14,23 +14,32 @@ from tfmemlint.facts.imports import Imports
 from tfmemlint.facts.iterables import called
 from tfmemlint.facts.names import Names
 from tfmemlint.facts.tree import LOOPS, Tree
+from tfmemlint.facts.values import Values
 
 
 class Content(IntEnum):
-    """How far a value has come on its way from a path to an array."""
+    """How far a value has come on its way from a path, or from a row of text, to an array."""
 
     NOTHING = 0
     PATH = 1
     FILE = 2
     """An open file, or the bytes in it."""
-    ARRAY = 3
+    TEXT = 3
+    """A row of a file of text, or one field of it."""
+    FIELDS = 4
+    """What a text was split into, be they numbers by now."""
+    ARRAY = 5
     """What was decoded from a file, in whatever form, at about its full size."""
+
+
+IMAGE_SIDE = 16
+"""Numbers in a row, and rows: with fewer they are a position, a matrix or a line of a table."""
 
 
 class Contents:
     """What expressions hold, given that `source`, a loop or an expression, gives paths.
 
-    Or, where it goes over what has been loaded before, arrays.
+    Or rows of text or, where it goes over what has been loaded before, arrays.
     """
 
     def __init__(
@@ -40,6 +49,7 @@ class Contents:
         functions: Functions,
         flow: Flow,
         imports: Imports,
+        values: Values,
         source: ast.AST,
         gives: Content = Content.PATH,
     ) -> None:
@@ -48,6 +58,7 @@ class Contents:
         self._functions = functions
         self._flow = flow
         self._imports = imports
+        self._values = values
         self._source = source
         self._gives = gives
         self._known: dict[tuple[ast.expr, Frame | None], Content] = {}
@@ -73,7 +84,7 @@ class Contents:
             return self._call(node, frame)
         if isinstance(node, ast.Attribute):
             inner = self.of(node.value, frame)
-            kept = inner is Content.PATH or node.attr in _ARRAY_ATTRIBUTES
+            kept = inner in (Content.PATH, Content.TEXT) or node.attr in _ARRAY_ATTRIBUTES
             return inner if kept else Content.NOTHING
         if isinstance(node, ast.Subscript):
             return self._subscript(node, frame)
@@ -91,6 +102,9 @@ class Contents:
             return self.of(node.value, frame)
         if isinstance(node, ast.JoinedStr):
             return self._most(node.values, frame)
+        if isinstance(node, (ast.ListComp, ast.GeneratorExp)):  # `[int(p) for p in row.split()]`
+            fields = self.of(node.generators[0].iter, frame) is Content.FIELDS
+            return Content.FIELDS if fields else Content.NOTHING
         return Content.NOTHING
 
     def _origin(self, origin: Origin) -> Content:
@@ -113,6 +127,8 @@ class Contents:
             found = (self._unpacked(each.value, path, each.frame) for each in returned)
             return max(found, default=Content.NOTHING)
         found_here = self.of(node, frame)
+        if path and found_here is Content.FIELDS:
+            return Content.TEXT
         # `signal, rate = librosa.load(path)`: the first is the array.
         beside = found_here is Content.ARRAY and path and path[0] != 0
         return Content.NOTHING if beside else found_here
@@ -126,9 +142,23 @@ class Contents:
             parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
             kept = any(isinstance(each, ast.Slice) or _names_part(each) for each in parts)
             return inner if kept else Content.NOTHING
+        if inner is Content.FIELDS and not isinstance(node.slice, (ast.Slice, ast.Tuple)):
+            return Content.TEXT
         return inner
 
     def _call(self, node: ast.Call, frame: Frame | None) -> Content:
+        found = self._given_back(node, frame)
+        return Content.ARRAY if found is Content.FIELDS and self._is_image(node, frame) else found
+
+    def _is_image(self, call: ast.Call, frame: Frame | None) -> bool:
+        """Whether a call gives what was a row of numbers the shape of an image."""
+        named = call.func.attr if isinstance(call.func, ast.Attribute) else None
+        if named == "array_split" and len(call.args) == 2:
+            return (self._values.number(call.args[1], frame) or 0) >= IMAGE_SIDE
+        shape = self._values.of(call, frame).shape if named == "reshape" else None
+        return sum(size is not None and size >= IMAGE_SIDE for size in shape or ()) > 1
+
+    def _given_back(self, node: ast.Call, frame: Frame | None) -> Content:
         if self._functions.function(node.func) is not None:
             returned = self._flow.returned(node, frame)
             found = (self.of(each.value, each.frame) for each in returned)
@@ -146,24 +176,40 @@ class Contents:
                 return _made_by_method(node.func.attr, receiver)
         elif called(node) == "open":
             return Content.FILE if given is Content.PATH else Content.NOTHING
-        return Content.PATH if given is Content.PATH else Content.NOTHING
+        elif called(node) in _SAME_TEXT:
+            return given if given in (Content.TEXT, Content.FIELDS) else _or_path(given)
+        return _or_path(given)
+
+
+def _or_path(given: Content) -> Content:
+    return given if given is Content.PATH else Content.NOTHING
 
 
 def _made_by(name: str, given: Content) -> Content:
     if name in _LOADS:
         return Content.ARRAY if given in (Content.PATH, Content.FILE) else Content.NOTHING
     if name in _DECODES:
-        return Content.ARRAY if given is Content.FILE else Content.NOTHING
+        parsed = given is Content.TEXT and name == "numpy.fromstring"
+        made = Content.ARRAY if given is Content.FILE else Content.NOTHING
+        return Content.FIELDS if parsed else made
     if name in _OPENS:
         return Content.FILE if given is Content.PATH else Content.NOTHING
     if name in _IN_MEMORY:
         return Content.FILE if given is Content.FILE else Content.NOTHING
     if given is Content.ARRAY:
         return given if _keeps(name) else Content.NOTHING
-    return Content.PATH if given is Content.PATH else Content.NOTHING
+    if given is Content.FIELDS:
+        kept = given if _keeps(name) or name == "numpy.array_split" else Content.NOTHING
+        return Content.ARRAY if name in _TAKES_IMAGES else kept
+    return _or_path(given)
 
 
 def _made_by_method(method: str, receiver: Content) -> Content:
+    if receiver in (Content.TEXT, Content.FIELDS):
+        if method in ("split", "rsplit"):
+            return Content.FIELDS
+        kept = receiver is Content.TEXT or method in _ARRAY_METHODS
+        return receiver if kept else Content.NOTHING
     if receiver is Content.ARRAY:
         return receiver if method in _ARRAY_METHODS else Content.NOTHING
     if receiver is Content.FILE:
@@ -239,6 +285,17 @@ _DECODES = frozenset(
             for module in ("image", "io")
             for kind in ("and_crop_jpeg", "bmp", "gif", "image", "jpeg", "png", "raw")
         ),
+    }
+)
+_SAME_TEXT = frozenset({"list", "map", "str", "tuple"})
+_TAKES_IMAGES = frozenset(
+    {
+        "PIL.Image.fromarray",
+        "cv2.cvtColor",
+        "cv2.resize",
+        "keras.utils.img_to_array",
+        "skimage.transform.resize",
+        "tensorflow.image.resize",
     }
 )
 _ARRAY_ATTRIBUTES = frozenset({"T", "pixel_array", "values"})

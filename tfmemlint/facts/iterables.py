@@ -151,7 +151,8 @@ class Iterables:
 
     def _is_part_call(self, node: ast.Call, frame: Frame | None, hops: int) -> bool:
         name, builtin = self._names.qualified(node.func), called(node)
-        if name in _SAMPLES or builtin == "next":
+        few_rows = any(each.arg == "nrows" for each in node.keywords)  # `pandas.read_csv`
+        if name in _SAMPLES or builtin == "next" or few_rows:
             return True
         if builtin in _RANGES and node.args:
             whole = self.counted(node)

@@ -1,4 +1,4 @@
-"""Lists that hold an array for each file of a data set, filled by a loop over the files."""
+"""Lists that hold an array for each file of a data set, or each row of a text, filled by a loop."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MAX_HOPS = 8
 
 
 class Gathered(NamedTuple):
-    """A list with an array for each of many files."""
+    """A list with an array for each of many files, or rows of a text."""
 
     files: ast.expr
     """What the loop goes over."""
@@ -33,9 +33,10 @@ class Loading:
     """The lists of a module that hold what a loop loads from files.
 
     With `anywhere` also those of code that is made to run again and again, as generators are.
+    With `rows`, those that hold an image parsed from each row of a text instead.
     """
 
-    def __init__(self, tf: TensorFlow, *, anywhere: bool) -> None:
+    def __init__(self, tf: TensorFlow, *, anywhere: bool, rows: bool = False) -> None:
         self._tree = tf.tree
         self._bindings = tf.bindings
         self._names = tf.names
@@ -46,6 +47,8 @@ class Loading:
         self._repeats = tf.repeats
         self._anywhere = anywhere
         self._imports = tf.imports
+        self._values = tf.values
+        self._rows = rows
 
     def gathered(self, expression: ast.expr) -> Gathered | None:
         """The list an expression is, if it holds an array for each file of a whole data set."""
@@ -131,7 +134,8 @@ class Loading:
         """`map(load, paths)`."""
         function, files = call.args
         each = ast.Name("each", ast.Load())
-        if self._contents(each).of(ast.Call(function, [each], []), frame) is not Content.ARRAY:
+        contents = self._contents(each, self._gives(files, frame))
+        if contents.of(ast.Call(function, [each], []), frame) is not Content.ARRAY:
             return None
         return Gathered(files) if self._is_whole(files, call, frame) else None
 
@@ -143,7 +147,7 @@ class Loading:
         for loop in loops:
             if loop.iterable is None or isinstance(loop.node, ast.While) or _stops_early(loop):
                 continue
-            contents = self._contents(loop.node)
+            contents = self._contents(loop.node, self._gives(loop.node.iter, frame))
             # Of all folders, but some files of each: there the outer loop has to name the part.
             loads = not limited and any(
                 contents.of(each, frame) is Content.ARRAY for each in elements
@@ -158,8 +162,24 @@ class Loading:
 
     def _contents(self, source: ast.AST, gives: Content = Content.PATH) -> Contents:
         return Contents(
-            self._tree, self._names, self._functions, self._flow, self._imports, source, gives
+            self._tree,
+            self._names,
+            self._functions,
+            self._flow,
+            self._imports,
+            self._values,
+            source,
+            gives,
         )
+
+    def _gives(self, iterable: ast.expr, frame: Frame | None) -> Content:
+        """What a loop over something is taken to give: that it does shows in what becomes of it."""
+        if not self._rows:
+            return Content.PATH
+        named = self._flow.origins(_seen_through(iterable), frame) or ()
+        made = _seen_through(named[0].value if len(named) == 1 else iterable)
+        is_reader = isinstance(made, ast.Call) and self._names.is_any(made.func, _READERS)
+        return Content.FIELDS if is_reader else Content.TEXT
 
     def _is_emptied(self, growth: Growth) -> bool:
         attributes = (self._tree.parent(use) for use in self._bindings.readers(growth.start))
@@ -181,6 +201,17 @@ class Loading:
         return not calls or any(
             not is_part(files, Frame(function, call, None)) and runs_once(call) for call in calls
         )
+
+
+_READERS = frozenset({"csv.reader"})
+_SEEN_THROUGH = frozenset({"enumerate", "list", "tqdm"})
+
+
+def _seen_through(node: ast.expr) -> ast.expr:
+    """`rows` for `enumerate(rows)` and the like."""
+    while isinstance(node, ast.Call) and node.args and called(node) in _SEEN_THROUGH:
+        node = node.args[0]
+    return node
 
 
 def _is_sum(node: ast.expr) -> bool:
