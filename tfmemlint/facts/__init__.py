@@ -80,6 +80,7 @@ if TYPE_CHECKING:
     from tfmemlint.facts.values import Values
     from tfmemlint.facts.varying_shapes import ShapedBy, Varying, VaryingShapes
     from tfmemlint.facts.wholes import Whole, Wholes
+    from tfmemlint.facts.windows import WindowLists, Windows
     from tfmemlint.facts.words import PIPELINE_WORDS
 
 __all__ = [
@@ -143,6 +144,7 @@ __all__ = [
     "Value",
     "Varying",
     "Whole",
+    "Windows",
     "argument",
     "default",
     "same_code",
@@ -208,6 +210,7 @@ _HOMES = {
     "Value": "kinds",
     "Varying": "varying_shapes",
     "Whole": "wholes",
+    "Windows": "windows",
     "argument": "makers",
     "default": "functions",
     "same_code": "tree",
@@ -657,3 +660,10 @@ class TensorFlow:
         from tfmemlint.facts.sliceable import Sliceable  # noqa: PLC0415
 
         return Sliceable(self)
+
+    @cached_property
+    def windows(self) -> WindowLists:
+        """The lists of windows of a series."""
+        from tfmemlint.facts.windows import WindowLists  # noqa: PLC0415
+
+        return WindowLists(self)
