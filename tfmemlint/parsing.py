@@ -10,7 +10,7 @@ from itertools import zip_longest
 _PIECE, _MOST_PIECES = 30_000, 16
 """The characters of a piece, at the least, and how many pieces a text is cut into."""
 # A definition behind an empty line: what is cut there parses as before, or not at all.
-_START = re.compile(r"(?<=\n\n)(?:@|async def |class |def )")
+_START = re.compile(r"\n\n(?=@|async def |class |def )")
 
 
 class TooDeep(Exception):
@@ -66,5 +66,5 @@ def _pieces(text: str) -> list[str]:
     size = max(_PIECE, len(text) // _MOST_PIECES)
     starts = [0]
     while "\r" not in text and (following := _START.search(text, starts[-1] + size)):
-        starts.append(following.start())
+        starts.append(following.end())
     return [text[start:end] for start, end in zip_longest(starts, starts[1:])]

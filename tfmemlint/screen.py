@@ -17,12 +17,14 @@ _SPACED = bytes(byte if byte in _WORD else 0x20 for byte in range(256))
 
 _LONG = rb"QQQ[^Q\\]*(?:(?:\\[\s\S]|Q(?!QQ))[^Q\\]*)*QQQ"
 _SHORT = rb"Q[^Q\\\n]*(?:\\[\s\S][^Q\\\n]*)*Q"
-# Splitting by it leaves code at even places, and at odd ones the strings that are kept.
-_COMMENT_OR_STRING = rb"#[^\n]*|%b|%b|(%b|%b)" % tuple(
+# Splitting by it leaves code at even places. Each form begins with a byte of its own: what cannot
+# begin any is passed over without a try.
+_COMMENT_OR_STRING = rb"(#[^\n]*|%b|%b|%b|%b)" % tuple(
     form.replace(b"Q", quote) for form in (_LONG, _SHORT) for quote in (b'"', b"'")
 )
 _ALTERNATIVES: dict[str, frozenset[bytes]] = {}
 """The words that triggers list, once they have been taken apart."""
+_LEFT_OUT = (b"#", b'"""', b"'''")
 _FORMATTED = (b"f", b"F", b"fr", b"fR", b"Fr", b"FR")
 
 
@@ -53,7 +55,7 @@ def code(data: bytes) -> bytes:
     for before, string in zip(between, strings):  # noqa: B905  what is last has no string behind it
         if before.endswith(_FORMATTED) and _is_doubtful(string):
             return data
-    return plain + b" ".join(filter(None, strings))
+    return plain + b" ".join([each for each in strings if not each.startswith(_LEFT_OUT)])
 
 
 def words(data: bytes) -> frozenset[bytes]:
@@ -71,9 +73,9 @@ def awaited(rules: Iterable[Known], words: frozenset[bytes]) -> list[Known]:
     ]
 
 
-def _is_doubtful(formatted: bytes | None) -> bool:
+def _is_doubtful(formatted: bytes) -> bool:
     """Whether a formatted string is long, or may have been cut short by a quote in its code."""
-    if formatted is None:
+    if formatted.startswith(_LEFT_OUT):
         return True
     if b"{" not in formatted:
         return False

@@ -33,16 +33,15 @@ from collections.abc import Iterator
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
 from tfmemlint.facts import Extent, Kind, argument
 
-SLICES = "tensorflow.data.Dataset.from_tensor_slices"
+SLICES = frozenset({"tensorflow.data.Dataset.from_tensor_slices"})
 LARGE = 256 << 20
 """Bytes."""
 HOPS = 5
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    for call in file.tf.tree.all(ast.Call):
-        is_slices = file.tf.names.qualified(call.func) == SLICES
-        given = argument(call, 0, "tensors") if is_slices else None
+    for call, _ in file.tf.names.calls(SLICES):
+        given = argument(call, 0, "tensors")
         large = [each for each in _parts(given) if _is_large(file, each)]
         if given is None or not large:
             continue

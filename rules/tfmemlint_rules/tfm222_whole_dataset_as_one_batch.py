@@ -32,6 +32,7 @@ from collections.abc import Iterator
 from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, Span, edits
 from tfmemlint.facts import BATCHING, Extent, From, Kind, argument
 
+FROM_TENSORS = frozenset({"tensorflow.data.Dataset.from_tensors"})
 ORDINARY_BATCH = 1024
 HOLDS_EXAMPLES = frozenset({Kind.ARRAY, Kind.TENSOR, Kind.FRAME, Kind.PATHS})
 KEEPS_COUNT = frozenset({"cache", "enumerate", "map", "prefetch", "repeat", "shuffle"})
@@ -41,16 +42,15 @@ def check(file: File) -> Iterator[Diagnostic]:
     if "bfgs" in file.text.lower() or any(tape.watched for tape in file.tf.tapes.all):
         return
     passing = file.tf.datasets.regrouped | file.tf.datasets.singles
-    for call in file.tf.tree.all(ast.Call):
-        if file.tf.names.qualified(call.func) == "tensorflow.data.Dataset.from_tensors":
-            arrays = _arrays(argument(call, 0, "tensors"))
-            counted = len(arrays) in (1, 2) and _rows(file, arrays[0]) is not None
-            if counted and _is_whole(file, arrays[0]) and call not in passing:
-                yield Diagnostic(
-                    edits.method_call(file, call) or file.span(call),
-                    f"`from_tensors` puts all of `{ast.unparse(arrays[0])}` in one batch",
-                    _slice_and_batch(file, call),
-                )
+    for call, _ in file.tf.names.calls(FROM_TENSORS):
+        arrays = _arrays(argument(call, 0, "tensors"))
+        counted = len(arrays) in (1, 2) and _rows(file, arrays[0]) is not None
+        if counted and _is_whole(file, arrays[0]) and call not in passing:
+            yield Diagnostic(
+                edits.method_call(file, call) or file.span(call),
+                f"`from_tensors` puts all of `{ast.unparse(arrays[0])}` in one batch",
+                _slice_and_batch(file, call),
+            )
     for size, arrays in dict((*_batches(file, passing), *_fits(file))).items():
         if arrays and _is_whole(file, arrays[0]) and _is_length(file, size, arrays):
             yield Diagnostic(

@@ -7,6 +7,7 @@ import pytest
 
 from tfmemlint import File
 
+STACKS = frozenset({"numpy.stack", "tensorflow.stack"})
 Look = Callable[[str], tuple[File, list[ast.expr]]]
 
 
@@ -55,6 +56,8 @@ def test_an_import_in_any_spelling_has_one_name(look: Look, source: str, name: s
     assert file.tf.names.qualified(seen[0]) == name
     assert file.tf.names.one_of(seen[0], frozenset({"numpy.stack", name})) == name
     assert not file.tf.names.is_any(seen[0], frozenset({"numpy.stack", f"other.{name}"}))
+    assert file.tf.names.mentions(frozenset({"numpy.stack", name}))
+    assert not file.tf.names.mentions(frozenset({"numpy.stack", f"other.{name}"}))
 
 
 @pytest.mark.parametrize(
@@ -80,3 +83,37 @@ def test_what_is_not_surely_one_import_has_no_name(look: Look, source: str) -> N
     file, seen = look(source)
 
     assert file.tf.names.qualified(seen[0]) is None
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import tensorflow as tf",
+        "import tensorflow as tf\ntf.concat(stack)",
+        "import tensorflow as tf\nself.stack.stack()",
+        "from . import stack\nstack()",
+        "stack = 'tensorflow.stack'",
+    ],
+)
+def test_what_is_not_mentioned_is_not_called(look: Look, source: str) -> None:
+    file, _ = look(source)
+
+    assert not file.tf.names.mentions(STACKS)
+    assert list(file.tf.names.calls(STACKS)) == []
+
+
+def test_calls_of_several_names_come_in_the_order_of_the_source(look: Look) -> None:
+    source = (
+        "import numpy as np\nimport tensorflow as tf\nfrom tensorflow import stack as s\n"
+        "np.stack(np.concatenate(s(a)), tf.stack)\ndef f(np):\n    np.stack(a)\n"
+        "put = tf.stack\nput(b)"
+    )
+    file, _ = look(source)
+
+    found = [(ast.unparse(call.func), name) for call, name in file.tf.names.calls(STACKS)]
+
+    assert found == [
+        ("np.stack", "numpy.stack"),
+        ("s", "tensorflow.stack"),
+        ("put", "tensorflow.stack"),
+    ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterator
 from enum import Enum
 from itertools import chain
@@ -46,7 +47,8 @@ class Bindings:
 
     def __init__(self, tf: TensorFlow) -> None:
         self._tree = tf.tree
-        self._scopes: dict[ScopeNode, dict[str, list[Binding]]] = {}
+        self._named: defaultdict[str, list[Binding]] = defaultdict(list)
+        self._scoped: dict[str, dict[ScopeNode, list[Binding]]] = {}
         self._homes: dict[tuple[ScopeNode, str], ScopeNode | None] = {}
         self._reaching: dict[ast.AST, tuple[Binding, ...]] = {}
         self._holders: dict[tuple[ScopeNode, str], dict[ast.AST, list[Binding]]] = {}
@@ -58,37 +60,27 @@ class Bindings:
             scope = tf.tree.scope(declaration)
             home = tf.tree.module if isinstance(declaration, ast.Global) else tf.tree.scope(scope)
             elsewhere.update({(scope, name): home for name in declaration.names})
-        scopes, scope_bound_in = self._scopes, self._scope_bound_in
-        for binding in _all_bindings(tf.tree):
-            name, _, node, _, _ = binding
-            scope = scope_bound_in(node)
-            if elsewhere:
-                scope = elsewhere.get((scope, name), scope)
-            names = scopes.get(scope)
-            if names is None:
-                names = scopes[scope] = {}
-            if name in names:
-                names[name].append(binding)
-            else:
-                names[name] = [binding]
         self._elsewhere = elsewhere
+        for binding in _all_bindings(tf.tree):
+            self._named[binding.name].append(binding)
 
     def of(self, scope: ScopeNode, name: str) -> tuple[Binding, ...]:
         """Every binding of a name in one scope, in source order."""
-        return tuple(self._scopes.get(scope, {}).get(name, ()))
+        return tuple(self._scopes(name).get(scope, ()))
 
     @property
     def all(self) -> Iterator[Binding]:
         """Every binding of the file."""
-        for names in self._scopes.values():
-            yield from chain.from_iterable(names.values())
+        return chain.from_iterable(self._named.values())
 
     def names(self, scope: ScopeNode) -> frozenset[str]:
         """The names a scope binds."""
-        return frozenset(self._scopes.get(scope, ()))
+        return frozenset(name for name in self._named if scope in self._scopes(name))
 
     def home(self, name: str, at: ast.AST) -> ScopeNode | None:
         """The scope whose binding of `name` is seen from `at`; None for the unknown."""
+        if not self._elsewhere and name not in self._named:
+            return None
         scope = self._tree.scope(at)
         key = (scope, name)
         if key not in self._homes:
@@ -97,12 +89,13 @@ class Bindings:
 
     def _home(self, name: str, scope: ScopeNode) -> ScopeNode | None:
         tree = self._tree
+        scopes = self._scopes(name)
         first = True
         while True:
             if (scope, name) in self._elsewhere:
                 return self._elsewhere[scope, name]
             seen = first or not isinstance(scope, ast.ClassDef)
-            if seen and name in self._scopes.get(scope, ()):
+            if seen and scope in scopes:
                 return scope
             if isinstance(scope, ast.Module):
                 return None
@@ -156,6 +149,16 @@ class Bindings:
                     self._readers[key].setdefault(each, []).append(use)
         return self._readers[key].get(binding, [])
 
+    def _scopes(self, name: str) -> dict[ScopeNode, list[Binding]]:
+        """The scopes that bind a name, each with its bindings: of most names nobody asks."""
+        if name not in self._scoped:
+            found: dict[ScopeNode, list[Binding]] = {}
+            for binding in self._named.get(name, ()):
+                scope = self._scope_bound_in(binding.node)
+                found.setdefault(self._elsewhere.get((scope, name), scope), []).append(binding)
+            self._scoped[name] = found
+        return self._scoped[name]
+
     def _scope_bound_in(self, node: ast.AST) -> ScopeNode:
         tree = self._tree
         if isinstance(node, ast.arg):
@@ -169,7 +172,7 @@ class Bindings:
         return scope
 
     def _reach(self, use: ast.AST, name: str, home: ScopeNode) -> list[Binding]:
-        bindings = self._scopes.get(home, {}).get(name, [])
+        bindings = self._scopes(name).get(home, [])
         if len(bindings) == 1 or isinstance(home, (ast.Lambda, *COMPREHENSIONS)):
             return list(bindings)
         tree = self._tree
@@ -199,7 +202,7 @@ class Bindings:
         key = (home, name)
         if key not in self._holders:
             holders: dict[ast.AST, list[Binding]] = {}
-            for binding in self._scopes[home][name]:
+            for binding in self._scopes(name)[home]:
                 trail: list[ast.AST] = [binding.node]
                 for above in self._tree.ancestors(binding.node):
                     if above is home:

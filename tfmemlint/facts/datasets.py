@@ -229,9 +229,9 @@ class Datasets:
                 each.arg in _ONLY_TF_DATA_KEYWORDS for each in call.keywords
             ):
                 return True
-            if self._names.is_any(call.func, _SOURCE_NAMES):
-                return True
-        return any(map(self._declares, self._tree.all(ast.arg)))
+        if any(True for _ in self._names.calls(_SOURCE_NAMES)):
+            return True
+        return self._names.mentions(_DATASET) and any(map(self._declares, self._tree.all(ast.arg)))
 
     @cached_property
     def chains(self) -> tuple[Chain, ...]:
@@ -239,6 +239,8 @@ class Datasets:
 
         A chain that another one continues is not listed by itself.
         """
+        if not self.any_certain:
+            return ()
         found: list[Chain] = []
         for call in self._tree.all(ast.Call):
             if isinstance(call.func, ast.Attribute) and call.func.attr in METHODS:
@@ -327,6 +329,8 @@ class Datasets:
     @cached_property
     def singles(self) -> frozenset[ast.expr]:
         """The datasets of which one element is taken, as `next(iter(ds))` does, by their calls."""
+        if not self.any_certain:
+            return frozenset()
         taken = (each for call in self._tree.all(ast.Call) for each in self._single(call))
         return frozenset(
             call
@@ -474,7 +478,7 @@ class Datasets:
         return isinstance(parameter, ast.arg) and self._declares(parameter)
 
     def _declares(self, parameter: ast.arg) -> bool:
-        return self._names.qualified(parameter.annotation) == "tensorflow.data.Dataset"
+        return self._names.is_any(parameter.annotation, _DATASET)
 
     def _unpacked(self, call: ast.Call, origin: Origin) -> Iterator[Chain]:
         """`train, test = load()`: one of several datasets that a call gives."""
@@ -494,6 +498,7 @@ class Datasets:
 
 
 _SOURCE_NAMES = frozenset(SOURCES)
+_DATASET = frozenset({"tensorflow.data.Dataset"})
 _OUT_OF_SIGHT = frozenset({How.PARAMETER, How.IMPORTED, How.LOOPED})
 _LIBRARIES = ("tensorflow.", "keras.", "numpy.", "pandas.", "jax.", "torch.")
 

@@ -173,6 +173,8 @@ class Functions:
         True of `tf.function`, `tf.function(jit_compile=True)`, `partial(tf.function, ...)`, and of
         names for these.
         """
+        if not self._names.mentions(TF_FUNCTION):
+            return False
         if self._names.is_any(expression, TF_FUNCTION):
             return True
         if isinstance(expression, ast.Name) and expression.id in self._results:

@@ -110,7 +110,7 @@ class Imports:
         return f"{module}.{alias.name}" if statement.module else f"{module}{alias.name}"
 
     def _factories(self) -> Iterator[tuple[ast.Call, Factory]]:
-        if self._imported is None:
+        if self._imported is None or not self._imported.factories:
             return
         known = self._imported.factories
         for call in self._tree.all(ast.Call):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from functools import cached_property, lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from tfmemlint.facts.bindings import Binding, How
@@ -58,6 +60,7 @@ class Names:
         self._known: dict[ast.expr, str | None] = {}
         self._aliases: dict[ast.alias, str | None] = {}
         self._used: dict[tuple[str, ...], bool] = {}
+        self._mentioned: dict[frozenset[str], bool] = {}
 
     def qualified(self, expression: ast.expr | None) -> str | None:
         """The canonical dotted name of an imported thing: `tf.keras.Model` is "keras.Model".
@@ -81,6 +84,20 @@ class Names:
             return None
         found = self.qualified(expression)
         return found if found in names else None
+
+    def mentions(self, names: frozenset[str]) -> bool:
+        """Whether anything in the file may refer to one of these canonical names."""
+        if names not in self._mentioned:
+            self._mentioned[names] = self._mentions(names)
+        return self._mentioned[names]
+
+    def calls(self, names: frozenset[str]) -> Iterator[tuple[ast.Call, str]]:
+        """Every call of one of these canonical names, and which it is, in source order."""
+        if self.mentions(names):
+            for call in self._tree.all(ast.Call):
+                name = self.one_of(call.func, names)
+                if name is not None:
+                    yield call, name
 
     def module(self, name: str, at: ast.AST) -> str | None:
         """What code at `at` calls a module that the file imports: `tf` for "tensorflow"."""
@@ -112,10 +129,27 @@ class Names:
         last = {name.rpartition(".")[2] for name in names}
         last |= {old.rpartition(".")[2] for old, new in _CANONICAL.items() if new.endswith(names)}
         ends = tuple(last)  # a name that begins so has a part of it that ends so
-        return any(
-            each.attr.startswith(ends) and (self.qualified(each) or "").startswith(names)
-            for each in self._tree.all(ast.Attribute)
+        wanted = frozenset(each for each in self._attributes if each.startswith(ends))
+        return any((self.qualified(each) or "").startswith(names) for each in self._ending(wanted))
+
+    def _mentions(self, names: frozenset[str]) -> bool:
+        imported = map(self._imported, self._tree.all(ast.alias))
+        starred = (
+            canonical(f"{module}.{name}")
+            for module in self._starred_modules
+            for name in _STARS.get(module, ())
         )
+        attributes = map(self.qualified, self._ending(_last_parts(names)))
+        return any(name in names for name in chain(imported, starred, attributes))
+
+    def _ending(self, parts: frozenset[str]) -> Iterator[ast.Attribute]:
+        """The attributes of these names."""
+        if not parts.isdisjoint(self._attributes):
+            yield from (each for each in self._tree.all(ast.Attribute) if each.attr in parts)
+
+    @cached_property
+    def _attributes(self) -> frozenset[str]:
+        return frozenset(each.attr for each in self._tree.all(ast.Attribute))
 
     def _resolve(self, expression: ast.expr, hops: int) -> str | None:
         if expression in self._known:
@@ -149,9 +183,11 @@ class Names:
         found = {each.asname or each.name.partition(".")[0] for each in self._tree.all(ast.alias)}
         found.update(*(_STARS.get(module, ()) for module in self._starred_modules))
         renamed = [
-            (binding.name, root.id)
-            for binding in self._bindings.all
-            if binding.how is How.ASSIGNED and isinstance(root := _root(binding.value), ast.Name)
+            (name, root.id)
+            for name, how, _, value, _ in self._bindings.all
+            if isinstance(value, (ast.Name, ast.Attribute))
+            and how is How.ASSIGNED
+            and isinstance(root := _root(value), ast.Name)
         ]
         size = 0
         while size != len(found):  # until no name is given to another any more

@@ -49,6 +49,8 @@ class Rebuilds:
     @cached_property
     def all(self) -> tuple[Rebuilt, ...]:
         """Every such assignment, in source order."""
+        if not self._datasets.any_certain:
+            return ()
         return tuple(each for each in map(self._rebuilt, self._tree.all(ast.Assign)) if each)
 
     def can_be_lifted(self, rebuilt: Rebuilt) -> bool:

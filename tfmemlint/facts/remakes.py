@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tfmemlint.facts import makers
 from tfmemlint.facts.bindings import Binding, How
+from tfmemlint.facts.functions import TF_FUNCTION
 from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.loops import Loop
 from tfmemlint.facts.tree import FUNCTIONS, FunctionNode
@@ -257,6 +258,8 @@ class Remakes:
         return tuple(self._made())
 
     def _made(self) -> Iterator[Made]:
+        if not self._names.mentions(TF_FUNCTION):
+            return
         wraps = self._functions.makes_tf_function
         for definition in self._tree.all(ast.FunctionDef, ast.AsyncFunctionDef):
             is_method = self._functions.class_of(definition) is not None

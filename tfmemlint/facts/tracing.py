@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from tfmemlint.facts.bindings import Binding
+from tfmemlint.facts.functions import TF_FUNCTION
 from tfmemlint.facts.tree import FUNCTIONS, FunctionNode
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ class Tracing:
         self._tree = tf.tree
         self._names = tf.names
         self._functions = tf.functions
-        self._is_dataset = tf.datasets.is_dataset
+        self._datasets = tf.datasets
 
     @cached_property
     def is_off(self) -> bool:
@@ -160,7 +161,8 @@ class Tracing:
             owner = functions.class_of(definition) if not decorators else None
             if owner is not None and definition.name in KERAS_TRACED and functions.is_keras(owner):
                 yield definition, Traced(TracedBy.KERAS, owner)
-        for call in self._tree.all(ast.Call):
+        may_be_given = self._names.mentions(TF_FUNCTION) or self._datasets.any_certain
+        for call in self._tree.all(ast.Call) if may_be_given else ():
             given = [*call.args[:1], *(each.value for each in call.keywords if each.arg == "func")]
             if given and functions.makes_tf_function(call.func):
                 wrapped = functions.function(given[0])
@@ -173,7 +175,7 @@ class Tracing:
         if not isinstance(call.func, ast.Attribute):
             return
         place = DATASET_TAKES_FUNCTION.get(call.func.attr)
-        if place is None or not self._is_dataset(call.func.value):
+        if place is None or not self._datasets.is_dataset(call.func.value):
             return
         given = call.args[place : place + 1]
         given += [each.value for each in call.keywords if each.arg in ("map_func", "predicate")]
@@ -203,7 +205,7 @@ class Tracing:
         """The functions handed to `tf.py_function` and the like."""
         given = (
             self._functions.function(call.args[0])
-            for call in self._tree.all(ast.Call)
-            if call.args and self._names.is_any(call.func, RUNS_PYTHON)
+            for call, _ in self._names.calls(RUNS_PYTHON)
+            if call.args
         )
         return frozenset(function for function in given if function is not None)

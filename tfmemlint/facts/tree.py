@@ -48,14 +48,17 @@ class Tree:
             node = pending.pop()
             kind = node.__class__
             by_type[kind].append(node)
+            held = node.__dict__
             for name in fields[kind]:
-                value: Any = getattr(node, name)
+                value: Any = held[name]
+                if not value:
+                    continue
                 if value.__class__ is list:
                     for child in value[::-1]:
                         if child is not None:  # as the keys of `{**d}` are
                             parents[child] = node
                             pending.append(child)
-                elif value is not None:
+                else:
                     parents[value] = node
                     pending.append(value)
             if kind in _SCOPED:

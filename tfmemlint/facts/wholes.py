@@ -65,8 +65,7 @@ class Wholes:
 
         What is made of nothing but other arrays does not count.
         """
-        made = (self._names.qualified(call.func) or "" for call in self._tree.all(ast.Call))
-        return any(name in _MAKES or name.startswith("keras.datasets.") for name in made)
+        return self._names.uses(("keras.datasets",)) or any(self._names.calls(_MAKES))
 
     def of(self, expression: ast.expr, frame: Frame | None = None) -> Whole | None:
         """The array an expression is, if it holds all rows; sizes are upper bounds."""
