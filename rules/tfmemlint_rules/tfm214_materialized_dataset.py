@@ -96,7 +96,7 @@ def _iterated(made: ast.Call | ast.ListComp) -> ast.expr:
 def _is_small(file: File, chain: Chain) -> bool:
     """Whether few elements are known to come out of a pipeline, or into it; or file names do."""
     most = (file.tf.lengths.at_most(chain), file.tf.lengths.at_most(chain._replace(steps=())))
-    names = chain.source.kind is From.FILES and "map" not in chain.methods
+    names = file.tf.elements.are_names(chain)
     return names or any(bound is not None and bound <= FEW for bound in most)
 
 

@@ -167,6 +167,25 @@ def test_a_map_without_a_function_is_not_known() -> None:
     assert file.tf.elements.passage(found, 0, 1) == Passage(Tensor(), 0.0, None, None, False, False)
 
 
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("D.list_files(p).shuffle(9).batch(3)", True),
+        ("D.from_tensor_slices(sorted(glob.glob(p))).batch(3)", True),
+        ("D.from_tensor_slices([p for p in glob.glob(d)]).take(3)", True),
+        ("D.from_tensor_slices((glob.glob(p), y_train)).batch(3)", False),
+        ("D.from_tensor_slices(x_train).batch(3)", False),
+        ("D.list_files(p).map(tf.io.read_file)", False),
+        ("D.list_files(p).map(helper)", False),
+        ("D.from_tensor_slices(names).batch(3)", False),
+    ],
+)
+def test_whether_elements_are_the_names_of_files(source: str, expected: bool) -> None:
+    file, found = chain(source)
+
+    assert file.tf.elements.are_names(found) is expected
+
+
 def test_maps_are_found_backwards_until_another_step() -> None:
     file, found = chain(
         "D.range(9).map(helper).filter(helper).map(helper).repeat().map(helper).shuffle(9)"

@@ -10,6 +10,7 @@ from tfmemlint.facts.held import UNKNOWN
 pytestmark = pytest.mark.tensorflow
 
 SETUP = """
+import keras
 import numpy as np
 import tensorflow as tf
 from tensorflow.keras import layers
@@ -52,6 +53,7 @@ def is_the_same(function: str) -> bool:
         "lambda x: tf.image.convert_image_dtype(x, tf.float32)",
         "lambda x: tf.maximum(-tf.abs(tf.divide(tf.cast(x, tf.float32), 7.0)), -3.0)",
         "lambda x: tf.expand_dims(tf.one_hot(x, 256), -1)[..., tf.newaxis]",
+        "lambda x: keras.ops.expand_dims(keras.ops.cast(x, 'float32') / 255.0, -1)",
         "lambda x: rescale(x)",
     ],
 )

@@ -61,6 +61,7 @@ from sklearn.model_selection import train_test_split
         ("see(sorted(glob.glob(p)))", Kind.PATHS, None),
         ("see([os.path.join(d, f) for f in os.listdir(d)])", Kind.PATHS, None),
         ("see(list(Path(d).rglob('*.png')))", Kind.PATHS, None),
+        ("see(sorted([entry.path for entry in os.scandir(d)]))", Kind.PATHS, None),
         ("see(['a.jpg', 'b.jpg'])", Kind.PATHS, (2,)),
         ("see(pd.read_csv(f))", Kind.FRAME, None),
     ],

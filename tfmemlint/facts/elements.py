@@ -99,6 +99,10 @@ class Elements:
             found = self._after(step, found)
         return found
 
+    def are_names(self, chain: Chain) -> bool:
+        """Whether what comes out of a pipeline is the names of files, alone or in batches."""
+        return all(each.is_path for each in tensors(self.entering(chain, len(chain.steps))))
+
     def passage(self, chain: Chain, first: int, end: int) -> Passage:
         """What the steps from `first` up to `end` make of an element, or of each in a batch."""
         before = found = self.entering(chain, first)

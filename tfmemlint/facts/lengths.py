@@ -66,6 +66,8 @@ class Lengths:
             return self._number(bounds[0]) if bounds else None
         if source.kind is From.SLICES:
             return self._rows(argument(source.node, 0, "tensors"))
+        if source.kind is From.GENERATOR:
+            return self._yields(argument(source.node, 0, "generator"))
         return None
 
     def _rows(self, tensors: ast.expr | None) -> int | None:
@@ -74,7 +76,26 @@ class Lengths:
             parts = tensors.elts if isinstance(tensors, ast.Tuple) else tensors.values
             tensors = parts[0] if parts else None
         shape = self._values.of(tensors).shape if tensors is not None else None
-        return shape[0] if shape else None
+        if shape:
+            return shape[0]
+        part = tensors.slice if isinstance(tensors, ast.Subscript) else None
+        return self._cut(part) if isinstance(part, ast.Slice) else None
+
+    def _cut(self, part: ast.Slice) -> int | None:
+        """How many of anything a slice leaves at most: 50 for `xs[50:100]`."""
+        start = self._number(part.lower) if part.lower is not None else 0
+        end = self._number(part.upper)
+        if start is None or end is None or not 0 <= start <= end:
+            return None
+        return end - start
+
+    def _yields(self, generator: ast.expr | None) -> int | None:
+        """How many elements come of `lambda: iter(rows)`, where the rows stand in the code."""
+        made = generator.body if isinstance(generator, ast.Lambda) else None
+        if isinstance(made, ast.Call) and len(made.args) == 1:
+            is_iterator = isinstance(made.func, ast.Name) and made.func.id == "iter"
+            made = made.args[0] if is_iterator else None
+        return self._rows(made) if isinstance(made, (ast.Name, ast.List)) else None
 
     def _number(self, expression: ast.expr | None, frame: Frame | None = None) -> int | None:
         number = self._values.number(expression, frame)

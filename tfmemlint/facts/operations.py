@@ -191,7 +191,7 @@ class Operations:
             return scaled(self.pairwise(operands), factor if name.endswith("multiply") else None)
         if name == "tensorflow.one_hot":
             return self._one_hot(first, given)
-        if name == "tensorflow.expand_dims" and given.number(1, "axis") == -1:
+        if name in ops.EXPANDS and given.number(1, "axis") == -1:
             return first._replace(shape=None if first.shape is None else (*first.shape, 1))
         return None
 

@@ -206,8 +206,10 @@ class Values:
         found = self._from_origins(node, frame)
         if found.kind is not Kind.UNKNOWN:
             return found
-        if node.attr in ("values", "T"):
+        if node.attr in ("values", "T", "path", "name"):
             inner = self.of(node.value, frame)
+            if inner.kind is Kind.PATH and node.attr in ("path", "name"):
+                return inner
             if inner.kind is Kind.FRAME and node.attr == "values":
                 return inner._replace(kind=Kind.ARRAY)
             if inner.is_array and node.attr == "T":
