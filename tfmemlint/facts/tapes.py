@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
 _ASKED = frozenset({"gradient", "jacobian", "batch_jacobian"})
+_LEAVES_ALONE = frozenset({"gradient", "watched_variables"})
 
 
 class Tape(NamedTuple):
@@ -26,6 +27,8 @@ class Tape(NamedTuple):
     """What `tape.watch(...)` is given."""
     escapes: bool
     """Whether the tape itself is passed on, returned or kept."""
+    uses: tuple[ast.Name, ...] = ()
+    """Everything that reads its name."""
 
 
 class Tapes:
@@ -56,6 +59,26 @@ class Tapes:
         around = (self._by_block.get(each, ()) for each in (node, *self._tree.ancestors(node)))
         return tuple(tape for tapes in around for tape in reversed(tapes))
 
+    def only_asked(self, tape: Tape) -> ast.Call | None:
+        """The one `gradient` that a tape is asked for, each time that it has recorded.
+
+        None where a tape that is not persistent could not answer, or is used for more.
+        """
+        if tape.escapes or len(tape.asked) != 1:
+            return None
+        call, tree = tape.asked[0], self._tree
+        if not isinstance(call.func, ast.Attribute) or call.func.attr != "gradient":
+            return None
+        again = list(tree.loops(call)) != list(tree.loops(tape.block))
+        if again or tree.function(call) is not tree.function(tape.block):
+            return None
+        for use in tape.uses:
+            method = getattr(tree.parent(use), "attr", "")
+            before = (use.lineno, use.col_offset) < (call.lineno, call.col_offset)
+            if method not in _LEAVES_ALONE and not (method == "watch" and before):
+                return None
+        return call
+
     @cached_property
     def _by_block(self) -> dict[ast.AST, list[Tape]]:
         found: dict[ast.AST, list[Tape]] = {}
@@ -79,16 +102,19 @@ class Tapes:
         asked: list[ast.Call] = []
         watched: list[ast.expr] = []
         escapes = False
-        for use in self._bindings.readers(binding):
+        uses = tuple(self._bindings.readers(binding))
+        for use in uses:
             method = self._tree.parent(use)
             asked_by = self._tree.parent(method) if isinstance(method, ast.Attribute) else None
-            if not isinstance(method, ast.Attribute) or not isinstance(asked_by, ast.Call):
+            if not (isinstance(method, ast.Attribute) and isinstance(asked_by, ast.Call)):
                 escapes = escapes or not self._is_deleted(use)
+            elif asked_by.func is not method:
+                escapes = True
             elif method.attr in _ASKED:
                 asked.append(asked_by)
             elif method.attr == "watch":
                 watched += asked_by.args[:1]
-        return Tape(block, call, target.id, persistent, tuple(asked), tuple(watched), escapes)
+        return Tape(block, call, target.id, persistent, tuple(asked), tuple(watched), escapes, uses)
 
     def _is_deleted(self, use: ast.Name) -> bool:
         return isinstance(self._tree.parent(use), ast.Delete)
