@@ -1,0 +1,63 @@
+"""A persistent tape that is asked for one gradient keeps what it recorded.
+
+## What it finds
+`with tf.GradientTape(persistent=True) as tape:` in eager code, and a single call of
+`tape.gradient`, made once for each time that the tape has recorded.
+
+## Why it costs memory
+A tape that is not persistent lets go of each activation as soon as the gradient has passed it, so
+that gradients take the place of activations. A persistent one keeps them all: through the backward
+pass, while the gradients are applied, and until its name goes or is given to the next tape.
+
+## What to do instead
+Drop `persistent=True`: it is for a second call of `gradient`. Gradients of several losses that are
+applied to variables of one model are often those of the losses' sum, and need one call.
+
+## Fix safety
+Safe: the one call gives the same gradients, and nothing else uses the tape after it.
+
+## When to ignore it
+When more is to be asked soon, or a notebook's cell is to run again. The rule is silent by itself on
+two calls, be it in two branches; on a call in a loop, a comprehension or another function; on a
+`jacobian`; where the tape is passed on; where a notebook asks in another cell; and in traced
+code, where the keyword costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
+
+
+def check(file: File) -> Iterator[Diagnostic]:
+    for tape in file.tf.tapes.all:
+        if not tape.persistent or file.tf.tracing.why(tape.block) is not None:
+            continue
+        asked = file.tf.tapes.only_asked(tape)
+        if asked is None:
+            continue
+        start, end = file.span(tape.block).start, file.span(asked).end
+        if any(start < cell <= end for cell in file.cells):
+            continue
+        keyword = next(each for each in tape.call.keywords if each.arg == "persistent")
+        change = edits.without_argument(file, tape.call, "persistent")
+        fix = Fix("Drop `persistent`", (change,), Applicability.SAFE) if change else None
+        yield Diagnostic(
+            file.span(keyword),
+            f"`{tape.name}` is persistent, and keeps what it recorded through its only `gradient`",
+            fix,
+        )
+
+
+RULE = Rule(
+    code="TFM402",
+    name="needless-persistent-tape",
+    claim=Claim(
+        Metric.DEVICE_PEAK,
+        at_most=0.8,
+        because="gradients take the place of activations, one after the other",
+    ),
+    triggers=("GradientTape", "persistent"),
+    check=check,
+)
