@@ -1,0 +1,77 @@
+"""`predict` in a loop sets up a data pipeline for every row or batch.
+
+## What it finds
+`model.predict(x)` of a Keras model in a loop of more than 32 rounds, where `x` is another row or
+batch in each: `x[np.newaxis]`, `np.expand_dims(x, 0)`, `x.reshape(1, -1)`, `np.array([x])`, an
+element of a tf.data pipeline, what `train_on_batch` in the same loop is given next, or anything
+whose result is read as one row. The loop may stand around a call of the function that predicts.
+
+## Why it costs memory
+`predict` is made for whole arrays. Each call makes a tf.data pipeline, functions that cut its
+batches, an iterator and callbacks, and drops them again. Time is what is lost: 30 ms a call where
+it was measured, for a model that takes a fraction of one. What is dropped refers to itself, so
+Python frees it when its collector comes by: the process grows by 16 KB a call for the first
+thousand calls and hardly after them. It is no leak in Keras 3, whatever the size of the batch.
+
+## What to do instead
+Collect the rows and predict all of them at once, or give `predict` the pipeline itself. Where each
+round needs the result of the one before, `predict_on_batch` takes a batch, runs the same function
+and gives NumPy arrays back; `model(x, training=False)` gives tensors.
+
+## Fix safety
+Unsafe: `predict_on_batch` runs all it is given as one batch where `predict` cuts batches of 32, and
+it has no callbacks and no progress bar. For up to 32 rows the numbers are the same.
+
+## When to ignore it
+When the rounds are few or the model is so slow that 30 ms do not matter. The rule is silent by
+itself for up to 32 rounds or as many as `take`, a slice or a literal gives, for loops over epochs,
+loops that show plots or ask for input, calls under a test like `step % 100 == 0`, models made
+in the loop, arrays of unknown length, tests and code of TensorFlow 1.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
+
+FOR_BATCHES_ALONE = frozenset(
+    {"batch_size", "max_queue_size", "use_multiprocessing", "verbose", "workers"}
+)
+"""Arguments that mean nothing to a single batch."""
+
+
+def check(file: File) -> Iterator[Diagnostic]:
+    if file.is_test:
+        return
+    for call, loop, rows in file.tf.predictions.repeated:
+        yield Diagnostic(
+            file.span(call),
+            f"`{ast.unparse(call.func)}` sets up a pipeline of its own in every round of "
+            f"`{file.named(loop.node)}`, for {rows.value}",
+            _fix(file, call),
+        )
+
+
+def _fix(file: File, call: ast.Call) -> Fix | None:
+    first, others = (call.args[0], call.keywords) if call.args else (None, call.keywords[1:])
+    if first is None and call.keywords[0].arg != "x":
+        return None
+    if not FOR_BATCHES_ALONE.issuperset(each.arg or "" for each in others):
+        return None
+    changes = edits.called_with_first(file, call, "predict_on_batch")
+    return None if changes is None else Fix("Predict on the batch", changes, Applicability.UNSAFE)
+
+
+RULE = Rule(
+    code="TFM303",
+    name="predict-in-loop",
+    claim=Claim(Metric.STEP_TIME, at_most=0.1, because="no pipeline is set up for each call"),
+    triggers=(
+        "predict",
+        "for while",
+        "Model Sequential applications clone_model load_model model_from_json",
+    ),
+    check=check,
+)
