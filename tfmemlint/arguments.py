@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
 
 from tfmemlint.config import (
     Config,
@@ -19,11 +18,13 @@ from tfmemlint.config import (
     no_format,
     rooted,
 )
+from tfmemlint.light_typing import TYPE_CHECKING
 from tfmemlint.patterns import PatternError
 from tfmemlint.report import FORMATS
 
 if TYPE_CHECKING:
     import argparse
+    from typing import Any
 
 FORMAT_VARIABLE = "TFMEMLINT_OUTPUT_FORMAT"
 

@@ -14,10 +14,10 @@ import sys
 import time
 from contextlib import suppress
 from stat import S_ISDIR, S_ISREG
-from typing import NamedTuple
 from zlib import crc32
 
 from tfmemlint import __version__
+from tfmemlint.light_typing import NamedTuple
 
 FOLDER = ".tfmemlint_cache"
 

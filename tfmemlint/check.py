@@ -10,19 +10,20 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, TextIO, cast
+from io import TextIOWrapper
 
 from tfmemlint import arguments, report
 from tfmemlint.config import Config, ConfigError, Configs, selectors
 from tfmemlint.files import Found, find, is_excluded
+from tfmemlint.light_typing import TYPE_CHECKING, cast
 from tfmemlint.linting import ENGINE, INTERNAL_ERROR
 from tfmemlint.report.escape import show, show_path
 from tfmemlint.run import Change, Checker, Outcome, run
 from tfmemlint.vocabulary import Checked
 
 if TYPE_CHECKING:
-    from io import TextIOWrapper
     from types import SimpleNamespace as Namespace
+    from typing import TextIO
 
     from tfmemlint.cache import Cache
     from tfmemlint.vocabulary import Rule
@@ -194,7 +195,7 @@ def _opened(options: Namespace, form: str) -> AbstractContextManager[TextIO]:
         return open(options.output_file, "w", encoding="utf-8", errors="backslashreplace")
     # On stdout stands the mended program itself.
     mended = options.stdin and options.fix and not options.diff
-    out = cast("TextIOWrapper", sys.stderr if mended or options.diff else sys.stdout)
+    out = cast(TextIOWrapper, sys.stderr if mended or options.diff else sys.stdout)
     out.reconfigure(encoding=None if form in _FOR_PEOPLE else "utf-8", errors="backslashreplace")
     return nullcontext(out)
 

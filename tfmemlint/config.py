@@ -10,9 +10,12 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from stat import S_ISREG
-from typing import Any, NamedTuple, cast
 
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple, cast
 from tfmemlint.patterns import ANY, Matcher, PatternError, alternatives, literally, matcher
+
+if TYPE_CHECKING:
+    from typing import Any
 
 FILES = (".tfmemlint.toml", "tfmemlint.toml", "pyproject.toml")
 """Where settings are looked for in a folder; the first that has any is the only one read."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+
+from tfmemlint.light_typing import NamedTuple
 
 _BOM = b"\xef\xbb\xbf"
 # The first line, or the second one behind an empty line or a comment.

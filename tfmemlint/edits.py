@@ -7,8 +7,8 @@ import builtins
 import keyword
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
+from tfmemlint.light_typing import TYPE_CHECKING
 from tfmemlint.vocabulary import Edit, Span
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from stat import S_ISDIR, S_ISREG
-from typing import NamedTuple
 
 from tfmemlint.gitignore import Gitignore, gitignore, ignored
+from tfmemlint.light_typing import NamedTuple
 from tfmemlint.patterns import Matcher
 
 SUFFIXES = (".py", ".ipynb")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from itertools import groupby
-from typing import NamedTuple
 
+from tfmemlint.light_typing import NamedTuple
 from tfmemlint.patterns import WITHIN_SEGMENT, Matcher, PatternError, matcher
 
 

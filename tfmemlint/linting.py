@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
 
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 from tfmemlint.lines import Lines
 from tfmemlint.vocabulary import Diagnostic, Finding, Span
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from tfmemlint.edits import behind, fresh, margin, nested, newline, whole_lines
+from tfmemlint.light_typing import TYPE_CHECKING
 from tfmemlint.vocabulary import Edit, Span
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from itertools import count
-from typing import NamedTuple
+
+from tfmemlint.light_typing import NamedTuple
 
 ANY = "."
 """What `*` and `?` match in configuration, as in ruff's: `tests/*` covers all below `tests`."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
-from typing import NamedTuple
 
 from tfmemlint import facts
+from tfmemlint.light_typing import NamedTuple
 from tfmemlint.vocabulary import Rule
 
 TYPE_CHECKING = False

@@ -10,11 +10,11 @@ import signal
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from stat import S_ISREG
-from typing import TYPE_CHECKING, NamedTuple
 
 from tfmemlint import screen
 from tfmemlint.config import Config, ConfigError, Configs, FileIgnores, chosen, codes_of, selectors
 from tfmemlint.decoding import Decoded, UndecodableError, decode, encode
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 from tfmemlint.linting import (
     ENGINE,
     INTERNAL_ERROR,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from tfmemlint.facts import TensorFlow
+from tfmemlint.light_typing import TYPE_CHECKING
 from tfmemlint.lines import Lines
 from tfmemlint.parsing import parse
 from tfmemlint.vocabulary import Span

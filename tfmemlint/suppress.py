@@ -9,8 +9,8 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from itertools import chain, islice
-from typing import NamedTuple
 
+from tfmemlint.light_typing import NamedTuple
 from tfmemlint.lines import Lines
 from tfmemlint.vocabulary import Applicability, Diagnostic, Edit, Finding, Fix, Span
 

@@ -31,10 +31,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from math import inf
-from typing import NamedTuple
 
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
 from tfmemlint.facts import BATCHING, Chain, Passage, Step
+from tfmemlint.light_typing import NamedTuple
 
 PASSES = BATCHING | {"prefetch", "repeat", "shard", "skip", "take", "with_options"}
 MOVABLE = frozenset({"map", "prefetch", "with_options"})

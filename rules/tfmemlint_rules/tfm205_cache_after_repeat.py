@@ -28,10 +28,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
 from tfmemlint.facts import BATCHING, Again, Chain, Step
+from tfmemlint.light_typing import NamedTuple
 
 ENDS = frozenset({"apply", "take", "take_while"})
 """Steps that end an endless repetition, or may."""

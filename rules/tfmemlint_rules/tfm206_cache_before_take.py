@@ -27,10 +27,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
 from tfmemlint.facts import BATCHING, Again, Chain, End, From, Into, argument
+from tfmemlint.light_typing import NamedTuple
 
 ELEMENTWISE = frozenset({"map", "prefetch"})
 AT_HAND = frozenset({From.FILES, From.RANGE, From.SLICES, From.TENSORS})

@@ -27,10 +27,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
 from tfmemlint.facts import Chain, From, Loop, Step, argument
+from tfmemlint.light_typing import NamedTuple
 
 MIXES = frozenset(
     {

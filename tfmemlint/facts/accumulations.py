@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
 
 from tfmemlint.facts.bindings import Binding, How
 from tfmemlint.facts.functions import default
@@ -15,6 +14,7 @@ from tfmemlint.facts.loops import Growth, Loop, Over
 from tfmemlint.facts.makers import argument
 from tfmemlint.facts.tracing import TracedBy
 from tfmemlint.facts.tree import same_code
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow

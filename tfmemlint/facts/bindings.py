@@ -8,9 +8,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from enum import Enum
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
 
 from tfmemlint.facts.tree import COMPREHENSIONS, FUNCTIONS, LOOPS, ScopeNode, Tree, same_code
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from itertools import takewhile
-from typing import TYPE_CHECKING, NamedTuple
 
 from tfmemlint.facts.datasets import BATCHING, Chain
 from tfmemlint.facts.elements import Passage
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow

@@ -6,11 +6,11 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from tfmemlint.facts.bindings import How
 from tfmemlint.facts.flow import Frame
 from tfmemlint.facts.tree import FUNCTIONS, FunctionNode, within
+from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 from enum import Enum
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
 
 from tfmemlint.facts.bindings import How, element
 from tfmemlint.facts.flow import Frame, Origin
 from tfmemlint.facts.tree import FunctionNode
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow

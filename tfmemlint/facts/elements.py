@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
 
 from tfmemlint.facts.datasets import BATCHING, Chain, From, Step
 from tfmemlint.facts.held import (
@@ -23,6 +22,7 @@ from tfmemlint.facts.held import (
 )
 from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.makers import CATALOGUE, argument
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 from enum import Enum
-from typing import TYPE_CHECKING
 
 from tfmemlint.facts.datasets import BATCHING, Chain, From, Source
 from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.makers import argument
 from tfmemlint.facts.mapped import Mapped
+from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow

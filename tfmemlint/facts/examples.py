@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from tfmemlint.facts.consumers import End, Into
 from tfmemlint.facts.datasets import Chain, From
 from tfmemlint.facts.kinds import Extent, Kind
 from tfmemlint.facts.makers import argument
+from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from tfmemlint.facts.bindings import How
 from tfmemlint.facts.imports import Factory
 from tfmemlint.facts.remakes import Made, is_plain
+from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
 
 from tfmemlint.facts.flow import Frame
 from tfmemlint.facts.kinds import Kind
@@ -13,6 +12,7 @@ from tfmemlint.facts.makers import argument
 from tfmemlint.facts.passes import Pass
 from tfmemlint.facts.tapes import Tape
 from tfmemlint.facts.tree import FunctionNode
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow

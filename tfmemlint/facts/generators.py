@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterator
 from enum import Enum
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
 
 from tfmemlint.facts.bindings import How
 from tfmemlint.facts.iterables import called
@@ -14,6 +13,7 @@ from tfmemlint.facts.kinds import Extent
 from tfmemlint.facts.loading import Gathered
 from tfmemlint.facts.makers import WRAPS_ITERABLE, argument
 from tfmemlint.facts.tree import FunctionNode
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 from enum import Enum
-from typing import TYPE_CHECKING
 
 from tfmemlint.facts.bindings import How
 from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.loops import Loop, Over
 from tfmemlint.facts.tracing import TracedBy
+from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow

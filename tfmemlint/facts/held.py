@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from math import inf, prod
-from typing import NamedTuple
 
 from tfmemlint.facts.makers import DTYPE_BYTES
 from tfmemlint.facts.shapes import Shape
+from tfmemlint.light_typing import NamedTuple
 
 _BULK = 1024
 """Bytes; what is known to be smaller does not count beside what is not."""

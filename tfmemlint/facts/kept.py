@@ -6,12 +6,12 @@ import ast
 from collections.abc import Iterable
 from enum import IntEnum
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
 
 from tfmemlint.facts.bindings import Binding, How, element
 from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.loops import Growth, Loop, Over
 from tfmemlint.facts.makers import argument
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow

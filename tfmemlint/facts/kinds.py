@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterable
 from enum import Enum
 from math import prod
-from typing import NamedTuple
 
 from tfmemlint.facts.makers import DTYPE_BYTES
 from tfmemlint.facts.shapes import Shape
+from tfmemlint.light_typing import NamedTuple
 
 
 class Kind(Enum):

@@ -6,12 +6,12 @@ import ast
 import builtins
 from collections.abc import Iterator
 from enum import Enum
-from typing import TYPE_CHECKING
 
 from tfmemlint.facts.bindings import How
 from tfmemlint.facts.generators import Held, Hoard
 from tfmemlint.facts.iterables import called
 from tfmemlint.facts.loops import Growth
+from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow

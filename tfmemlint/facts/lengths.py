@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from tfmemlint.facts.datasets import Chain, From, Source
 from tfmemlint.facts.flow import Frame
 from tfmemlint.facts.makers import CATALOGUE, argument
+from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow

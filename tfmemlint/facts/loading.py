@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
 
 from tfmemlint.facts.bindings import How, element
 from tfmemlint.facts.files import Content, Contents
 from tfmemlint.facts.flow import Frame, Origin
 from tfmemlint.facts.iterables import called
 from tfmemlint.facts.loops import Growth, Loop
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow

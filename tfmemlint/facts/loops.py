@@ -6,12 +6,12 @@ import ast
 from collections.abc import Mapping
 from enum import Enum
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
 
 from tfmemlint.facts.bindings import Binding, How, targets
 from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.makers import WRAPS_ITERABLE
 from tfmemlint.facts.tree import LoopNode
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow

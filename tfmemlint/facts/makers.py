@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from typing import NamedTuple
+
+from tfmemlint.light_typing import NamedTuple
 
 
 class Filled(NamedTuple):

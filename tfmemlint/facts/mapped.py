@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 from functools import reduce
-from typing import TYPE_CHECKING, NamedTuple
 
 from tfmemlint.facts.functions import Functions
 from tfmemlint.facts.held import (
@@ -29,6 +28,7 @@ from tfmemlint.facts.operations import Effects, Given, Operations
 from tfmemlint.facts.sizes import ARITHMETIC
 from tfmemlint.facts.tree import FunctionNode
 from tfmemlint.facts.values import Values
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from tfmemlint.facts.bindings import Binding, How
+from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow

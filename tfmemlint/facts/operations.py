@@ -6,7 +6,6 @@ import ast
 from collections.abc import Mapping, Sequence
 from functools import reduce
 from math import inf
-from typing import NamedTuple
 
 from tfmemlint.facts import element_ops as ops
 from tfmemlint.facts.held import (
@@ -31,6 +30,7 @@ from tfmemlint.facts.makers import DTYPE_BYTES, FILLED, argument
 from tfmemlint.facts.names import Names
 from tfmemlint.facts.shapes import Shape
 from tfmemlint.facts.values import Values
+from tfmemlint.light_typing import NamedTuple
 
 
 class Effects:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
 
 from tfmemlint.facts import makers
 from tfmemlint.facts.bindings import How
 from tfmemlint.facts.flow import Frame
 from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.tree import FunctionNode
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow

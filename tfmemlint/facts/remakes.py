@@ -6,7 +6,6 @@ import ast
 import builtins
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
 
 from tfmemlint.facts import makers
 from tfmemlint.facts.bindings import Binding, How
@@ -15,6 +14,7 @@ from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.loops import Loop
 from tfmemlint.facts.tree import FUNCTIONS, FunctionNode
 from tfmemlint.facts.uses import Trail
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow

@@ -10,7 +10,6 @@ import ast
 from collections.abc import Iterator, Mapping
 from enum import Enum
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
 
 from tfmemlint.facts.bindings import Binding, How
 from tfmemlint.facts.kinds import Kind
@@ -18,6 +17,7 @@ from tfmemlint.facts.loops import Loop
 from tfmemlint.facts.remakes import A_FEW, RUNS
 from tfmemlint.facts.tracing import TracedBy
 from tfmemlint.facts.tree import FunctionNode
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.passes import Pass
 from tfmemlint.facts.tree import FunctionNode
+from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow

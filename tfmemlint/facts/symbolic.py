@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from tfmemlint.facts.bindings import Binding, How
 from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.tracing import Traced, TracedBy
 from tfmemlint.facts.tree import FUNCTIONS, FunctionNode
+from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, NamedTuple
 
 from tfmemlint.facts.iterables import called
 from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.loops import Over
 from tfmemlint.facts.tree import same_code
 from tfmemlint.facts.uses import Trail
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from tfmemlint.facts import makers
 from tfmemlint.facts.bindings import Binding, How
 from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.tracing import TracedBy
 from tfmemlint.facts.tree import FUNCTIONS
+from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow

@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterator, Mapping
 from enum import Enum
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
 
 from tfmemlint.facts.bindings import Binding
 from tfmemlint.facts.functions import TF_FUNCTION
 from tfmemlint.facts.tree import FUNCTIONS, FunctionNode
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow

@@ -6,7 +6,15 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import Any, TypeVar, cast, overload
+
+from tfmemlint.light_typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from typing import Any, TypeVar, overload
+
+    A = TypeVar("A", bound=ast.AST)
+    B = TypeVar("B", bound=ast.AST)
+    C = TypeVar("C", bound=ast.AST)
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 ScopeNode = (
@@ -26,10 +34,6 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 SCOPES = (ast.Module, *FUNCTIONS, ast.ClassDef, *COMPREHENSIONS)
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
-
-A = TypeVar("A", bound=ast.AST)
-B = TypeVar("B", bound=ast.AST)
-C = TypeVar("C", bound=ast.AST)
 
 
 class Tree:
@@ -64,12 +68,15 @@ class Tree:
             if kind in _SCOPED:
                 self._open_scope(node)
 
-    @overload
-    def all(self, kind: type[A], /) -> Iterator[A]: ...
-    @overload
-    def all(self, kind: type[A], other: type[B], /) -> Iterator[A | B]: ...
-    @overload
-    def all(self, kind: type[A], other: type[B], third: type[C], /) -> Iterator[A | B | C]: ...
+    if TYPE_CHECKING:
+
+        @overload
+        def all(self, kind: type[A], /) -> Iterator[A]: ...
+        @overload
+        def all(self, kind: type[A], other: type[B], /) -> Iterator[A | B]: ...
+        @overload
+        def all(self, kind: type[A], other: type[B], third: type[C], /) -> Iterator[A | B | C]: ...
+
     def all(self, *kinds: type[ast.AST]) -> Iterator[ast.AST]:
         """Every node of exactly these types, each type in source order."""
         return chain.from_iterable(self._by_type.get(kind, ()) for kind in kinds)

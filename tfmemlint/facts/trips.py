@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from tfmemlint.facts import makers
 from tfmemlint.facts.bindings import How
@@ -12,6 +11,7 @@ from tfmemlint.facts.graph_loops import InGraph
 from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.loops import Loop, Over
 from tfmemlint.facts.tree import FUNCTIONS
+from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING
 
 from tfmemlint.facts.tree import FunctionNode
+from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from tfmemlint.facts import makers
 from tfmemlint.facts.bindings import Binding, How, element
@@ -12,6 +11,7 @@ from tfmemlint.facts.kinds import UNKNOWN, Extent, Kind, Value, arithmetic, comm
 from tfmemlint.facts.results import Results
 from tfmemlint.facts.shapes import Shape, indexed, is_all, is_rest
 from tfmemlint.facts.sizes import Sizes, constant
+from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 from enum import Enum
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
 
 from tfmemlint.facts.bindings import Binding, How
 from tfmemlint.facts.datasets import Chain, From
@@ -20,6 +19,7 @@ from tfmemlint.facts.makers import argument
 from tfmemlint.facts.remakes import A_FEW
 from tfmemlint.facts.retraces import Given
 from tfmemlint.facts.tree import FunctionNode
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow

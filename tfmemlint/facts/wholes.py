@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING, NamedTuple
 
 from tfmemlint.facts import makers
 from tfmemlint.facts.flow import Frame
 from tfmemlint.facts.kinds import Extent
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, TextIO
 
+from tfmemlint.light_typing import TYPE_CHECKING
 from tfmemlint.report.figures import measured
 from tfmemlint.report.items import Item, Settings, applicable, place_all
 
 if TYPE_CHECKING:
+    from typing import TextIO
+
     from tfmemlint.vocabulary import Checked, Finding, Rule
 
 __all__ = ["FORMATS", "hidden", "measured", "statistics", "summary", "write"]

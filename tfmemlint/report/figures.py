@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
+from tfmemlint.light_typing import TYPE_CHECKING
 from tfmemlint.vocabulary import Metric
+
+if TYPE_CHECKING:
+    from typing import Any
 
 _UNITS = {
     Metric.TRACES: "traces",

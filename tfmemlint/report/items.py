@@ -6,8 +6,8 @@ import os
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from operator import attrgetter
-from typing import NamedTuple
 
+from tfmemlint.light_typing import NamedTuple
 from tfmemlint.lines import Lines
 from tfmemlint.vocabulary import Applicability, Checked, Edit, Finding, Fix, Rule, Span
 
