@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from tfmemlint.facts.imports import Factory, Imported, Imports
     from tfmemlint.facts.iterables import Iterables
     from tfmemlint.facts.joins import Joined, Joins
+    from tfmemlint.facts.joins_as_lists import JoinsAsLists
     from tfmemlint.facts.kept import Kept, KeptTensors, Sort
     from tfmemlint.facts.kinds import Extent, Kind, Value
     from tfmemlint.facts.late_loading import Late, LateLoading
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     from tfmemlint.facts.remakes import Made, Remake, Remakes
     from tfmemlint.facts.repeats import Repeats
     from tfmemlint.facts.retraces import Handled, Retrace, Retraces
+    from tfmemlint.facts.rounds import Rounds
     from tfmemlint.facts.sequences import Sequences
     from tfmemlint.facts.sliceable import Sliceable
     from tfmemlint.facts.stacks import Stack, Stacks
@@ -543,6 +545,20 @@ class TensorFlow:
         from tfmemlint.facts.joins import Joins  # noqa: PLC0415
 
         return Joins(self)
+
+    @cached_property
+    def joins_as_lists(self) -> JoinsAsLists:
+        """Whether lists could take the place of such arrays."""
+        from tfmemlint.facts.joins_as_lists import JoinsAsLists  # noqa: PLC0415
+
+        return JoinsAsLists(self)
+
+    @cached_property
+    def rounds(self) -> Rounds:
+        """How often such arrays are joined to more."""
+        from tfmemlint.facts.rounds import Rounds  # noqa: PLC0415
+
+        return Rounds(self)
 
     @cached_property
     def anew(self) -> MadeAnew:

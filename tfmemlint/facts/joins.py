@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from tfmemlint.facts import makers
-from tfmemlint.facts.bindings import How
-from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.loops import Loop
 from tfmemlint.facts.tapes import Tape
 from tfmemlint.facts.tree import FunctionNode, same_code, within
@@ -42,9 +40,6 @@ _OF_TWO = {
     "numpy.append": ("arr", "values"),
     "tensorflow.experimental.numpy.append": ("arr", "values"),
 }
-_GIVES_NEW = frozenset({"copy", "numpy", "predict", "predict_on_batch"})
-_WRITES = frozenset({"fill", "partition", "put", "resize", "sort"})
-"""Methods of arrays that write into them."""
 _SIZES = frozenset({"dtype", "ndim", "shape", "size"})
 _LOOP_OPTIONS = "tensorflow.autograph.experimental.set_loop_options"
 _MEASURES = makers.SHAPE_OF | {"numpy.size", "tensorflow.rank", "tensorflow.size", _LOOP_OPTIONS}
@@ -67,6 +62,11 @@ class Joined(NamedTuple):
     loops: tuple[Loop, ...]
     """The loops in which it only ever grows and is not read, innermost first."""
 
+    @property
+    def is_numpy(self) -> bool:
+        """Whether NumPy does the joining."""
+        return self.function.startswith("numpy.")
+
 
 class _Join(NamedTuple):
     call: ast.Call
@@ -82,7 +82,6 @@ class Joins:
         self._tree = tf.tree
         self._bindings = tf.bindings
         self._names = tf.names
-        self._values = tf.values
         self._functions = tf.functions
         self._loops = tf.loops
         self._tapes = tf.tapes
@@ -102,129 +101,6 @@ class Joins:
         found = (each for each in self.all if _is_spelled(each.target, joined.target))
         outermost = joined.loops[-1].node
         return tuple(each for each in found if self._tree.inside(each.node, outermost))
-
-    def start(self, joined: Joined) -> ast.Assign | None:
-        """What makes the array, where nothing would notice a list in its place until the loop ends.
-
-        It stands in the same block, and nothing but code behind the loop reads the array.
-        """
-        target, loop = joined.target, joined.loops[-1].node
-        if isinstance(loop, ast.comprehension) or not isinstance(target, ast.Name):
-            return None
-        joins = self.alike(joined)
-        inside = [each for join in joins for each in ast.walk(join.call)]
-        own = [each for each in inside if isinstance(each, ast.Name) and each.id == target.id]
-        targets = [join.target for join in joins]
-        given = {each for use in own for each in self._bindings.reaching(use)}
-        starts = [each for each in given if each.node not in targets]
-        if len(starts) != 1 or starts[0].how is not How.ASSIGNED or starts[0].path:
-            return None
-        made, (block, place) = self._tree.statement(starts[0].node), self._tree.place(loop)
-        behind = block[place + 1 :]
-        alone = all(
-            use in own or any(self._tree.inside(use, each) for each in behind)
-            for binding in given
-            for use in self._bindings.readers(binding)
-        )
-        if not isinstance(made, ast.Assign) or made.targets != [starts[0].node]:
-            return None
-        if any(self._may_be_variable(each, _MAX_HOPS) for each in joined.added):
-            return None  # a list would hold the variable, and not what it was in each round
-        return made if made in block[:place] and alone else None
-
-    def adds_new(self, joined: Joined) -> bool:
-        """Whether what is added is an object of its own in each round, which nothing changes.
-
-        And whose type has a say in that of the whole: that of a Python number has none where more
-        than two are joined at once.
-        """
-        return all(
-            self._is_new(each, joined, _MAX_HOPS)
-            and not (joined.function == "numpy.append" and self._may_be_number(each, _MAX_HOPS))
-            for each in joined.added
-        )
-
-    def _may_be_number(self, node: ast.expr, hops: int) -> bool:
-        kind = self._values.of(node).kind
-        if kind in (Kind.NUMBER, Kind.UNKNOWN) and isinstance(node, (ast.BinOp, ast.Constant)):
-            return True
-        binding = self._bindings.only(node) if isinstance(node, ast.Name) and hops else None
-        value = binding.value if binding is not None and not binding.path else None
-        if value is not None:
-            return self._may_be_number(value, hops - 1)
-        return kind is Kind.NUMBER and not isinstance(node, ast.Call)
-
-    def _may_be_variable(self, node: ast.expr, hops: int) -> bool:
-        """Whether this is a variable, or an object's attribute: `layer.kernel`, `weights[0]`."""
-        if isinstance(node, (ast.List, ast.Tuple)):
-            return any(self._may_be_variable(each, hops) for each in node.elts)
-        kind = self._values.of(node).kind
-        if kind is not Kind.UNKNOWN:
-            return kind is Kind.VARIABLE
-        if isinstance(node, ast.Name) and hops:
-            values = [each.value for each in self._bindings.reaching(node) if not each.path]
-            return any(each and self._may_be_variable(each, hops - 1) for each in values)
-        if isinstance(node, ast.Subscript):
-            plain = isinstance(node.slice, ast.Constant)
-            return plain and self._may_be_variable(node.value, hops)
-        return isinstance(node, ast.Attribute) and self._names.qualified(node) is None
-
-    def _is_new(self, node: ast.expr, joined: Joined, hops: int) -> bool:
-        kind = self._values.of(node).kind
-        if kind in (Kind.NUMBER, Kind.TENSOR) or isinstance(node, (ast.BinOp, ast.Constant)):
-            return True
-        if isinstance(node, (ast.List, ast.Tuple)):
-            return all(self._is_new(each, joined, hops) for each in node.elts)
-        if isinstance(node, ast.Call):
-            function, name = node.func, self._names.qualified(node.func) or ""
-            if isinstance(function, ast.Attribute) and not name:
-                new = function.attr in _GIVES_NEW
-                return new or self._is_new(function.value, joined, hops)
-            if name in makers.KEEPS_DATA:  # it may be a view of what it is given
-                return bool(node.args) and self._is_new(node.args[0], joined, hops)
-            made = self._values.of(function).kind in (Kind.LAYER, Kind.MODEL)
-            return made or name.startswith("numpy.")
-        binding = self._bindings.only(node) if isinstance(node, ast.Name) else None
-        if binding is None or binding.value is None or binding.path or hops == 0:
-            return False
-        changed = any(map(self._changes, self._bindings.readers(binding)))
-        own = self._tree.inside(binding.node, joined.loops[0].node) and not changed
-        own = own and binding.how is How.ASSIGNED
-        return own and self._is_new(binding.value, joined, hops - 1)
-
-    def _changes(self, use: ast.Name) -> bool:
-        """Whether code writes into what a name holds: `y[0] = 1`, `y.sort()`."""
-        above = self._tree.parent(use)
-        if isinstance(above, ast.Attribute):
-            return above.attr in _WRITES
-        return isinstance(above, ast.Subscript) and isinstance(above.ctx, ast.Store)
-
-    def made_of(self, joined: Joined) -> Iterator[ast.AST]:
-        """The code that makes, in a round of the innermost loop, what the array is joined to."""
-        pending: list[ast.AST] = [*joined.added]
-        seen: set[ast.AST] = set()
-        for each in pending:
-            for node in within([each]):
-                yield node
-                if not isinstance(node, ast.Name):
-                    continue
-                for binding in self._bindings.reaching(node):
-                    value = binding.value
-                    inside = self._tree.inside(binding.node, joined.loops[0].node)
-                    if inside and value is not None and value not in seen:
-                        seen.add(value)
-                        pending.append(value)
-
-    def slices(self, joined: Joined, loop: Loop) -> bool:
-        """Whether what is added is made of rows that the loop's variable picks: `x[i : i + n]`."""
-        return any(
-            isinstance(node, ast.Subscript)
-            and isinstance(node.slice, ast.Slice)
-            and any(
-                isinstance(each, ast.Name) and each.id in loop.targets for each in within([node])
-            )
-            for node in self.made_of(joined)
-        )
 
     def _recording(self, node: ast.AST, hops: int) -> Tape | None:
         recording = self._tapes.recording(node)

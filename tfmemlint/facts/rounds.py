@@ -1,0 +1,124 @@
+"""The rounds in which arrays grow: how many there are, and what they copy."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tfmemlint.facts.graph_loops import InGraph
+from tfmemlint.facts.joins import Joined
+from tfmemlint.facts.loops import Loop, Over
+from tfmemlint.facts.tree import within
+from tfmemlint.light_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+_OF_DATA = frozenset({Over.ARRAY, Over.DATASET, Over.OFFSETS, Over.TENSOR})
+_FROM_MODEL = frozenset({"numpy", "predict", "predict_on_batch"})
+_MAKES_GRAPHS_BY_HAND = (
+    "tensorflow.Session",
+    "tensorflow.disable_eager_execution",
+    "tensorflow.disable_v2_behavior",
+    "tensorflow.placeholder",
+)
+
+
+class Rounds:
+    """The loops of a file in which arrays are joined to more."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._values = tf.values
+        self._datasets = tf.datasets
+        self._lengths = tf.lengths
+        self._iterables = tf.iterables
+        self._tensors = tf.tensors
+        self._tracing = tf.tracing
+        self._graph_loops = tf.graph_loops
+        self._joins = tf.joins
+
+    def are_many(self, joined: Joined, few: int) -> bool:
+        """Whether one of the loops has more rounds than a few, or as many as there is data."""
+        return any(self._is_long(joined, each, few) for each in joined.loops)
+
+    def copy_tensors(self, joined: Joined) -> bool:
+        """Whether the code copies, as it runs, tensors or what comes of them.
+
+        A loop that tracing writes out does not, nor one that makes a graph by hand: there it is
+        the graph that grows.
+        """
+        if self._names.uses(_MAKES_GRAPHS_BY_HAND):
+            return False
+        if self._tracing.why(joined.node) is not None:
+            return any(self._graph_loops.becomes(each) is InGraph.LOOP for each in joined.loops)
+        loop = joined.loops[0]
+        over_data = loop.over is not Over.ARRAY and self._gives_data(loop.iterable)
+        return (
+            over_data
+            or self._joins.tape(joined) is not None
+            or any(map(self._is_from_model, self.made_of(joined)))
+            or (not joined.is_numpy and self._tracing.surely_eager(joined.node))
+        )
+
+    def made_of(self, joined: Joined) -> Iterator[ast.AST]:
+        """The code that makes, in a round of the innermost loop, what the array is joined to."""
+        pending: list[ast.AST] = [*joined.added]
+        seen: set[ast.AST] = set()
+        for each in pending:
+            for node in within([each]):
+                yield node
+                if not isinstance(node, ast.Name):
+                    continue
+                for binding in self._bindings.reaching(node):
+                    value = binding.value
+                    inside = self._tree.inside(binding.node, joined.loops[0].node)
+                    if inside and value is not None and value not in seen:
+                        seen.add(value)
+                        pending.append(value)
+
+    def _is_long(self, joined: Joined, loop: Loop, few: int) -> bool:
+        if loop.trips is not None:
+            return loop.trips > few
+        if loop.iterable is None:
+            return self._graph_loops.becomes(loop) is InGraph.LOOP
+        if loop.over in _OF_DATA:
+            return all(most is None or most > few for most in self._bounds(loop.iterable))
+        counted = self._iterables.counted(loop.iterable)
+        if counted is not None:
+            return self._values.of(counted).is_array or self._tensors.is_tensor(counted)
+        return self._gives_data(loop.iterable) or self._are_slices_added(joined, loop)
+
+    def _bounds(self, iterable: ast.expr) -> Iterator[float | None]:
+        """How much there is at the most: so many elements of a pipeline, `n` for `rows[:n]`."""
+        yield from map(self._lengths.at_most, self._datasets.of(iterable))
+        cut = iterable.slice if isinstance(iterable, ast.Subscript) else None
+        if isinstance(cut, ast.Slice) and cut.upper is not None:
+            yield self._values.number(cut.upper)
+
+    def _gives_data(self, iterable: ast.expr | None) -> bool:
+        return iterable is not None and (
+            self._datasets.is_dataset(iterable) or self._iterables.gives_data(iterable)
+        )
+
+    def _are_slices_added(self, joined: Joined, loop: Loop) -> bool:
+        """Whether what is added is made of rows that the loop's variable picks: `x[i : i + n]`."""
+        slices = (
+            each.slice
+            for each in self.made_of(joined)
+            if isinstance(each, ast.Subscript) and isinstance(each.slice, ast.Slice)
+        )
+        return any(
+            isinstance(name, ast.Name) and name.id in loop.targets
+            for each in slices
+            for name in within([each])
+        )
+
+    def _is_from_model(self, node: ast.AST) -> bool:
+        """Whether this is `model.predict(...)` or `tensor.numpy()`."""
+        method = node.func if isinstance(node, ast.Call) else None
+        if not isinstance(method, ast.Attribute) or method.attr not in _FROM_MODEL:
+            return False
+        return self._names.qualified(method) is None
