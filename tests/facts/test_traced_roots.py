@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from textwrap import dedent
 
+import pytest
+
 from tfmemlint import File
 from tfmemlint.facts import TracedBy
 
@@ -111,3 +113,44 @@ def test_code_is_surely_eager_where_all_its_callers_are() -> None:
     eager = filter(file.tf.tracing.surely_eager, file.tf.tree.all(ast.Assign))
 
     assert [ast.unparse(each) for each in eager] == ["a = 1", "b = 1", "f = 1"]
+
+
+CALLED = """\
+    class Model(tf.keras.Model):
+        def call(self, x):
+            return helper(x)
+
+    model = Model()
+    """
+
+BY_HAND = f"""{CALLED}
+    def fit(x):
+        with tf.GradientTape() as tape:
+            loss = model(x)
+
+    if __name__ == '__main__':
+        fit(1.0)
+    """
+
+
+def test_a_model_that_the_file_itself_trains_in_eager_code_has_none() -> None:
+    assert roots(BY_HAND) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(CALLED, id="nothing runs it here"),
+        pytest.param(
+            f"{CALLED}\n    y = model(x)\n", id="called, but where it is trained is not seen"
+        ),
+        pytest.param(f"{BY_HAND}\n    model.predict(x)\n", id="Keras runs it as well"),
+        pytest.param(f"{BY_HAND}\n    fast = tf.function(model)\n", id="traced after all"),
+        pytest.param(BY_HAND.replace("fit(1.0)", "pass"), id="others may trace what trains it"),
+        pytest.param(
+            BY_HAND.replace("loss = model(x)", "loss = other(x)"), id="another is trained"
+        ),
+    ],
+)
+def test_a_model_that_anything_else_may_run_has_keras(text: str) -> None:
+    assert roots(text) == [TracedBy.KERAS]

@@ -20,6 +20,20 @@ _MAX_CALLERS = 4
 KERAS_TRACED = frozenset({"call", "train_step", "test_step", "predict_step"})
 """Methods that Keras runs inside its own traced functions."""
 
+_KERAS_RUNS = frozenset(
+    {
+        "compile",
+        "evaluate",
+        "fit",
+        "fit_generator",
+        "predict",
+        "predict_on_batch",
+        "test_on_batch",
+        "train_on_batch",
+    }
+)
+"""Methods with which Keras runs a model, in a traced function of its own."""
+
 DATASET_TAKES_FUNCTION = {
     "map": 0,
     "filter": 0,
@@ -159,7 +173,9 @@ class Tracing:
             for decorator in decorators:
                 yield definition, Traced(TracedBy.TF_FUNCTION, decorator)
             owner = functions.class_of(definition) if not decorators else None
-            if owner is not None and definition.name in KERAS_TRACED and functions.is_keras(owner):
+            if owner is None or definition.name not in KERAS_TRACED:
+                continue
+            if functions.is_keras(owner) and not self._runs_models_by_hand:
                 yield definition, Traced(TracedBy.KERAS, owner)
         may_be_given = self._names.mentions(TF_FUNCTION) or self._datasets.any_certain
         for call in self._tree.all(ast.Call) if may_be_given else ():
@@ -170,6 +186,43 @@ class Tracing:
                     yield wrapped, Traced(TracedBy.TF_FUNCTION, call)
             for mapped in self._given_to_dataset(call):
                 yield mapped, Traced(TracedBy.DATASET, call)
+
+    @cached_property
+    def _runs_models_by_hand(self) -> bool:
+        """Whether this is a program that trains a model of its own and has nothing trace one.
+
+        `with tf.GradientTape() as tape: model(x)`, and no `tf.function`, no `fit` in the file.
+        """
+        tapes = (
+            block
+            for block in self._tree.all(ast.With)
+            for item in block.items
+            if isinstance(item.context_expr, ast.Call)
+            and self._names.qualified(item.context_expr.func) == "tensorflow.GradientTape"
+        )
+        if not any(self._runs_a_model(block) for block in tapes if self._is_program(block)):
+            return False
+        runs = (
+            call.func
+            for call in self._tree.all(ast.Call)
+            if isinstance(call.func, ast.Attribute) and call.func.attr in _KERAS_RUNS
+        )
+        traces = self._names.uses(("tensorflow.function",))
+        return not traces and all(self._functions.function(each) for each in runs)
+
+    def _runs_a_model(self, block: ast.With) -> bool:
+        """Whether a block calls an instance of a Keras class of this module."""
+        calls = (each for each in ast.walk(block) if isinstance(each, ast.Call))
+        owners = (self._functions.instance_of(call.func) for call in calls)
+        return any(owner is not None and self._functions.is_keras(owner) for owner in owners)
+
+    def _is_program(self, node: ast.AST, hops: int = _MAX_CALLERS) -> bool:
+        """Whether running the module runs the code at `node`."""
+        function = self._tree.function(node)
+        if function is None:
+            return True
+        calls = self._functions.calls_of(function) if hops else ()
+        return any(self._is_program(each, hops - 1) for each in calls)
 
     def _given_to_dataset(self, call: ast.Call) -> Iterator[FunctionNode]:
         if not isinstance(call.func, ast.Attribute):
