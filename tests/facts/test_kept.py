@@ -83,6 +83,7 @@ def test_a_tensor_of_any_size_is_told(made: str) -> None:
         "[traced(x)]",
         "traced(x) if x else 0",
         "tf.keras.losses.MeanSquaredError()",
+        "tf.keras.utils.to_categorical(x, 10)",
         "tf.Variable(x)",
     ],
 )
@@ -156,6 +157,8 @@ def test_the_reads_of_a_list_are_its_uses_but_those_that_add_to_it() -> None:
         ("for x in others:\n    xs.append(traced(x))", False, True),
         ("for x in others:\n    xs.append(tf.reduce_sum(x))", False, False),
         ("for i in range(9, n, 3):\n    xs.append(dense(y[i : i + 3]))", False, True),
+        ("for i in range(100):\n    xs.append(dense(y[i]))", False, True),
+        ("for i in range(n):\n    xs.append(dense(y[i]))", False, False),
         ("for layer in layers:\n    xs.append(tf.nn.relu(layer(y)))", False, False),
     ],
 )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _MAX_DEPTH = 20
 _SHORTENS = frozenset({"clear", "pop", "popleft", "remove"})
 _ADDS = frozenset({"append", "extend", "insert"})
-_OF_ROWS = frozenset({Over.ARRAY, Over.OFFSETS, Over.RANGE})
+_OF_ROWS = frozenset({Over.ARRAY, Over.OFFSETS})
 _REDUCES = ("tensorflow.reduce_", "tensorflow.math.reduce_", "keras.ops.mean", "keras.ops.sum")
 
 
@@ -102,7 +102,8 @@ class KeptTensors:
         calls = [node for node in nodes if isinstance(node, ast.Call)]
         functions = (self._functions.function(each.func) for each in calls)
         traced = any(each in self._tracing.functions for each in functions if each is not None)
-        return (traced or loop.over in _OF_ROWS) and any(
+        of_rows = loop.over in _OF_ROWS or (loop.over is Over.RANGE and loop.trips is not None)
+        return (traced or of_rows) and any(
             not self._loops.invariant(given, loop)
             for call in calls
             for given in (*call.args, *(each.value for each in call.keywords))
@@ -200,7 +201,8 @@ class KeptTensors:
     def _computed(self, name: str, call: ast.Call) -> Sort:
         if name.startswith("keras.losses."):
             return Sort.TENSOR if name.rpartition(".")[2].islower() else Sort.UNKNOWN
-        if self._values.of(call).kind is not Kind.TENSOR:
+        ops = name.startswith(("tensorflow.", "keras.ops."))
+        if not ops or self._values.of(call).kind is not Kind.TENSOR:  # Keras gives arrays, too
             return Sort.UNKNOWN
         whole = name.startswith(_REDUCES) and argument(call, 1, "axis") is None
         return Sort.NUMBER if whole else Sort.TENSOR
