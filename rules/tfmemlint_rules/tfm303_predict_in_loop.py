@@ -60,8 +60,16 @@ def _fix(file: File, call: ast.Call) -> Fix | None:
         return None
     if not FOR_BATCHES_ALONE.issuperset(each.arg or "" for each in others):
         return None
+    given = call.keywords[0].value if first is None else first
+    if isinstance(given, ast.List) and not _is_inputs(given):
+        return None
     changes = edits.called_with_first(file, call, "predict_on_batch")
     return None if changes is None else Fix("Predict on the batch", changes, Applicability.UNSAFE)
+
+
+def _is_inputs(given: ast.List) -> bool:
+    """Whether a list is of arrays for several inputs, and not one example or a list of others."""
+    return len(given.elts) > 1 and not any(isinstance(each, ast.List) for each in given.elts)
 
 
 RULE = Rule(
