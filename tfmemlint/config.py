@@ -53,7 +53,8 @@ EXCLUDED = (
 
 _LARGEST = 1_000_000
 _MOST_PATTERNS = 1_000
-_SPECIFIER = re.compile(
+# To compile it takes long, and a clean file seldom needs it.
+_SPECIFIER = (
     r"\s*(===|==|~=|!=|<=|>=|<|>)\s*v?(\d+(?:\.\d+)*)(\.\*|(?:\.?(?:a|b|rc|dev|post)\d*)*)\s*"
 )
 
@@ -360,9 +361,11 @@ def selectors(config: Config) -> Iterator[tuple[str, str]]:
 
 def oldest_tensorflow(specifier: str | None) -> tuple[int, ...] | None:
     """The oldest TensorFlow that a declared specifier such as `>=2.12` admits; None if any."""
+    if specifier is None:
+        return None
     floors = [
         tuple(map(int, clause[2].split(".")))
-        for clause in _SPECIFIER.finditer(specifier or "")
+        for clause in re.finditer(_SPECIFIER, specifier)
         if clause[1] in ("==", "===", "~=", ">=", ">")
     ]
     return max(floors, default=None)
@@ -426,7 +429,7 @@ def _strings_by_pattern(value: object) -> tuple[tuple[str, tuple[str, ...]], ...
 
 def _specifier(value: object) -> str:
     specifier = _string(value)
-    if not all(map(_SPECIFIER.fullmatch, specifier.split(","))):
+    if not all(re.fullmatch(_SPECIFIER, each) for each in specifier.split(",")):
         raise ValueError(f"`{specifier}` is not a version specifier such as `>=2.12,<3`")
     return specifier
 

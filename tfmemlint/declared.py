@@ -10,15 +10,14 @@ import re
 from collections.abc import Iterator
 
 _LARGEST = 1_000_000
+_FLAGS = re.MULTILINE | re.IGNORECASE
 _DISTRIBUTION = r"(?:tensorflow(?:-(?:cpu|gpu|intel|macos|rocm))?|intel-tensorflow|tf-nightly)"
-_REQUIREMENT = re.compile(
-    rf"""(?:^|["'])[ \t]*{_DISTRIBUTION}[ \t]*(?:\[[^]]*\])?[ \t]*\(?([<>=!~][^;#"'\n)]*)""",
-    re.MULTILINE | re.IGNORECASE,
+_REQUIREMENT = (
+    rf"""(?:^|["'])[ \t]*{_DISTRIBUTION}[ \t]*(?:\[[^]]*\])?[ \t]*\(?([<>=!~][^;#"'\n)]*)"""
 )
 """`tensorflow[and-cuda]>=2.12`, on a line of requirements or in a string of a pyproject.toml."""
-_POETRY = re.compile(
-    rf"""^[ \t]*{_DISTRIBUTION}[ \t]*=[ \t]*(?:\{{[^}}\n]*version[ \t]*=[ \t]*)?["']([^"'\n]+)""",
-    re.MULTILINE | re.IGNORECASE,
+_POETRY = (
+    rf"""^[ \t]*{_DISTRIBUTION}[ \t]*=[ \t]*(?:\{{[^}}\n]*version[ \t]*=[ \t]*)?["']([^"'\n]+)"""
 )
 """`tensorflow = "^2.12"`"""
 
@@ -44,7 +43,7 @@ def _in_file(path: str) -> Iterator[str]:
     except OSError:
         return
     if path.endswith(".toml"):
-        for match in _POETRY.finditer(text):
+        for match in re.finditer(_POETRY, text, _FLAGS):
             version = match[1].strip()
             exact = "==" if version[:1].isdigit() else ""
             yield (
@@ -52,6 +51,6 @@ def _in_file(path: str) -> Iterator[str]:
                 if version[:1] in "^~" and version[:2] != "~="
                 else exact + version
             )
-    for match in _REQUIREMENT.finditer(text):
+    for match in re.finditer(_REQUIREMENT, text, _FLAGS):
         if not match[1].startswith("= "):
             yield match[1].strip()

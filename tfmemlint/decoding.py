@@ -8,7 +8,7 @@ from tfmemlint.light_typing import NamedTuple
 
 _BOM = b"\xef\xbb\xbf"
 # The first line, or the second one behind an empty line or a comment.
-_COOKIE = re.compile(
+_COOKIE = (
     rb"(?:[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))??"
     rb"[ \t\f]*#[^\r\n]*?coding[:=][ \t]*([-\w.]+)"
 )
@@ -55,7 +55,7 @@ def _declared(data: bytes) -> str | None:
     second_line_end = data.find(b"\n", data.find(b"\n") + 1)
     if data.find(b"coding", 0, second_line_end if second_line_end >= 0 else len(data)) < 0:
         return None
-    cookie = _COOKIE.match(data)
+    cookie = re.match(_COOKIE, data)
     if cookie is None:
         return None
     name = cookie[1].decode()

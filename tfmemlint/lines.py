@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 
 # What Python's tokenizer ends a line at: not a form feed, not U+2028, unlike str.splitlines.
-_LINE_END = re.compile(r"\r\n|\r|\n")
+_LINE_END = r"\r\n|\r|\n"
 
 
 class Lines:
@@ -14,7 +14,7 @@ class Lines:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.starts = (0, *(end.end() for end in _LINE_END.finditer(text)))
+        self.starts = (0, *(end.end() for end in re.finditer(_LINE_END, text)))
 
     def offset(self, line: int, utf8_column: int) -> int:
         """The character offset of a position as `ast` gives it: line from 1, UTF-8 byte from 0."""

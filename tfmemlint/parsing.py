@@ -10,7 +10,7 @@ from itertools import zip_longest
 _PIECE, _MOST_PIECES = 30_000, 16
 """The characters of a piece, at the least, and how many pieces a text is cut into."""
 # A definition behind an empty line: what is cut there parses as before, or not at all.
-_START = re.compile(r"\n\n(?=@|async def |class |def )")
+_START = r"\n\n(?=@|async def |class |def )"
 
 
 class TooDeep(Exception):
@@ -64,7 +64,9 @@ def _pieces(text: str) -> list[str]:
     Where the pieces parse they are what the text is, unless a string is cut, and that parses never.
     """
     size = max(_PIECE, len(text) // _MOST_PIECES)
-    starts = [0]
-    while "\r" not in text and (following := _START.search(text, starts[-1] + size)):
+    if len(text) <= size or "\r" in text:
+        return [text]
+    starts, start = [0], re.compile(_START)
+    while following := start.search(text, starts[-1] + size):
         starts.append(following.end())
     return [text[start:end] for start, end in zip_longest(starts, starts[1:])]

@@ -75,7 +75,7 @@ def matcher(patterns: Iterable[str], any_character: str) -> Matcher:
 
 def literally(path: str) -> str:
     """The pattern that matches this path alone."""
-    return re.sub(r"([*?[\\])", r"\\\1", path)
+    return re.sub(r"([*?[\\])", r"\\\1", path) if _is_glob(path) else path
 
 
 def alternatives(pattern: str, most: int = 1000) -> list[str]:

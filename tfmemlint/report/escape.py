@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-from unicodedata import category, east_asian_width
 
 # C0, DEL, C1, Unicode's two line ends, bidi controls, lone surrogates, what XML has no place for.
-_HOSTILE = re.compile(
+_HOSTILE = (
     "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
 )
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE = "[\ud800-\udfff]"
 
 
 def show(text: str) -> str:
     """`text` on one line; what could move a cursor or reorder letters is made visible."""
-    return text if text.isascii() and text.isprintable() else _HOSTILE.sub(_picture, text)
+    return text if text.isascii() and text.isprintable() else re.sub(_HOSTILE, _picture, text)
 
 
 def show_path(path: str) -> str:
@@ -25,7 +24,7 @@ def show_path(path: str) -> str:
 
 def encodable(text: str) -> str:
     """`text` with lone surrogates written out: no strict reader of JSON takes them."""
-    return _SURROGATE.sub(_escape, text)
+    return re.sub(_SURROGATE, _escape, text)
 
 
 def uri(path: str) -> str:
@@ -45,6 +44,8 @@ def width(shown: str) -> int:
 
 
 def _columns(character: str) -> int:
+    from unicodedata import category, east_asian_width  # noqa: PLC0415
+
     if category(character) in {"Mn", "Me", "Cf"}:
         return 0
     return 2 if east_asian_width(character) in {"W", "F"} else 1
