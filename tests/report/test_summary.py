@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from tfmemlint.report import measured, statistics, summary
+from tfmemlint.report import statistics, summary
+from tfmemlint.report.figures import measured
 from tfmemlint.vocabulary import Applicability, Checked, Finding
 
 Found = Callable[..., Finding]

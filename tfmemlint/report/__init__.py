@@ -7,15 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 
 from tfmemlint.light_typing import TYPE_CHECKING
-from tfmemlint.report.figures import measured
-from tfmemlint.report.items import Item, Settings, applicable, place_all
 
 if TYPE_CHECKING:
     from typing import TextIO
 
+    from tfmemlint.report.items import Item, Settings
     from tfmemlint.vocabulary import Checked, Finding, Rule
-
-__all__ = ["FORMATS", "hidden", "measured", "statistics", "summary", "write"]
 
 _MODULES = {
     "full": "full",
@@ -48,6 +45,8 @@ def write(
 
     `rules` are for SARIF, which lists all there are.
     """
+    from tfmemlint.report.items import Settings, place_all  # noqa: PLC0415
+
     module = import_module(f"{__name__}.{_MODULES[output_format]}")
     render: Callable[[Iterable[Item], Settings, TextIO], None] = module.write
     settings = Settings(rules or {}, root, unsafe_fixes, color, measured or {})
@@ -111,6 +110,8 @@ def _findings(results: Sequence[Checked]) -> Iterator[Finding]:
 
 
 def _fixable(results: Sequence[Checked], unsafe_fixes: bool) -> Iterator[Finding]:
+    from tfmemlint.report.items import applicable  # noqa: PLC0415
+
     for finding in _findings(results):
         fix = finding.diagnostic.fix
         if fix and applicable(fix, unsafe_fixes=unsafe_fixes):
