@@ -268,3 +268,24 @@ def test_a_function_is_no_method_to_rename() -> None:
     file = File("example.py", "f(1)\n")
 
     assert edits.renamed(file, next(file.tf.tree.all(ast.Call)), "g") is None
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("y = m.run(x)\n", "y = m.test(x)\n"),
+        ("y = m.run(x, 8, verbose=0)\n", "y = m.test(x)\n"),
+        ("y = (m.run)((x), verbose=0,)\n", "y = (m.test)((x),)\n"),
+        ("y = m.run(\n    x=[a, b],  # both\n)\n", "y = m.test(\n    x=[a, b],  # both\n)\n"),
+        ("y = m.run(\n    x,\n    verbose=0,\n)\n", "y = m.test(\n    x,\n)\n"),
+        ("y = m.run(x,  # one\n    verbose=0)\n", None),
+        ("y = run(x)\n", None),
+    ],
+)
+def test_another_method_gets_the_first_argument_alone(before: str, after: str | None) -> None:
+    file = File("example.py", before)
+    (call,) = calls(file, "run")
+
+    found = edits.called_with_first(file, call, "test")
+
+    assert (None if found is None else applied(before, found)) == after

@@ -125,6 +125,8 @@ def test_what_is_predicted_beside_training_on_a_batch_is_a_batch() -> None:
         ("for epoch in range(n)", "one batch")
     ]
     assert found(code.format("step", "critic.fit(fake, y)")) == []
+    large = dedent(code).replace("size, 9", "5000, 9")
+    assert found(large.format("step", "critic.train_on_batch(fake, y)")) == []
 
 
 def test_calls_stand_in_source_order_with_what_is_called() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from tfmemlint.facts import makers
-from tfmemlint.facts.batches import FEW, Rows
+from tfmemlint.facts.batches import FEW, LARGE, Rows
 from tfmemlint.facts.iterables import called
 from tfmemlint.facts.loops import Loop, Over
 from tfmemlint.facts.tree import LOOPS, within
@@ -85,7 +85,8 @@ class Predictions:
             return None
         rows = self._batches.of_inputs(given)
         rows = rows or (Rows.ONE if self._is_read_as_one(call) else None)
-        rows = rows or (Rows.BATCH if self._trains_beside(call) else None)
+        if rows is None and self._trains_beside(call) and not self._is_large(given):
+            rows = Rows.BATCH
         return None if rows is None else Prediction(call, loop, rows)
 
     def _repeats(
@@ -219,6 +220,11 @@ class Predictions:
         """Whether the innermost loop around a call trains on a batch: then this is one, too."""
         around = self._loops.around(call)
         return bool(around) and any(map(_trains_on_batch, self._body(around[0])))
+
+    def _is_large(self, given: ast.expr) -> bool:
+        shape = self._values.of(given).shape
+        rows = shape[0] if shape else None
+        return rows is not None and rows > LARGE
 
     def _body(self, loop: Loop) -> Iterator[ast.AST]:
         """The code that each round runs, without that of functions."""
