@@ -179,3 +179,59 @@ def test_a_model_made_before_the_loop_is_the_same_if_nothing_in_it_matters(
 )
 def test_traced_functions_are_made_anew_where_they_are_only_called(body: str, found: bool) -> None:
     assert bool(read(in_loop(body)).tf.anew.functions) == found
+
+
+def trained(source: str) -> list[tuple[str, int | None]]:
+    return [(ast.unparse(each.made), each.rounds) for each in read(source).tf.anew.trained]
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        "model.fit(x, y)",
+        "model.compile()\nmodel.train_on_batch(x, y)\nmodel.evaluate(x, y)",
+        "history = model.fit(x, y)\nprint(history.history)\ndel model",
+        "for batch in x:\n    model.train_on_batch(batch)",
+    ],
+)
+def test_a_model_that_is_trained_and_dropped_in_every_round_is_said_to_be(run: str) -> None:
+    assert trained(in_loop(f"model = build()\n{run}")) == [("build()", None)]
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        "model.evaluate(x, y)",
+        "other.fit(x, y)",
+        "model.fit(x, y)\nmodels.append(model)",
+        "model.fit(x, y)\nif better:\n    best = model",
+        "model.fit(x, y)\nkeras.backend.clear_session()",
+        "model.fit(x, y)\nelsewhere(model)",
+        "model.fit(x, y)\nbreak",
+    ],
+)
+def test_a_model_that_is_kept_forgotten_or_not_trained_is_not(run: str) -> None:
+    assert trained(in_loop(f"model = build()\n{run}")) == []
+
+
+def test_a_function_that_the_loop_calls_may_make_train_or_forget_the_model() -> None:
+    code = """\
+        def once(seed):
+            {}
+            model = build()
+            train(model)
+        def train(net):
+            net.fit(x, y)
+        for seed in range(9):
+            once(seed)
+        """
+
+    assert trained(code.format("pass")) == [("build()", 9)]
+    assert trained(code.format("keras.utils.clear_session()")) == []
+
+
+def test_a_model_that_is_trained_is_none_that_only_predicts() -> None:
+    code = in_loop("model = build()\nmodel.fit(x, y)\nmodel.predict(x)")
+
+    assert models(code) == []
+    assert trained(code) == [("build()", None)]

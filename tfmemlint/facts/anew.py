@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from functools import cached_property
 
 from tfmemlint.facts.kinds import Kind
@@ -34,9 +35,8 @@ _READS = frozenset(
 )
 _CHANGES = frozenset({"add", "compile", "trainable"})
 _FORGETS = frozenset({"keras.backend.clear_session", "keras.utils.clear_session"})
-_TRAINS = frozenset(
-    {"apply_gradients", "fit", "fit_generator", "minimize", "train_on_batch", "train_step"}
-)
+_FITS = frozenset({"fit", "fit_generator", "train_on_batch"})
+_TRAINS = _FITS | {"apply_gradients", "minimize", "train_step"}
 
 
 class Anew(NamedTuple):
@@ -51,7 +51,7 @@ class Anew(NamedTuple):
 
 
 class MadeAnew:
-    """What is made in every round of a loop, traced there without training, and dropped."""
+    """What is made in every round of a loop, traced there, and dropped."""
 
     def __init__(self, tf: TensorFlow) -> None:
         self._tree = tf.tree
@@ -67,13 +67,33 @@ class MadeAnew:
     @cached_property
     def models(self) -> tuple[Anew, ...]:
         """Every such model, in source order, by the call in the loop that makes it."""
+        return tuple(
+            each
+            for each in self._dropped
+            if any(map(self._runs, each.uses)) and not self._trains(each.loop)
+        )
+
+    @cached_property
+    def trained(self) -> tuple[Anew, ...]:
+        """Every model that Keras trains in the round that makes it, and that is then dropped.
+
+        But none of a loop that has Keras forget what it made.
+        """
+        return tuple(
+            each
+            for each in self._dropped
+            if any(map(self._fits, each.uses)) and not any(map(self._forgets, self._ran(each.loop)))
+        )
+
+    @cached_property
+    def _dropped(self) -> tuple[Anew, ...]:
         found: list[Anew] = []
         for call in self._tree.all(ast.Call):
             rounds = self._rounds(call, _MAX_HOPS) if self._may_make_model(call) else None
             if rounds is None or self._values.of(call).kind is not Kind.MODEL:
                 continue
             uses = None if self._is_given_back(call) else self._used(call, _MAX_HOPS)
-            if uses is not None and any(map(self._runs, uses)) and not self._trains(rounds[0]):
+            if uses is not None:
                 found.append(Anew(call, *rounds, tuple(uses)))
         return tuple(found)
 
@@ -132,7 +152,7 @@ class MadeAnew:
         for node in within([around]):
             if isinstance(node, ast.Delete):
                 return False
-            if isinstance(node, ast.Call) and self._names.is_any(node.func, _FORGETS):
+            if isinstance(node, ast.Call) and self._forgets(node):
                 return False
         making: list[ast.AST] = [made.made]
         for each in making:
@@ -225,7 +245,7 @@ class MadeAnew:
         above = self._tree.parent(use)
         if isinstance(above, ast.Attribute):
             called = isinstance(call := self._tree.parent(above), ast.Call) and call.func is above
-            return above.attr in (RUNS | _SETS | _ASKS if called else _READS)
+            return above.attr in (RUNS | _FITS | _SETS | _ASKS if called else _READS)
         if isinstance(above, ast.Call):
             return above.func is use or self._runs(use)
         return isinstance(above, (ast.Expr, ast.Delete))
@@ -238,6 +258,13 @@ class MadeAnew:
         if not isinstance(above, ast.Call) or above.args[:1] != [use]:
             return False
         return self._functions.makes_tf_function(above.func) and bool(self._calls(above))
+
+    def _fits(self, use: ast.expr) -> bool:
+        above = self._tree.parent(use)
+        return isinstance(above, ast.Attribute) and above.attr in _FITS
+
+    def _forgets(self, call: ast.Call) -> bool:
+        return self._names.is_any(call.func, _FORGETS)
 
     def _calls(self, made: ast.Call | FunctionNode) -> list[ast.expr] | None:
         """The calls of a traced function, by what is called, if nothing else is done with it."""
@@ -260,17 +287,21 @@ class MadeAnew:
 
         Whatever the model is made of, then.
         """
+        return any(
+            isinstance(call.func, ast.Attribute) and call.func.attr in _TRAINS
+            for call in self._ran(loop)
+        )
+
+    def _ran(self, loop: Loop) -> Iterator[ast.Call]:
+        """The calls of a loop, and of the functions of the module that it runs."""
         pending = [self.extent(loop)]
         for each in pending:
             for call in within([each]):
-                if not isinstance(call, ast.Call):
-                    continue
-                if isinstance(call.func, ast.Attribute) and call.func.attr in _TRAINS:
-                    return True
-                function = self._functions.function(call.func)
-                if function is not None and function not in pending:
-                    pending.append(function)
-        return False
+                if isinstance(call, ast.Call):
+                    yield call
+                    function = self._functions.function(call.func)
+                    if function is not None and function not in pending:
+                        pending.append(function)
 
 
 def _leaves(block: list[ast.stmt]) -> bool:
