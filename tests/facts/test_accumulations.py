@@ -145,25 +145,3 @@ def test_loops_are_long_by_their_number_or_that_of_the_data(header: str, long: b
     (loop,) = map(file.tf.loops.loop, file.tf.tree.all(ast.For))
 
     assert file.tf.accumulations.is_long(loop, 16) == long
-
-
-@pytest.mark.parametrize(
-    ("statement", "behind", "only"),
-    [
-        ("xs.append(x[t])", "return tf.stack(xs)", True),
-        ("xs += [x[t]]", "return tf.stack(values=xs)", True),
-        ("xs.append(x[t])", "return tf.stack(xs), len(xs)", False),
-        ("xs.append(x[t]); xs.append(x)", "return tf.stack(xs)", False),
-        ("xs.append(x[t]); f(tf.stack(xs))", "return x", False),
-        ("xs.append(x[t])", "return tf.stack(xs[::-1])", False),
-        ("if t: xs.append(x[t])", "return tf.stack(xs)", False),
-    ],
-)
-def test_a_list_that_is_filled_and_read_once_is_told(
-    statement: str, behind: str, only: bool
-) -> None:
-    code = f"@tf.function\ndef f(x):\n    xs = []\n    for t in range(99):\n        {statement}\n"
-    file = File("code.py", f"{IMPORTS}{code}    {behind}\n")
-    growth = file.tf.loops.growths[0]
-
-    assert (file.tf.accumulations.only_read(growth, growth.loops[0]) is not None) == only

@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from tfmemlint.facts.symbolic import Symbolic
     from tfmemlint.facts.takers import Takers
     from tfmemlint.facts.tapes import Tape, Tapes
+    from tfmemlint.facts.tensor_arrays import ArrayInLoop, Reading, TensorArrays
     from tfmemlint.facts.tensors import Tensors
     from tfmemlint.facts.time_steps import TimeSteps
     from tfmemlint.facts.tracing import Traced, TracedBy, Tracing
@@ -93,6 +94,7 @@ __all__ = [
     "Accumulated",
     "Again",
     "Anew",
+    "ArrayInLoop",
     "Binding",
     "Cached",
     "Capture",
@@ -128,6 +130,7 @@ __all__ = [
     "Over",
     "Pass",
     "Pull",
+    "Reading",
     "Passage",
     "Remake",
     "Retrace",
@@ -160,6 +163,7 @@ _HOMES = {
     "Accumulated": "accumulations",
     "Again": "epochs",
     "Anew": "anew",
+    "ArrayInLoop": "tensor_arrays",
     "Binding": "bindings",
     "Cached": "caches",
     "Capture": "captures",
@@ -195,6 +199,7 @@ _HOMES = {
     "Over": "loops",
     "Pass": "passes",
     "Pull": "pulls",
+    "Reading": "tensor_arrays",
     "Passage": "elements",
     "Remake": "remakes",
     "Retrace": "retraces",
@@ -419,6 +424,13 @@ class TensorFlow:
         from tfmemlint.facts.accumulations import Accumulations  # noqa: PLC0415
 
         return Accumulations(self)
+
+    @cached_property
+    def tensor_arrays(self) -> TensorArrays:
+        """What could take the place of such lists."""
+        from tfmemlint.facts.tensor_arrays import TensorArrays  # noqa: PLC0415
+
+        return TensorArrays(self)
 
     @cached_property
     def loop_bodies(self) -> LoopBodies:

@@ -10,7 +10,7 @@ from tfmemlint.facts.bindings import Binding, How
 from tfmemlint.facts.functions import default
 from tfmemlint.facts.graph_loops import InGraph
 from tfmemlint.facts.kinds import Kind
-from tfmemlint.facts.loops import Growth, Loop, Over
+from tfmemlint.facts.loops import Loop, Over
 from tfmemlint.facts.makers import argument
 from tfmemlint.facts.tracing import TracedBy
 from tfmemlint.facts.tree import same_code
@@ -78,28 +78,6 @@ class Accumulations:
             return ()
         found = [each for each in (*self._grown(), *self._made()) if each is not None]
         return tuple(sorted(found, key=lambda each: (each.node.lineno, each.node.col_offset)))
-
-    def only_read(self, growth: Growth, loop: Loop) -> ast.Call | None:
-        """What takes a list, if it grows by one in each trip of this loop and is read once behind.
-
-        In one function, by its name, with nothing else done to it.
-        """
-        tree, node = self._tree, loop.node
-        again = self._loops.growths_of(growth.start)
-        reads = [call for each in self.all if each.node is growth.node for call in each.reads]
-        uses = self._bindings.readers(growth.start)
-        count = len(uses) + isinstance(growth.node, ast.AugAssign)
-        once = len(growth.loops) == len(growth.elements) == len(reads) == len(again) == 1
-        if isinstance(node, ast.comprehension) or not once or count != 2:
-            return None
-        if tree.statement(growth.node) not in node.body or reads[0].lineno < node.lineno:
-            return None
-        given = [*reads[0].args[:1], *(each.value for each in reads[0].keywords)]
-        functions = {tree.function(each) for each in (growth.start.node, growth.node, reads[0])}
-        named = any(each in uses for each in given)
-        return (
-            reads[0] if named and len(functions) == 1 and not tree.inside(reads[0], node) else None
-        )
 
     def is_long(self, loop: Loop, few: int) -> bool:
         """Whether the trips are many, or as many as the data has steps or a caller asks for."""
