@@ -4,8 +4,8 @@
 A list that a loop in traced code fills (`append`, `insert`, `+=`, a comprehension) and that
 `tf.stack`, `tf.concat`, `tf.convert_to_tensor` or a function that takes it for one tensor, such as
 `tf.transpose` or a reduction, then reads. The loop has many trips, or as many as the data has
-steps: `range(400)`, `range(x.shape[1])`, `tf.unstack(x, axis=1)`, `range(n)` with an argument of the
-traced function. Or AutoGraph turns it into a graph loop: over `tf.range`, a tensor or a dataset.
+steps: `range(400)`, `range(x.shape[1])`, `tf.unstack(x, axis=1)`, `range(n)` with an argument of
+the traced function. Or AutoGraph makes it a graph loop: over `tf.range`, a tensor or a dataset.
 
 ## Why it costs memory
 Python runs a loop over `range` while TensorFlow traces, so the graph gets a copy of the body for
