@@ -44,6 +44,7 @@ def test_a_switch_is_left_on(code: str, switch: str) -> None:
         pytest.param("if debug:\n    model.run_eagerly = True", id="a test decides"),
         pytest.param("run_functions_eagerly(True)\nrun_functions_eagerly(False)", id="for a while"),
         pytest.param("model.run_eagerly = True\nmodel.run_eagerly = False", id="set back"),
+        pytest.param("model.run_eagerly = True\nprint(model.run_eagerly)", id="shown"),
         pytest.param(
             "model.compile(run_eagerly=True)\nmodel.compile('sgd')", id="compiled once more"
         ),
@@ -71,6 +72,15 @@ def test_eager_code_is_needed_where_traced_code_asks_for_values(
     decorator: str, needed: bool
 ) -> None:
     code = "def step(x):\n    return x.numpy()\nstep(1)\nrun_functions_eagerly(True)\n"
+    found = mode(decorator + code)
+    (switch,) = found.left_on
+
+    assert found.is_needed(switch) is needed
+
+
+@pytest.mark.parametrize(("decorator", "needed"), [("@tf.function\n", True), ("", False)])
+def test_eager_code_is_needed_where_traced_code_makes_layers(decorator: str, needed: bool) -> None:
+    code = "def net(x):\n    return tf.keras.layers.Dense(1)(x)\nrun_functions_eagerly(True)\n"
     found = mode(decorator + code)
     (switch,) = found.left_on
 

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
+from tfmemlint.facts.tracing import TracedBy
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -35,7 +36,12 @@ class EagerMode:
 
     @cached_property
     def left_on(self) -> tuple[EagerSwitch, ...]:
-        """The switches that no test decides on and that nothing in the file turns back."""
+        """The switches that no test decides on and that nothing in the file turns back.
+
+        None where the file asks how they stand: there the modes are what it is about.
+        """
+        if any(_is_switch(each) for each in self._tree.all(ast.Attribute)):
+            return ()
         found: list[EagerSwitch] = [*self._compiled(), *self._set(), *self._switched()]
         return tuple(each for each in found if not self._is_conditional(each))
 
@@ -49,7 +55,8 @@ class EagerMode:
     def is_needed(self, switch: EagerSwitch) -> bool:
         """Whether something asks tensors for their values, as it can of no graph's.
 
-        Traced code of any kind, or a loss or metric that is compiled with the model.
+        Traced code of any kind, or a loss or metric that is compiled with the model. And whether
+        a `tf.function` makes layers: a graph can be made of that only once.
         """
         call = self._tree.parent(switch) if isinstance(switch, ast.keyword) else None
         given = [*call.args, *_values(call)] if isinstance(call, ast.Call) else []
@@ -58,7 +65,15 @@ class EagerMode:
     @cached_property
     def _traced_code_asks(self) -> bool:
         calls = self._tree.all(ast.Call)
-        return any(_is_method(each, "numpy") and self._tracing.why(each) for each in calls)
+        return any(
+            (_is_method(each, "numpy") and self._tracing.why(each)) or self._makes_layer(each)
+            for each in calls
+        )
+
+    def _makes_layer(self, call: ast.Call) -> bool:
+        module, _, name = (self._names.qualified(call.func) or "").rpartition(".")
+        why = self._tracing.why(call) if module == "keras.layers" and name[:1].isupper() else None
+        return why is not None and why.by is TracedBy.TF_FUNCTION
 
     def _asks(self, given: ast.expr) -> bool:
         """Whether a function of the module, alone or in a list, calls `.numpy()`."""
@@ -106,6 +121,10 @@ class EagerMode:
         above = self._tree.ancestors(switch)
         tests = (each.test for each in above if isinstance(each, (ast.If, ast.IfExp)))
         return not all("__name__" in ast.unparse(test) for test in tests)
+
+
+def _is_switch(node: ast.Attribute) -> bool:
+    return node.attr == "run_eagerly" and isinstance(node.ctx, ast.Load)
 
 
 def _values(call: ast.Call) -> list[ast.expr]:
