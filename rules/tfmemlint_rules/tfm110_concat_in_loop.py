@@ -47,10 +47,10 @@ FEW = 16
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    joins, rounds = file.tf.joins.all, file.tf.rounds
+    joins = file.tf.joins.all
     if not joins or file.is_test:
         return
-    told: set[Joined] = set()
+    told, rounds = set[Joined](), file.tf.rounds
     for joined in joins:
         if joined in told or not rounds.are_many(joined, FEW) or not rounds.copy_tensors(joined):
             continue
