@@ -15,7 +15,8 @@ two sizes names of their own.
 
 ## Fix safety
 Unsafe: elements lose a dimension and become many more. Not offered where the first batches have
-other uses, since then the second one may have been meant for another pipeline.
+other uses, since then the second one may have been meant for another pipeline, and where they are
+shuffled: without the second `batch`, that would be an order of batches, not of examples.
 
 ## When to ignore it
 When batches of batches are meant. The rule is silent by itself where the sizes differ or a `map`
@@ -115,8 +116,17 @@ def _fix(file: File, second: Step) -> Fix | None:
     through = [each for each in file.tf.datasets.chains if second.call in _calls(each)]
     if not all(second.call in [step.call for _, step in _pairs(each)] for each in through):
         return None
+    if any(_shuffles_between(each, second.call) for each in through):
+        return None
     edit = edits.unchained(file, second.call)
     return Fix("Batch once", (edit,), Applicability.UNSAFE) if edit else None
+
+
+def _shuffles_between(chain: Chain, second: ast.Call) -> bool:
+    """Whether what a `batch` in sight makes is shuffled: then it is that one that should go."""
+    before = chain.methods[: _calls(chain).index(second)]
+    first = max((at for at, method in enumerate(before) if method in BATCHING), default=len(before))
+    return "shuffle" in before[first:]
 
 
 def _calls(chain: Chain) -> list[ast.Call]:
