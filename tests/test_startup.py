@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import os
+import pkgutil
 import subprocess
 import sys
 from importlib import import_module
@@ -13,12 +14,22 @@ from pathlib import Path
 
 import pytest
 
-from tfmemlint import facts
+from tfmemlint import facts, registry, screen
 from tfmemlint.arguments import parse, plain
 from tfmemlint.quick import nothing_to_find
 
 HEAVY = {"ast", "concurrent", "dataclasses", "inspect", "json", "libcst", "pathlib", "tempfile"}
 CLEAN = "import tensorflow as tf\n\nprint(tf.constant(1))\n"
+CLEAN_WITH_LOOP = """
+import keras
+import tensorflow as tf
+
+class Block(keras.layers.Layer):
+    def call(self, inputs):
+        for _ in range(3):
+            inputs = self.dense(inputs)
+        return tf.concat([inputs, inputs], axis=-1)
+"""
 FIXABLE = "import tensorflow as tf\n\nds = tf.data.TFRecordDataset('a').batch(32).shuffle(1000)\n"
 
 
@@ -39,6 +50,11 @@ def imported(*arguments: str) -> set[str]:
     return set(subprocess.run(command, capture_output=True, text=True, check=True).stderr.split())
 
 
+def subjects(modules: set[str]) -> set[str]:
+    """Those among these modules that are facts."""
+    return {each.rpartition(".")[2] for each in modules if each.startswith("tfmemlint.facts.")}
+
+
 def test_a_version_needs_no_modules_but_ours(here: Path) -> None:
     assert {"__future__", "tfmemlint", "tfmemlint.cli"} == imported("--version")
 
@@ -55,7 +71,40 @@ def test_a_file_that_no_rule_awaits_needs_no_facts(here: Path) -> None:
     (here / "a.py").write_text(CLEAN)
     modules = imported("check", "a.py")
 
-    assert modules.isdisjoint({*HEAVY - {"ast"}, "argparse", "shutil"})
+    assert modules.isdisjoint({*HEAVY, "argparse", "shutil", "typing"})
+    assert subjects(modules) == {"words"}
+    assert {each for each in modules if each.startswith("tfmemlint_rules.")} == set()
+
+
+def test_a_clean_file_needs_the_rules_that_await_it_and_what_they_ask(here: Path) -> None:
+    source = CLEAN_WITH_LOOP.encode()
+    awaited = screen.awaited(registry.load().values(), screen.words(screen.code(source)))
+    (here / "a.py").write_bytes(source)
+    modules = imported("check", "a.py")
+
+    assert 0 < len(awaited) < 8
+    assert {each for each in modules if each.startswith("tfmemlint_rules.")} == {
+        rule.check.__module__ for rule in awaited
+    }
+    assert len(subjects(modules)) < 0.6 * sum(1 for _ in pkgutil.iter_modules(facts.__path__))
+    assert modules.isdisjoint({*HEAVY - {"ast"}, "argparse", "shutil", "typing", "unicodedata"})
+    assert modules.isdisjoint({"tfmemlint.suppress", "tfmemlint.report.items"})
+
+
+@pytest.mark.parametrize(
+    ("comment", "needed"),
+    [
+        ("# noqa", True),
+        ("#NoQA: TFM202", True),
+        ("# TFMEMLINT: ignore", True),
+        ("# tfmeml\N{LATIN SMALL LETTER DOTLESS I}nt: ignore-file", True),
+        ("# no quality", False),
+    ],
+)
+def test_what_may_be_a_suppression_is_looked_at(here: Path, comment: str, needed: bool) -> None:
+    (here / "a.py").write_text(CLEAN + comment + "\n", encoding="utf-8")
+
+    assert ("tfmemlint.suppress" in imported("check", "a.py")) is needed
 
 
 def test_libcst_waits_for_a_finding(here: Path) -> None:

@@ -9,9 +9,11 @@ import os
 from collections.abc import Callable, Iterable
 from stat import S_ISDIR, S_ISREG
 
-from tfmemlint.gitignore import Gitignore, gitignore, ignored
-from tfmemlint.light_typing import NamedTuple
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 from tfmemlint.patterns import Matcher
+
+if TYPE_CHECKING:
+    from tfmemlint.gitignore import Gitignore
 
 SUFFIXES = (".py", ".ipynb")
 
@@ -100,6 +102,8 @@ def _walk(
     links: list[tuple[str, str]],
     problems: list[str],
 ) -> None:
+    from tfmemlint.gitignore import ignored  # noqa: PLC0415  who names a file waits for less
+
     pending = [start]
     while pending:
         shown, absolute, real, ignores = pending.pop()
@@ -168,6 +172,8 @@ def _above(absolute: str) -> tuple[Gitignore, ...]:
 def _read(path: str, folder: str) -> tuple[Gitignore, ...]:
     if not _is_file(path):
         return ()
+    from tfmemlint.gitignore import gitignore  # noqa: PLC0415
+
     try:
         with open(path, "rb") as file:
             return (gitignore(file.read(_LARGEST), folder),)

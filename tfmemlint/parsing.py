@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import warnings
 from itertools import zip_longest
+
+from tfmemlint.light_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import ast
 
 _PIECE, _MOST_PIECES = 30_000, 16
 """The characters of a piece, at the least, and how many pieces a text is cut into."""
@@ -19,6 +23,8 @@ class TooDeep(Exception):
 
 def parse(text: str, path: str) -> ast.Module:
     """The tree of `text`; raises SyntaxError as Python would, TooDeep where Python gives up."""
+    import ast  # noqa: PLC0415  most files that await no rule do without
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -44,6 +50,8 @@ def refuse(text: str, path: str) -> None:
 
 def _joined(text: str, path: str) -> ast.Module | None:
     """The tree of a long text, made of its pieces; None where one of them does not parse."""
+    import ast  # noqa: PLC0415
+
     body: list[ast.stmt] = []
     line = 0
     pieces = _pieces(text)
