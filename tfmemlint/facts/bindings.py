@@ -54,7 +54,8 @@ class Bindings:
         self._holders: dict[tuple[ScopeNode, str], dict[ast.AST, list[Binding]]] = {}
         self._indices: dict[int, dict[int, list[int]]] = {}
         self._readers: dict[tuple[ScopeNode, str], dict[Binding, list[ast.Name]]] = {}
-        self._loads: dict[tuple[ScopeNode, str], list[ast.Name]] | None = None
+        self._read: dict[str, list[ast.Name]] | None = None
+        self._loads: dict[str, dict[ScopeNode | None, list[ast.Name]]] = {}
         elsewhere: dict[tuple[ScopeNode, str], ScopeNode] = {}
         for declaration in tf.tree.all(ast.Global, ast.Nonlocal):
             scope = tf.tree.scope(declaration)
@@ -128,14 +129,16 @@ class Bindings:
 
     def loads(self, scope: ScopeNode, name: str) -> list[ast.Name]:
         """Every read of the name as bound in this scope, from nested functions too."""
-        if self._loads is None:
-            self._loads = {}
+        if self._read is None:
+            self._read = {}
             for use in self._tree.all(ast.Name):
                 if isinstance(use.ctx, ast.Load):
-                    home = self.home(use.id, use)
-                    if home is not None:
-                        self._loads.setdefault((home, use.id), []).append(use)
-        return self._loads.get((scope, name), [])
+                    self._read.setdefault(use.id, []).append(use)
+        if name not in self._loads:
+            found = self._loads[name] = {}
+            for use in self._read.get(name, ()):
+                found.setdefault(self.home(name, use), []).append(use)
+        return self._loads[name].get(scope, [])
 
     def readers(self, binding: Binding) -> list[ast.Name]:
         """The uses this binding may give their value."""

@@ -87,9 +87,12 @@ class Captures:
         return all(map(self._only_reads, self._bindings.loads(scope, binding.name)))
 
     def _of_names(self) -> Iterator[Capture]:
+        assigned = {each.name for each in self._bindings.all if each.how is How.ASSIGNED}
         for name in self._tree.all(ast.Name):
+            if name.id not in assigned or not isinstance(name.ctx, ast.Load):
+                continue
             function = self._tree.function(name)
-            if function is None or not isinstance(name.ctx, ast.Load):
+            if function is None:
                 continue
             home = self._bindings.home(name.id, name)
             if home is None or home is function or self._tracing.why(name) is None:
@@ -104,10 +107,12 @@ class Captures:
     def _of_attributes(self) -> Iterator[Capture]:
         for attribute in self._tree.all(ast.Attribute):
             held = attribute.value
-            function = self._tree.function(attribute)
-            if not isinstance(held, ast.Name) or function is None:
+            if attribute.attr not in self._functions.members or not isinstance(held, ast.Name):
                 continue
-            if not isinstance(attribute.ctx, ast.Load) or self._tracing.why(attribute) is None:
+            function = self._tree.function(attribute)
+            if function is None or not isinstance(attribute.ctx, ast.Load):
+                continue
+            if self._tracing.why(attribute) is None:
                 continue
             if self._functions.instance_of(held) is not None:
                 value = self._values.of(attribute)

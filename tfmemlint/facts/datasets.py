@@ -221,15 +221,13 @@ class Datasets:
     @cached_property
     def any_certain(self) -> bool:
         """Whether any pipeline of the file can be certain: where none is, none need be followed."""
-        for call in self._tree.all(ast.Call):
-            method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-            if method in _ONLY_TF_DATA or method == "as_dataset":
-                return True
-            if method in METHODS and any(
-                each.arg in _ONLY_TF_DATA_KEYWORDS for each in call.keywords
-            ):
-                return True
-        if any(True for _ in self._names.calls(_SOURCE_NAMES)):
+        if not self._names.attributes.isdisjoint({*_ONLY_TF_DATA, "as_dataset"}):
+            return True
+        if not self._names.attributes.isdisjoint(METHODS) and any(
+            each.arg in _ONLY_TF_DATA_KEYWORDS for each in self._tree.all(ast.keyword)
+        ):
+            return True
+        if self._names.mentions(_SOURCE_NAMES):
             return True
         return self._names.mentions(_DATASET) and any(map(self._declares, self._tree.all(ast.arg)))
 
@@ -261,6 +259,8 @@ class Datasets:
 
         A chain that begins out of sight is a dataset only if `is_certain` says so.
         """
+        if not isinstance(expression, _EVALUATED):
+            return ()
         key = (expression, frame)
         if key not in self._known:
             if self._depth >= _MAX_DEPTH:
@@ -498,6 +498,7 @@ class Datasets:
 
 
 _SOURCE_NAMES = frozenset(SOURCES)
+_EVALUATED = (ast.Attribute, ast.Call, ast.IfExp, ast.Name, ast.NamedExpr, ast.Subscript)
 _DATASET = frozenset({"tensorflow.data.Dataset"})
 _OUT_OF_SIGHT = frozenset({How.PARAMETER, How.IMPORTED, How.LOOPED})
 _LIBRARIES = ("tensorflow.", "keras.", "numpy.", "pandas.", "jax.", "torch.")

@@ -319,7 +319,12 @@ class Functions:
     @cached_property
     def _calls(self) -> Mapping[ast.AST, list[ast.Call]]:
         found: dict[ast.AST, list[ast.Call]] = {}
+        named = {
+            each.name for each in self._bindings.all if each.how in (How.ASSIGNED, How.DEFINED)
+        }
         for call in self.tree.all(ast.Call):
+            if isinstance(call.func, ast.Name) and call.func.id not in named:
+                continue
             called = self.definition(call.func)
             if called is not None:
                 found.setdefault(called, []).append(call)

@@ -40,6 +40,7 @@ _OF_TWO = {
     "numpy.append": ("arr", "values"),
     "tensorflow.experimental.numpy.append": ("arr", "values"),
 }
+_JOINS = frozenset({*_OF_LIST, *_OF_TWO})
 _SIZES = frozenset({"dtype", "ndim", "shape", "size"})
 _LOOP_OPTIONS = "tensorflow.autograph.experimental.set_loop_options"
 _MEASURES = makers.SHAPE_OF | {"numpy.size", "tensorflow.rank", "tensorflow.size", _LOOP_OPTIONS}
@@ -89,6 +90,8 @@ class Joins:
     @cached_property
     def all(self) -> tuple[Joined, ...]:
         """Every such statement, in source order."""
+        if not self._names.mentions(_JOINS):
+            return ()
         found = (self._joined(each) for each in self._tree.all(ast.Assign))
         return tuple(each for each in found if each is not None)
 

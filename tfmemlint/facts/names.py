@@ -129,7 +129,7 @@ class Names:
         last = {name.rpartition(".")[2] for name in names}
         last |= {old.rpartition(".")[2] for old, new in _CANONICAL.items() if new.endswith(names)}
         ends = tuple(last)  # a name that begins so has a part of it that ends so
-        wanted = frozenset(each for each in self._attributes if each.startswith(ends))
+        wanted = frozenset(each for each in self.attributes if each.startswith(ends))
         return any((self.qualified(each) or "").startswith(names) for each in self._ending(wanted))
 
     def _mentions(self, names: frozenset[str]) -> bool:
@@ -144,11 +144,12 @@ class Names:
 
     def _ending(self, parts: frozenset[str]) -> Iterator[ast.Attribute]:
         """The attributes of these names."""
-        if not parts.isdisjoint(self._attributes):
+        if not parts.isdisjoint(self.attributes):
             yield from (each for each in self._tree.all(ast.Attribute) if each.attr in parts)
 
     @cached_property
-    def _attributes(self) -> frozenset[str]:
+    def attributes(self) -> frozenset[str]:
+        """The names of all attributes that are written anywhere in the file."""
         return frozenset(each.attr for each in self._tree.all(ast.Attribute))
 
     def _resolve(self, expression: ast.expr, hops: int) -> str | None:

@@ -154,6 +154,8 @@ class Passes:
         owner = self._functions.instance_of(callee)
         if owner is not None:
             return self._functions.is_keras(owner)
+        if not self._tapes.all:
+            return False
         if self._names.qualified(callee) or self._functions.definition(callee):
             return False
         if isinstance(callee, ast.Name):

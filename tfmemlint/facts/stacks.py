@@ -36,17 +36,15 @@ class Stacks:
     """Where the code of a module makes arrays of lists."""
 
     def __init__(self, tf: TensorFlow) -> None:
-        self._tree = tf.tree
         self._names = tf.names
 
     @cached_property
     def all(self) -> tuple[Stack, ...]:
         """Every such call, in source order."""
         found: list[Stack] = []
-        for call in self._tree.all(ast.Call):
-            name = self._names.one_of(call.func, _NAMES)
-            listed = argument(call, 0, _LISTED[name]) if name is not None else None
-            if name is not None and listed is not None:
+        for call, name in self._names.calls(_NAMES):
+            listed = argument(call, 0, _LISTED[name])
+            if listed is not None:
                 found.append(Stack(call, name, listed))
         return tuple(found)
 

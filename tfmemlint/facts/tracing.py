@@ -179,9 +179,12 @@ class Tracing:
                 yield definition, Traced(TracedBy.KERAS, owner)
         may_be_given = self._names.mentions(TF_FUNCTION) or self._datasets.any_certain
         for call in self._tree.all(ast.Call) if may_be_given else ():
-            given = [*call.args[:1], *(each.value for each in call.keywords if each.arg == "func")]
-            if given and functions.makes_tf_function(call.func):
-                wrapped = functions.function(given[0])
+            if functions.makes_tf_function(call.func):
+                given = (
+                    *call.args[:1],
+                    *(each.value for each in call.keywords if each.arg == "func"),
+                )
+                wrapped = functions.function(given[0]) if given else None
                 if wrapped is not None:
                     yield wrapped, Traced(TracedBy.TF_FUNCTION, call)
             for mapped in self._given_to_dataset(call):
