@@ -85,7 +85,7 @@ def _fix(file: File, remake: Remake, name: str) -> Fix | None:
     made, loop = remake.made, remake.loop
     if loop is None or made is None or remake.within is not None or remake.maker is not made:
         return None
-    if not file.tf.remakes.same_before(made, loop):
+    if not file.tf.same_graphs.before(made, loop):
         return None
     anchor = file.tf.tree.statement(loop.node)
     edited = (
@@ -93,7 +93,7 @@ def _fix(file: File, remake: Remake, name: str) -> Fix | None:
         if _is_called_at_once(remake)
         else _lifted(file, made, anchor)
     )
-    certain = file.tf.remakes.is_known(made) and not _is_random(file, made)
+    certain = file.tf.same_graphs.is_known(made) and not _is_random(file, made)
     safety = Applicability.SAFE if certain else Applicability.UNSAFE
     return None if edited is None else Fix("Make the function before the loop", edited, safety)
 
@@ -126,7 +126,7 @@ def _named(file: File, made: Made, anchor: ast.stmt, name: str) -> tuple[Edit, .
 
 def _is_random(file: File, made: Made) -> bool:
     """Whether the function, or one of this module that it calls, draws random numbers."""
-    wrapped = file.tf.remakes.wrapped(made)
+    wrapped = file.tf.wrappings.wrapped(made)
     pending = [] if wrapped is None else [wrapped]
     for function in pending:
         for node in ast.walk(function):

@@ -125,3 +125,19 @@ def test_a_while_loop_has_as_many_trips_as_its_counter_takes(loop: str, trips: i
     (found,) = map(file.tf.loops.loop, file.tf.tree.all(ast.While))
 
     assert found.trips == trips
+
+
+@pytest.mark.parametrize(
+    ("source", "extent"),
+    [
+        ("for x in xs:\n    f(x)", "for x in xs:\n    f(x)"),
+        ("while f(): pass", "while f(): pass"),
+        ("a = [f(x, y) for x in xs for y in x]", "[f(x, y) for x in xs for y in x]"),
+    ],
+)
+def test_a_loop_runs_its_body_and_header(source: str, extent: str) -> None:
+    file = File("code.py", source)
+    call = next(file.tf.tree.all(ast.Call))
+    (loop, *_) = file.tf.loops.around(call)
+
+    assert ast.get_source_segment(source, file.tf.loops.extent(loop)) == extent

@@ -6,8 +6,10 @@ import inspect
 import sys
 from collections.abc import Callable
 
+import pytest
+
 from tfmemlint import File
-from tfmemlint.facts.tree import Tree, same_code, within
+from tfmemlint.facts.tree import Tree, root_name, same_code, within
 
 Look = Callable[[str], tuple[File, list[ast.expr]]]
 
@@ -135,3 +137,11 @@ def test_what_is_stored_and_what_is_read_are_not_the_same() -> None:
     assert isinstance(assignment, ast.Assign)
 
     assert not same_code(assignment.targets[0], assignment.value)
+
+
+@pytest.mark.parametrize(
+    ("code", "name"),
+    [("a", "a"), ("a.b[0].c", "a"), ("a[b]", "a"), ("f().a", ""), ("(a + b).c", ""), ("1", "")],
+)
+def test_an_attribute_or_element_has_the_name_of_what_it_is_taken_of(code: str, name: str) -> None:
+    assert root_name(ast.parse(code, mode="eval").body) == name

@@ -62,10 +62,11 @@ if TYPE_CHECKING:
     from tfmemlint.facts.pulls import PROGRESS, Pull, Pulls
     from tfmemlint.facts.py_functions import PyFunctions
     from tfmemlint.facts.rebuilds import Rebuilds, Rebuilt
-    from tfmemlint.facts.remakes import Made, Remake, Remakes
+    from tfmemlint.facts.remakes import Remake, Remakes
     from tfmemlint.facts.repeats import Repeats
     from tfmemlint.facts.retraces import Handled, Retrace, Retraces
     from tfmemlint.facts.rounds import Rounds
+    from tfmemlint.facts.same_graphs import SameGraphs
     from tfmemlint.facts.sequences import Sequences
     from tfmemlint.facts.sliceable import Sliceable
     from tfmemlint.facts.stacks import Stack, Stacks
@@ -84,6 +85,7 @@ if TYPE_CHECKING:
     from tfmemlint.facts.varying_shapes import ShapedBy, Varying, VaryingShapes
     from tfmemlint.facts.wholes import Whole, Wholes
     from tfmemlint.facts.windows import WindowLists, Windows
+    from tfmemlint.facts.wrappings import Made, Wrappings
     from tfmemlint.facts.words import PIPELINE_WORDS
 
 __all__ = [
@@ -194,7 +196,7 @@ _HOMES = {
     "Loop": "loops",
     "LoopNode": "tree",
     "Mapped": "mapped",
-    "Made": "remakes",
+    "Made": "wrappings",
     "Origin": "flow",
     "Over": "loops",
     "Pass": "passes",
@@ -543,6 +545,20 @@ class TensorFlow:
         from tfmemlint.facts.pulls import Pulls  # noqa: PLC0415
 
         return Pulls(self)
+
+    @cached_property
+    def wrappings(self) -> Wrappings:
+        """The traced functions as code makes them."""
+        from tfmemlint.facts.wrappings import Wrappings  # noqa: PLC0415
+
+        return Wrappings(self)
+
+    @cached_property
+    def same_graphs(self) -> SameGraphs:
+        """Which traced functions are the same wherever they are made."""
+        from tfmemlint.facts.same_graphs import SameGraphs  # noqa: PLC0415
+
+        return SameGraphs(self)
 
     @cached_property
     def remakes(self) -> Remakes:

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from tfmemlint.facts.bindings import How
 from tfmemlint.facts.imports import Factory
-from tfmemlint.facts.remakes import Made, is_plain
+from tfmemlint.facts.wrappings import Made, is_plain
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ class Factories:
         self._tracing = tf.tracing
         self._uses = tf.uses
         self._remakes = tf.remakes
+        self._wrappings = tf.wrappings
 
     @cached_property
     def all(self) -> Mapping[str, Factory]:
@@ -35,7 +36,7 @@ class Factories:
         """
         spoken_of = {each.within for each in self._remakes.all if each.made is not None}
         found: dict[str, Factory] = {}
-        for made in self._remakes.made:
+        for made in self._wrappings.all:
             within = self._tree.function(made)
             name = self._public(within) if isinstance(within, ast.FunctionDef) else None
             if name is None or not isinstance(within, ast.FunctionDef):
@@ -68,11 +69,11 @@ class Factories:
 
         None where it does neither, may keep it, or does not make it every time.
         """
-        remakes = self._remakes
+        wrappings = self._wrappings
         if self._tree.is_conditional(made) or self._tracing.why(made) is not None:
             return None
         ends: list[ast.expr] = []
-        for start in remakes.starts(made):
+        for start in wrappings.starts(made):
             trails = self._uses.here(start)
             if trails is None:
                 return None
@@ -81,12 +82,12 @@ class Factories:
         others = [each for each in ends if each not in returned]
         if any(self._tree.function(each) is not within for each in ends):
             return None
-        if any(remakes.is_put_away((each,)) for each in others):
+        if any(wrappings.is_put_away((each,)) for each in others):
             return None
         if returned:
             only = len(self._functions.returns(within)) == 1
             return True if only and not any(map(self._tree.is_conditional, returned)) else None
-        return False if any(map(remakes.call_with, others)) else None
+        return False if any(map(wrappings.call_with, others)) else None
 
     def _reads(self, made: Made, within: ast.FunctionDef) -> tuple[str, ...] | None:
         """The parameters of `within` in which a traced function finds its model and the like.
@@ -94,15 +95,15 @@ class Factories:
         None where it is `within` that makes them.
         """
         found: dict[str, None] = {}
-        for name in self._remakes.free(made):
-            for binding in self._bindings.reaching(name) if self._remakes.is_object(name) else ():
+        for name in self._wrappings.objects(made):
+            for binding in self._bindings.reaching(name):
                 if binding.how in (How.DEFINED, How.IMPORTED):
                     continue
                 if binding.how is How.PARAMETER:
                     if not self._tree.inside(binding.node, within.args):
                         return None
                     found[binding.name] = None
-                elif self._tree.function(binding.node) and self._remakes.is_own_object(binding):
+                elif self._tree.function(binding.node) and self._wrappings.is_own_object(binding):
                     return None
         return tuple(found)
 

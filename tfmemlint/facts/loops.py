@@ -96,6 +96,12 @@ class Loops:
             self._known[node] = self._describe(node)
         return self._known[node]
 
+    def extent(self, loop: Loop) -> ast.AST:
+        """The code a loop runs, and its header."""
+        if isinstance(loop.node, ast.comprehension):
+            return self._tree.parent(loop.node) or loop.node
+        return loop.node
+
     def invariant(self, expression: ast.expr, loop: Loop) -> bool:
         """Whether an expression reads no name that the loop binds, in its header or its body."""
         bound = self._bound_by(loop)

@@ -14,9 +14,10 @@ from functools import cached_property
 from tfmemlint.facts.bindings import Binding, How
 from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.loops import Loop
-from tfmemlint.facts.remakes import A_FEW, RUNS
+from tfmemlint.facts.remakes import A_FEW
 from tfmemlint.facts.tracing import TracedBy
 from tfmemlint.facts.tree import FunctionNode
+from tfmemlint.facts.wrappings import RUNS
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

@@ -209,6 +209,13 @@ def within(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
         pending += children(node)[::-1]
 
 
+def root_name(node: ast.AST) -> str:
+    """The name that an expression is, or is an attribute or element of; empty if there is none."""
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
 def same_code(one: ast.AST, other: ast.AST) -> bool:
     """Whether two nodes are the same but for where they stand."""
     # `ast.dump` would do, but leaves cycles behind, and spells out what differs at once.
