@@ -34,6 +34,14 @@ def calls(file: File, *methods: str) -> list[ast.Call]:
         ),
         ("x = (d.a(1)  # one\n     .b(2))\n", "x = (d.b(2)  # one\n     .a(1))\n"),
         ("x = d.a(1)\r\nx = x.b(2)  # two\r\n", "x = d.b(2)  # two\r\nx = x.a(1)\r\n"),
+        ("x = d.a(1)\n# two\n# 2\nx = x.b(2)\n", "# two\n# 2\nx = d.b(2)\nx = x.a(1)\n"),
+        (
+            "if c:\n    # one\n    x = d.a(1)\n    # two\n    x = x.b(2)\n",
+            "if c:\n    # two\n    x = d.b(2)\n    # one\n    x = x.a(1)\n",
+        ),
+        ("# both\nx = d.a(1)\nx = x.b(2)\n", "# both\nx = d.b(2)\nx = x.a(1)\n"),
+        ("x = d.a(1)\n# %% 2\n# two\nx = x.b(2)\n", "x = d.b(2)\n# %% 2\n# two\nx = x.a(1)\n"),
+        ("# one\nx = d.a(1).b(2)\n", "# one\nx = d.b(2).a(1)\n"),
     ],
 )
 def test_two_method_calls_change_places_with_their_comments(before: str, after: str) -> None:

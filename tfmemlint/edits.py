@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from tfmemlint.light_typing import TYPE_CHECKING
+from tfmemlint.source import CELL
 from tfmemlint.vocabulary import Edit, Span
 
 if TYPE_CHECKING:
@@ -67,7 +68,8 @@ def reordered(
 ) -> tuple[Edit, ...] | None:
     """Method calls taking each other's places, each with its arguments and the comment behind it.
 
-    Where each of `calls` stands comes the one at the same place of `wanted`.
+    Where each of `calls` stands comes the one at the same place of `wanted`; where each stands in a
+    statement of its own, with the comment above it.
     """
     found = [method_call(file, call) for call in calls]
     spans = [span for span in found if span is not None]
@@ -79,7 +81,39 @@ def reordered(
         spans = [span for span in longer if span is not None]
     texts = {call: file.source(span) for call, span in zip(calls, spans, strict=True)}
     places = zip(calls, spans, wanted, strict=True)
-    return tuple(Edit(span, texts[new]) for call, span, new in places if new is not call)
+    moved = tuple(Edit(span, texts[new]) for call, span, new in places if new is not call)
+    return (*moved, *_comments_reordered(file, calls, wanted))
+
+
+def _comments_reordered(
+    file: File, calls: Sequence[ast.Call], wanted: Sequence[ast.Call]
+) -> tuple[Edit, ...]:
+    """The comments above the statements of calls that take each other's places.
+
+    One above the first of them may be about all, and stays if no other comes there.
+    """
+    above: dict[ast.Call, Span] = {}
+    for call in calls:
+        statement = file.tf.tree.statement(call)
+        start = file.lines.start(file.span(statement).start)
+        cell = max((each for each in file.cells if each <= start), default=0)
+        above[call] = Span(max(_commented(file, start), cell), start)
+    statements = [file.tf.tree.statement(call) for call in calls]
+    margins = {margin(file, each) for each in statements}
+    texts = {call: file.source(span) for call, span in above.items()}
+    lines = (line.lstrip() for text in texts.values() for line in text.splitlines())
+    marked = any(line.startswith(CELL) for line in lines)
+    if len(set(statements)) < len(calls) or len(margins) > 1 or marked:
+        return ()
+    top = calls[0]
+    if not texts[wanted[0]]:
+        texts[wanted[0]], texts[top] = texts[top], ""
+    places = zip(calls, wanted, strict=True)
+    return tuple(
+        Edit(above[call], texts[new])
+        for call, new in places
+        if texts[new] != file.source(above[call])
+    )
 
 
 def reduced(
