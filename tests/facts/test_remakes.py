@@ -55,6 +55,7 @@ def test_what_repeats_a_function_is_found(source: str, maker: str) -> None:
         "def g(f, x):\n    return tf.function(f)(x)",
         "def g(x):\n    h = tf.function(f)\n    for _ in y:\n        h(x)",
         "def g(x):\n    h = tf.function(f)\n    h(x)\n    h(x)",
+        "def g(x):\n    _ = tf.function(f)(x)",
     ],
 )
 def test_a_function_for_each_thing_or_for_all_is_made_once(source: str) -> None:

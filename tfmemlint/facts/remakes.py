@@ -115,6 +115,8 @@ class Remakes:
         at_once = used.func is maker or (only and not self._loops.around(used))
         if callers or not at_once or not self._takes(within, used) or self._is_given(made):
             return None
+        if self._is_unread(used):
+            return None
         return Remake(made, maker, used, None, within)
 
     def _many(self, node: ast.AST, used: ast.AST) -> Loop | None:
@@ -133,6 +135,12 @@ class Remakes:
             if trips > A_FEW:
                 return loop
         return None
+
+    def _is_unread(self, used: ast.Call) -> bool:
+        """Whether what a call gives is put into `_`: it is made once, for what it sets up."""
+        assigned = self._tree.parent(used)
+        names = assigned.targets if isinstance(assigned, ast.Assign) else []
+        return bool(names) and all(isinstance(each, ast.Name) and each.id == "_" for each in names)
 
     def _is_given(self, made: Made | None) -> bool:
         """Whether callers say which function is traced: it may be another one each time."""
