@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tfmemlint.facts.caches import Cached, Caches
     from tfmemlint.facts.captures import Capture, Captures
     from tfmemlint.facts.consumers import Consumers, End, Into
+    from tfmemlint.facts.counters import Counters
     from tfmemlint.facts.custom_gradients import CustomGradients
     from tfmemlint.facts.datasets import (
         BATCHING,
@@ -55,7 +56,9 @@ if TYPE_CHECKING:
     from tfmemlint.facts.makers import argument
     from tfmemlint.facts.mapped import Mapped, Mappings
     from tfmemlint.facts.names import Names
+    from tfmemlint.facts.novelty import Novelty
     from tfmemlint.facts.ops import Ops
+    from tfmemlint.facts.paddings import Paddings
     from tfmemlint.facts.passes import Pass, Passes
     from tfmemlint.facts.predictions import Predictions
     from tfmemlint.facts.processors import Processors
@@ -533,6 +536,13 @@ class TensorFlow:
         return Escapes(self)
 
     @cached_property
+    def counters(self) -> Counters:
+        """How many rounds loops make by what they count."""
+        from tfmemlint.facts.counters import Counters  # noqa: PLC0415
+
+        return Counters(self)
+
+    @cached_property
     def kept(self) -> KeptTensors:
         """The lists that keep tensors of eager loops."""
         from tfmemlint.facts.kept import KeptTensors  # noqa: PLC0415
@@ -622,6 +632,20 @@ class TensorFlow:
         from tfmemlint.facts.sequences import Sequences  # noqa: PLC0415
 
         return Sequences(self)
+
+    @cached_property
+    def novelty(self) -> Novelty:
+        """What rounds and requests have code see for the first time."""
+        from tfmemlint.facts.novelty import Novelty  # noqa: PLC0415
+
+        return Novelty(self)
+
+    @cached_property
+    def paddings(self) -> Paddings:
+        """Which batches are as long as the longest of their examples."""
+        from tfmemlint.facts.paddings import Paddings  # noqa: PLC0415
+
+        return Paddings(self)
 
     @cached_property
     def varying_shapes(self) -> VaryingShapes:

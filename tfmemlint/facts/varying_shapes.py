@@ -11,7 +11,6 @@ from enum import Enum
 from functools import cached_property
 
 from tfmemlint.facts.bindings import Binding, How
-from tfmemlint.facts.datasets import Chain, From
 from tfmemlint.facts.functions import TF_FUNCTION
 from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.loops import Loop
@@ -56,25 +55,6 @@ _JOINS = frozenset(
 )
 _PICKS = frozenset({"numpy.argwhere", "numpy.flatnonzero", "tensorflow.boolean_mask"})
 _WHERE = frozenset({"numpy.where", "tensorflow.where"})
-_SERVES = frozenset({"get", "post", "put", "route"})
-_PASSES_BATCHES = frozenset({"cache", "prefetch", "repeat", "shuffle", "skip", "take"})
-_SIGNATURES = ("output_shapes", "output_signature")
-_FIXES = (
-    "tensorflow.ensure_shape",
-    "tensorflow.image.random_crop",
-    "tensorflow.image.resize",
-    "tensorflow.io.FixedLenFeature",
-    "tensorflow.pad",
-)
-"""What examples are given one size with, unless something else in their making leaves it open."""
-_LEAVES_OPEN = (
-    "tensorflow.io.FixedLenSequenceFeature",
-    "tensorflow.io.RaggedFeature",
-    "tensorflow.io.VarLenFeature",
-    "tensorflow.io.decode_raw",
-    "tensorflow.io.parse_tensor",
-    "tensorflow.sparse.to_dense",
-)
 _WANT_SIZE = frozenset({"keras.backend.int_shape", "len", "tensorflow.unstack"})
 """Functions that need to know the size of what they are given first, if of nothing else."""
 _RAGGED = ("tensorflow.RaggedTensor.from_", "tensorflow.ragged.constant", "tensorflow.ragged.stack")
@@ -116,6 +96,8 @@ class VaryingShapes:
         self._names = tf.names
         self._functions = tf.functions
         self._datasets = tf.datasets
+        self._paddings = tf.paddings
+        self._novelty = tf.novelty
         self._values = tf.values
         self._loops = tf.loops
         self._tracing = tf.tracing
@@ -282,7 +264,7 @@ class VaryingShapes:
             if self._is_ragged(loop.iterable, hops - 1):
                 return _Found(loop.iterable, ShapedBy.SEQUENCE, loop)
             chains = self._datasets.of(loop.iterable)
-            if chains and all(self._is_padded(each, binding.path) for each in chains):
+            if chains and all(self._paddings.is_padded(each, binding.path) for each in chains):
                 return _Found(loop.iterable, ShapedBy.PADDING, loop)
         return None
 
@@ -340,102 +322,16 @@ class VaryingShapes:
         made = self._names.qualified(value.func) if isinstance(value, ast.Call) else None
         return made is not None and made.startswith(_RAGGED)
 
-    def _is_padded(self, chain: Chain, path: tuple[int, ...]) -> bool:
-        """Whether the batches of a pipeline are as long as the longest example of each."""
-        batched = [i for i, each in enumerate(chain.methods) if each == "padded_batch"]
-        place = batched[-1] if batched else -1
-        if place < 0 or not _PASSES_BATCHES.issuperset(chain.methods[place + 1 :]):
-            return False
-        taken = (each.argument("count") for each in chain.steps[place:] if each.method == "take")
-        counts = [self._values.number(each) for each in taken]
-        if any(count is not None and 0 <= count <= A_FEW for count in counts):
-            return False
-        if chain.source.kind is From.SLICES and "map" not in chain.methods[:place]:
-            return False  # rows of an array are all of a size
-        shapes = chain.steps[place].argument("padded_shapes")
-        if isinstance(shapes, ast.Tuple) and path and path[-1] < len(shapes.elts):
-            several = all(isinstance(each, (ast.List, ast.Tuple)) for each in shapes.elts)
-            shapes = shapes.elts[path[-1]] if several else shapes
-        if shapes is None:
-            return not self._is_fixed(chain, place)
-        return any(map(_is_open, ast.walk(shapes)))
-
-    def _is_fixed(self, chain: Chain, place: int) -> bool:
-        """Whether examples are of one size: by a generator's signature, a feature, a crop."""
-        maps = [each for each in chain.steps[:place] if each.method == "map"]
-        made = chain.source.node
-        if chain.source.kind is From.GENERATOR and isinstance(made, ast.Call) and not maps:
-            named = (each.value for each in made.keywords if each.arg in _SIGNATURES)
-            signature = next(named, None)
-            return signature is not None and not any(map(_is_open, ast.walk(signature)))
-        fixes = False
-        for step in maps:
-            given = step.argument("map_func")
-            function = self._functions.function(given) if given is not None else None
-            for each in self._functions.body(function) if function is not None else ():
-                if isinstance(each, ast.Attribute):
-                    name = self._names.qualified(each) or ""
-                    if name.startswith(_LEAVES_OPEN):
-                        return False
-                    fixes = fixes or name.startswith(_FIXES) or each.attr == "set_shape"
-        return fixes
-
     def _changing(self, part: ast.expr, by: ShapedBy, at: ast.AST) -> _Found | None:
         """The innermost loop of many rounds in which an expression is about something else."""
         for loop in self._around(at):
-            if self._changes(part, loop, _MAX_HOPS):
+            if self._novelty.is_new(part, loop):
                 return _Found(part, by, loop)
-        return _Found(part, by, None) if self._is_asked_for(part, at) else None
-
-    def _is_asked_for(self, part: ast.expr, at: ast.AST) -> bool:
-        """Whether code runs for every request, `@app.post("/")`, and reads what it has of it."""
-        function = self._tree.function(at)
-        decorators: list[ast.expr] = getattr(function, "decorator_list", [])
-        methods = (each.func for each in decorators if isinstance(each, ast.Call))
-        serves = any(isinstance(each, ast.Attribute) and each.attr in _SERVES for each in methods)
-        names = (each for each in ast.walk(part) if isinstance(each, ast.Name))
-        return serves and any(self._bindings.home(each.id, each) is function for each in names)
-
-    def _changes(self, part: ast.expr, loop: Loop, hops: int) -> bool:
-        """Whether an expression reads what the loop goes over, or what each round fetches anew."""
-        nodes = list(ast.walk(part))
-        if any(isinstance(each, ast.Call) and _fetches(each) for each in nodes):
-            return True
-        names = (each for each in nodes if isinstance(each, ast.Name))
-        bound = [each for name in names for each in self._bindings.reaching(name)]
-        return any(
-            self._is_new(each, loop, hops)
-            for each in bound
-            if self._tree.inside(each.node, loop.node)
-        )
-
-    def _is_new(self, binding: Binding, loop: Loop, hops: int) -> bool:
-        if binding.how is How.LOOPED and not isinstance(loop.node, ast.While):
-            return self._tree.inside(binding.node, loop.node.target)
-        value = binding.value if binding.how is How.ASSIGNED and hops else None
-        return binding.how is How.AUGMENTED or (
-            value is not None and self._changes(value, loop, hops - 1)
-        )
+        return _Found(part, by, None) if self._novelty.is_of_request(part, at) else None
 
     def _around(self, at: ast.AST) -> list[Loop]:
         around = self._loops.around(at)
         return [each for each in around if each.trips is None or each.trips > A_FEW]
-
-
-def _fetches(call: ast.Call) -> bool:
-    """`input()`, `requests.get()`: something else each time, whatever it is asked of."""
-    if isinstance(call.func, ast.Attribute):
-        return call.func.attr in ("get", "popleft", "readline", "recv") and not call.keywords
-    return isinstance(call.func, ast.Name) and call.func.id in ("input", "next")
-
-
-def _is_open(size: ast.AST) -> bool:
-    """Whether a size is left to the longest example: `None`, -1, the sizes the dataset has."""
-    if isinstance(size, ast.UnaryOp):
-        return isinstance(size.op, ast.USub)
-    if isinstance(size, ast.Attribute):
-        return size.attr in ("get_output_shapes", "output_shapes")
-    return isinstance(size, ast.Constant) and size.value is None
 
 
 def _place(call: ast.Call) -> tuple[int, int]:
