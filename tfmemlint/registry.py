@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from importlib import import_module
 
 from tfmemlint import facts
@@ -125,6 +126,7 @@ def _spelt_out(module: str, path: str) -> Outline | None:
     except (AttributeError, KeyError, ValueError):
         return None
 
+    @cache
     def load() -> Rule:
         rule: Rule = import_module(module).RULE
         return rule
