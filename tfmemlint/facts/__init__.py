@@ -18,17 +18,11 @@ if TYPE_CHECKING:
     from tfmemlint.facts.bindings import Binding, Bindings, How
     from tfmemlint.facts.caches import Cached, Caches
     from tfmemlint.facts.captures import Capture, Captures
+    from tfmemlint.facts.chains import BATCHING, Chain, From, Source, Step
     from tfmemlint.facts.consumers import Consumers, End, Into
     from tfmemlint.facts.counters import Counters
     from tfmemlint.facts.custom_gradients import CustomGradients
-    from tfmemlint.facts.datasets import (
-        BATCHING,
-        Chain,
-        Datasets,
-        From,
-        Source,
-        Step,
-    )
+    from tfmemlint.facts.datasets import Datasets
     from tfmemlint.facts.dtypes import Dtypes
     from tfmemlint.facts.eager import EagerMode, EagerSwitch
     from tfmemlint.facts.elements import Elements, Passage
@@ -161,7 +155,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "BATCHING": "datasets",
+    "BATCHING": "chains",
     "LIKES_STRAIGHT_CODE": "unrolling",
     "PIPELINE_WORDS": "words",
     "PROGRESS": "pulls",
@@ -172,7 +166,7 @@ _HOMES = {
     "Binding": "bindings",
     "Cached": "caches",
     "Capture": "captures",
-    "Chain": "datasets",
+    "Chain": "chains",
     "EagerSwitch": "eager",
     "End": "consumers",
     "Escape": "escapes",
@@ -180,7 +174,7 @@ _HOMES = {
     "Filling": "fillings",
     "Factory": "imports",
     "Frame": "flow",
-    "From": "datasets",
+    "From": "chains",
     "FullBatch": "full_batches",
     "FunctionNode": "tree",
     "Gathered": "loading",
@@ -211,9 +205,9 @@ _HOMES = {
     "Rebuilt": "rebuilds",
     "ShapedBy": "varying_shapes",
     "Sort": "kept",
-    "Source": "datasets",
+    "Source": "chains",
     "Stack": "stacks",
-    "Step": "datasets",
+    "Step": "chains",
     "Tape": "tapes",
     "Traced": "tracing",
     "TracedBy": "tracing",

@@ -7,7 +7,7 @@ from enum import Enum
 
 from tfmemlint.facts import makers
 from tfmemlint.facts.bindings import How
-from tfmemlint.facts.datasets import BATCHING
+from tfmemlint.facts.chains import BATCHING
 from tfmemlint.facts.flow import Frame, Origin
 from tfmemlint.facts.iterables import called
 from tfmemlint.facts.loops import Over

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from itertools import takewhile
 
-from tfmemlint.facts.datasets import BATCHING, Chain
+from tfmemlint.facts.chains import BATCHING, Chain
 from tfmemlint.facts.elements import Passage
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from enum import Enum
 from functools import cached_property
 
-from tfmemlint.facts.datasets import METHODS, SOURCES, Chain, From
+from tfmemlint.facts.chains import METHODS, SOURCES, Chain, From
 from tfmemlint.facts.makers import WRAPS_ITERABLE
 from tfmemlint.facts.tree import FunctionNode, LoopNode, within
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple

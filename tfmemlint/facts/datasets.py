@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from enum import Enum
 from functools import cached_property
 from itertools import pairwise
 
 from tfmemlint.facts.bindings import How, element
+from tfmemlint.facts.chains import (
+    METHODS,
+    ONLY_TF_DATA,
+    ONLY_TF_DATA_KEYWORDS,
+    REGROUPING,
+    SOURCES,
+    Chain,
+    From,
+    Source,
+    Step,
+)
 from tfmemlint.facts.flow import Frame, Origin
 from tfmemlint.facts.tree import FunctionNode
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
+from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
@@ -19,191 +29,6 @@ if TYPE_CHECKING:
 _MAX_ALTERNATIVES = 8
 """Ways through `if` branches and callers that are kept apart for one pipeline."""
 _MAX_DEPTH = 30
-
-METHODS: dict[str, tuple[str, ...]] = {
-    "apply": ("transformation_func",),
-    "assert_cardinality": ("expected_cardinality",),
-    "batch": ("batch_size", "drop_remainder", "num_parallel_calls", "deterministic"),
-    "bucket_by_sequence_length": (
-        "element_length_func",
-        "bucket_boundaries",
-        "bucket_batch_sizes",
-    ),
-    "cache": ("filename",),
-    "concatenate": ("dataset",),
-    "enumerate": ("start",),
-    "filter": ("predicate",),
-    "flat_map": ("map_func",),
-    "group_by_window": ("key_func", "reduce_func", "window_size", "window_size_func"),
-    "ignore_errors": ("log_warning",),
-    "interleave": ("map_func", "cycle_length", "block_length", "num_parallel_calls"),
-    "map": ("map_func", "num_parallel_calls", "deterministic"),
-    "padded_batch": ("batch_size", "padded_shapes", "padding_values", "drop_remainder"),
-    "prefetch": ("buffer_size",),
-    "ragged_batch": ("batch_size", "drop_remainder", "row_splits_dtype"),
-    "rebatch": ("batch_size", "drop_remainder"),
-    "repeat": ("count",),
-    "scan": ("initial_state", "scan_func"),
-    "shard": ("num_shards", "index"),
-    "shuffle": ("buffer_size", "seed", "reshuffle_each_iteration"),
-    "skip": ("count",),
-    "snapshot": ("path",),
-    "sparse_batch": ("batch_size", "row_shape"),
-    "take": ("count",),
-    "take_while": ("predicate",),
-    "unbatch": (),
-    "unique": (),
-    "window": ("size", "shift", "stride", "drop_remainder"),
-    "with_options": ("options",),
-}
-"""The methods that make a dataset of a dataset, with their parameters in order."""
-
-BATCHING = frozenset({"batch", "padded_batch", "ragged_batch"})
-"""The methods that make one element of several examples."""
-REGROUPING = BATCHING | {"flat_map", "interleave", "rebatch", "unbatch", "window"}
-
-_HOLDS = frozenset({"cache", "shuffle"})
-
-_ONLY_TF_DATA = frozenset(
-    {
-        "assert_cardinality",
-        "bucket_by_sequence_length",
-        "flat_map",
-        "group_by_window",
-        "ignore_errors",
-        "interleave",
-        "padded_batch",
-        "prefetch",
-        "ragged_batch",
-        "take_while",
-        "unbatch",
-        "with_options",
-    }
-)
-_ONLY_TF_DATA_KEYWORDS = frozenset(
-    {
-        "cycle_length",
-        "deterministic",
-        "drop_remainder",
-        "map_func",
-        "num_parallel_calls",
-        "padded_shapes",
-        "reshuffle_each_iteration",
-    }
-)
-"""What only tf.data has: evidence where a chain's beginning is out of sight."""
-
-
-class From(Enum):
-    """What a pipeline begins with."""
-
-    SLICES = "tensor slices"
-    TENSORS = "tensors"
-    GENERATOR = "a generator"
-    FILES = "file names"
-    RECORDS = "records"
-    RANGE = "a range"
-    DIRECTORY = "a directory"
-    CATALOGUE = "a ready-made data set"
-    MIXED = "several datasets"
-    UNSEEN = "out of sight"
-
-
-SOURCES = {
-    "tensorflow.data.Dataset.from_tensor_slices": From.SLICES,
-    "tensorflow.data.Dataset.from_tensors": From.TENSORS,
-    "tensorflow.data.Dataset.from_generator": From.GENERATOR,
-    "tensorflow.data.Dataset.list_files": From.FILES,
-    "tensorflow.data.Dataset.range": From.RANGE,
-    "tensorflow.data.Dataset.counter": From.RANGE,
-    "tensorflow.data.Dataset.random": From.RANGE,
-    "tensorflow.data.Dataset.load": From.RECORDS,
-    "tensorflow.data.Dataset.zip": From.MIXED,
-    "tensorflow.data.Dataset.sample_from_datasets": From.MIXED,
-    "tensorflow.data.Dataset.choose_from_datasets": From.MIXED,
-    "tensorflow.data.experimental.sample_from_datasets": From.MIXED,
-    "tensorflow.data.experimental.choose_from_datasets": From.MIXED,
-    "tensorflow.data.experimental.make_csv_dataset": From.DIRECTORY,
-    "tensorflow.data.experimental.load": From.RECORDS,
-    "tensorflow.data.TFRecordDataset": From.RECORDS,
-    "tensorflow.data.TextLineDataset": From.RECORDS,
-    "tensorflow.data.FixedLengthRecordDataset": From.RECORDS,
-    "keras.utils.image_dataset_from_directory": From.DIRECTORY,
-    "keras.utils.text_dataset_from_directory": From.DIRECTORY,
-    "keras.utils.audio_dataset_from_directory": From.DIRECTORY,
-    "keras.utils.timeseries_dataset_from_array": From.DIRECTORY,
-    "tensorflow_datasets.load": From.CATALOGUE,
-}
-"""The functions that begin a pipeline; `From.DIRECTORY` gives batches unless told otherwise."""
-
-
-class Source(NamedTuple):
-    """The beginning of a pipeline."""
-
-    kind: From
-    node: ast.expr | None
-    """The call or name it begins with."""
-    parts: tuple[Chain, ...] = ()
-    """The datasets that are zipped or mixed."""
-    declared: bool = False
-    """Whether an annotation says that this is a dataset."""
-
-
-class Step(NamedTuple):
-    """One dataset method call in a pipeline."""
-
-    method: str
-    call: ast.Call
-    frame: Frame | None = None
-    """The call through which this step's function was entered, if any."""
-
-    def argument(self, name: str) -> ast.expr | None:
-        """What the step passes for a parameter, by keyword or place."""
-        for keyword in self.call.keywords:
-            if keyword.arg == name:
-                return keyword.value
-        parameters = METHODS.get(self.method, ())
-        place = parameters.index(name) if name in parameters else len(self.call.args)
-        if any(isinstance(each, ast.Starred) for each in self.call.args[: place + 1]):
-            return None
-        return self.call.args[place] if place < len(self.call.args) else None
-
-    @property
-    def caches_in_memory(self) -> bool:
-        """Whether this is a `cache` that is given no file."""
-        name = self.argument("filename")
-        unnamed = not self.call.args and not self.call.keywords
-        is_empty = isinstance(name, ast.Constant) and name.value == ""
-        return self.method == "cache" and (unnamed or is_empty)
-
-
-class Chain(NamedTuple):
-    """One way through a pipeline: where it begins, and its steps in order."""
-
-    source: Source
-    steps: tuple[Step, ...] = ()
-
-    @property
-    def methods(self) -> tuple[str, ...]:
-        """The names of the steps."""
-        return tuple(step.method for step in self.steps)
-
-    def sharing(self, cache: int, passing: frozenset[str]) -> int | None:
-        """The last step that holds elements of a `cache` at a place, or that place itself.
-
-        Behind nothing but steps of the methods `passing`; None if more may be held further on.
-        """
-        last = place = cache
-        while place + 1 < len(self.steps) and self.steps[place + 1].method in passing | _HOLDS:
-            place += 1
-            last = place if self.steps[place].method in _HOLDS else last
-        return None if _HOLDS.intersection(self.methods[last + 1 :]) else last
-
-    @property
-    def is_certain(self) -> bool:
-        """Whether this is a tf.data pipeline beyond doubt, by its beginning or by its steps."""
-        in_sight = self.source.kind is not From.UNSEEN or self.source.declared
-        return in_sight or any(map(_only_tf_data, self.steps))
 
 
 class Datasets:
@@ -221,10 +46,10 @@ class Datasets:
     @cached_property
     def any_certain(self) -> bool:
         """Whether any pipeline of the file can be certain: where none is, none need be followed."""
-        if not self._names.attributes.isdisjoint({*_ONLY_TF_DATA, "as_dataset"}):
+        if not self._names.attributes.isdisjoint({*ONLY_TF_DATA, "as_dataset"}):
             return True
         if not self._names.attributes.isdisjoint(METHODS) and any(
-            each.arg in _ONLY_TF_DATA_KEYWORDS for each in self._tree.all(ast.keyword)
+            each.arg in ONLY_TF_DATA_KEYWORDS for each in self._tree.all(ast.keyword)
         ):
             return True
         if self._names.mentions(_SOURCE_NAMES):
@@ -245,13 +70,13 @@ class Datasets:
                 found += self.of(call)
         certain = [chain for chain in dict.fromkeys(found) if chain.is_certain]
         continued = {
-            (beginning, _calls(chain)[:length])
+            (beginning, chain.calls[:length])
             for chain in certain
             for length in range(len(chain.steps))
             for beginning in (None, chain.source.node)
         }
         return tuple(
-            chain for chain in certain if (_beginning(chain), _calls(chain)) not in continued
+            chain for chain in certain if (_beginning(chain), chain.calls) not in continued
         )
 
     def of(self, expression: ast.expr, frame: Frame | None = None) -> tuple[Chain, ...]:
@@ -391,7 +216,7 @@ class Datasets:
         self, node: ast.Call, callee: ast.Attribute, frame: Frame | None
     ) -> Iterator[Chain]:
         step = Step(callee.attr, node, frame)
-        if step.method not in METHODS or not _fits(step):
+        if not step.fits:
             if callee.attr == "as_dataset" and isinstance(callee.value, ast.Call):
                 maker = self._names.qualified(callee.value.func) or ""
                 if maker.startswith("tensorflow_datasets."):
@@ -504,10 +329,6 @@ _OUT_OF_SIGHT = frozenset({How.PARAMETER, How.IMPORTED, How.LOOPED})
 _LIBRARIES = ("tensorflow.", "keras.", "numpy.", "pandas.", "jax.", "torch.")
 
 
-def _calls(chain: Chain) -> tuple[ast.Call, ...]:
-    return tuple(step.call for step in chain.steps)
-
-
 def _beginning(chain: Chain) -> ast.expr | None:
     """What a chain begins with; None where another one may go on from it that knows better."""
     return None if chain.source.kind is From.UNSEEN else chain.source.node
@@ -516,7 +337,7 @@ def _beginning(chain: Chain) -> ast.expr | None:
 def _from_source(chain: Chain, end: int | None = None) -> tuple[ast.expr, ...]:
     """What a chain begins with, if in sight, and the calls of its steps up to a place."""
     source = () if chain.source.node is None else (chain.source.node,)
-    return (*source, *_calls(chain)[:end])
+    return (*source, *chain.calls[:end])
 
 
 def _is_whole(origin: Origin) -> bool:
@@ -534,18 +355,3 @@ def _assigned(statement: ast.stmt) -> tuple[str, ast.expr | None]:
 
 def _is_spelled(node: ast.AST, spelling: str) -> bool:
     return isinstance(node, ast.Attribute) and ast.unparse(node) == spelling
-
-
-def _only_tf_data(step: Step) -> bool:
-    return step.method in _ONLY_TF_DATA or any(
-        keyword.arg in _ONLY_TF_DATA_KEYWORDS for keyword in step.call.keywords
-    )
-
-
-def _fits(step: Step) -> bool:
-    """Whether a call could be the dataset method of its name, by its keywords and their number."""
-    parameters = (*METHODS[step.method], "name", "synchronous", "deterministic")
-    keywords = {each.arg for each in step.call.keywords if each.arg is not None}
-    return keywords.issubset({*parameters, "block_length"}) and len(step.call.args) <= len(
-        METHODS[step.method]
-    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tfmemlint.facts.datasets import BATCHING, Chain, From, Step
+from tfmemlint.facts.chains import BATCHING, Chain, From, Step
 from tfmemlint.facts.held import (
     UNKNOWN,
     Held,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from enum import Enum
 
-from tfmemlint.facts.datasets import BATCHING, Chain, From, Source
+from tfmemlint.facts.chains import BATCHING, Chain, From, Source
 from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.makers import argument
 from tfmemlint.facts.mapped import Mapped

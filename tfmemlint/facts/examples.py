@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from tfmemlint.facts.chains import Chain, From
 from tfmemlint.facts.consumers import End, Into
-from tfmemlint.facts.datasets import Chain, From
 from tfmemlint.facts.kinds import Extent, Kind
 from tfmemlint.facts.makers import argument
 from tfmemlint.light_typing import TYPE_CHECKING

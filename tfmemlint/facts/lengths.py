@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tfmemlint.facts.datasets import Chain, From, Source
+from tfmemlint.facts.chains import Chain, From, Source
 from tfmemlint.facts.flow import Frame
 from tfmemlint.facts.makers import CATALOGUE, argument
 from tfmemlint.light_typing import TYPE_CHECKING

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
-from tfmemlint.facts.datasets import METHODS, Chain, From
+from tfmemlint.facts.chains import METHODS, Chain, From
 from tfmemlint.facts.loops import Loop, Over
 from tfmemlint.facts.tree import LOOPS
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
