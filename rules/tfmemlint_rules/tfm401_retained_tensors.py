@@ -70,6 +70,9 @@ def _is_short(file: File, kept: Kept) -> bool:
     few, loop, tf = FEW[kept.sort], kept.loop, file.tf
     if loop.over in FEW_OR_UNKNOWN or _is_seldom(file, kept):
         return True
+    left = tf.counters.left_after(loop)
+    if left is not None and left <= few:
+        return True
     if loop.trips is not None and loop.over is not Over.DATASET:
         return loop.trips <= few
     chains = tf.datasets.of(loop.iterable) if loop.iterable is not None else ()
@@ -78,13 +81,18 @@ def _is_short(file: File, kept: Kept) -> bool:
 
 
 def _is_seldom(file: File, kept: Kept) -> bool:
-    """Whether only every so many trips add to the list: `if step % 100 == 0`."""
-    for above in file.tf.tree.ancestors(kept.growth.node):
+    """Whether only every so many trips add to the list, or the first: `if step % 100 == 0`."""
+    below: ast.AST = kept.growth.node
+    for above in file.tf.tree.ancestors(below):
         if above is kept.loop.node:
             break
-        tested = ast.walk(above.test) if isinstance(above, ast.If) else ()
-        if any(isinstance(each, ast.Mod) for each in tested):
-            return True
+        if isinstance(above, ast.If):
+            if any(isinstance(each, ast.Mod) for each in ast.walk(above.test)):
+                return True
+            holds = file.tf.counters.holds_for(above.test, kept.loop)
+            if below in above.body and holds is not None and holds <= FEW[kept.sort]:
+                return True
+        below = above
     return False
 
 

@@ -168,3 +168,36 @@ def test_loops_over_data_are_told_from_others(code: str, of_data: bool, of_part:
 
     assert file.tf.kept.is_of_data(found) == of_data
     assert file.tf.kept.is_of_part(found) == of_part
+
+
+@pytest.mark.parametrize(
+    ("code", "is_of_data"),
+    [
+        ("for x in data:\n    xs.append(train(x))", True),
+        ("for i in range(n):\n    xs.append(train(rows[i]))", True),
+        ("for i in range(n):\n    x = sampler.draw()\n    xs.append(train(x))", True),
+        ("for i in range(n):\n    xs.append(train(next(batches)))", True),
+        ("for i in range(n):\n    xs.append(train(batch))", False),
+        ("for i in range(n):\n    xs.append(traced(batch))", False),
+        (
+            "for x in data:\n    ys = []\n    for i in range(n):\n"
+            "        ys.append(train(next(batches)))",
+            False,
+        ),
+        ("for net in nets:\n    step(net.variables)\n    xs.append(traced(x))", False),
+        ("for net in nets:\n    step(net(x))\n    xs.append(traced(x))", False),
+    ],
+)
+def test_steps_take_other_data_each_time(code: str, is_of_data: bool) -> None:
+    train = "def train(x):\n    loss, _, _ = step(x)\n    return loss\n"
+    file = File("code.py", BEGINNING + train + code)
+    (found,) = file.tf.kept.all
+
+    assert file.tf.kept.is_of_data(found) is is_of_data
+
+
+def test_what_a_decorator_makes_of_a_tensor_is_not_known() -> None:
+    code = "@{}\ndef mean(x):\n    return tf.reduce_mean(x)\nfor x in data:\n    xs.append(mean(x))"
+
+    assert len(kept(code.format("tf.function(jit_compile=True)"))) == 1
+    assert kept(code.format("timed")) == []

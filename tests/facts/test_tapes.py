@@ -28,6 +28,7 @@ def opened(code: str, beginning: str = BEGINNING) -> tuple[File, Tape]:
         "    g = tape.gradient(y, x)",
         "    tape.watch(x)\ng = tape.gradient(y, x)\ndel tape",
         "g = tape.gradient(y, x)\nprint(tape.watched_variables())",
+        "    g = tape.gradient(y, x)\nprint(tape.watched_variables())",
     ],
 )
 def test_a_tape_is_asked_once(code: str) -> None:
@@ -49,6 +50,7 @@ def test_a_tape_is_asked_once(code: str) -> None:
         "return tape.gradient(y, x), tape",
         "    g = tape.gradient(y, x)\n    tape.watch(g)",
         "    with tape.stop_recording():\n        g = tape.gradient(y, x)",
+        "    g = tape.gradient(y, x)\n    z = y * x\nprint(tape.watched_variables())",
         "    tape.reset()\ng = tape.gradient(y, x)",
     ],
 )

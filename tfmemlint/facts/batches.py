@@ -130,6 +130,8 @@ class Batches:
             return Rows.BATCH if self._iterables.gives_data(loop.iterable) else None
         for chain in self._datasets.of(loop.iterable):
             sizes = [each.argument("batch_size") for each in chain.steps if each.method in BATCHING]
+            if isinstance(chain.source.node, ast.Call) and not sizes:  # of Keras's, from files
+                sizes = [makers.argument(chain.source.node, None, "batch_size")]
             size = self._values.number(sizes[-1]) if sizes else None
             if size is not None and size > LARGE:
                 return None

@@ -11,6 +11,8 @@ from tfmemlint.facts.bindings import Binding, How, element
 from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.loops import Growth, Loop, Over
 from tfmemlint.facts.makers import argument
+from tfmemlint.facts.tree import within
+from tfmemlint.facts.wrappings import is_plain
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -19,6 +21,11 @@ if TYPE_CHECKING:
 _MAX_DEPTH = 20
 _SHORTENS = frozenset({"clear", "pop", "popleft", "remove"})
 _ADDS = frozenset({"append", "extend", "insert"})
+_OF_MODELS = frozenset(
+    {"apply_gradients", "minimize", "trainable_variables", "trainable_weights", "variables"}
+)
+_OF_TAPES = frozenset({"batch_jacobian", "gradient", "jacobian", "numpy"})
+_RANGES = frozenset({Over.OFFSETS, Over.RANGE})
 _OF_ROWS = frozenset({Over.ARRAY, Over.OFFSETS})
 _REDUCES = ("tensorflow.reduce_", "tensorflow.math.reduce_", "keras.ops.mean", "keras.ops.sum")
 
@@ -90,7 +97,51 @@ class KeptTensors:
 
         A batch of a dataset, where no graph can have such a list, or something to train on.
         """
-        return kept.loop.over is Over.DATASET or self._trains(kept.loop.node)
+        loop = kept.loop
+        if loop.over is Over.DATASET:
+            return True
+        return self._trains(loop.node) and not self._is_of_models(loop) and self._is_of_steps(kept)
+
+    def _is_of_models(self, loop: Loop) -> bool:
+        """Whether a loop goes over what is trained: `for model in models`."""
+        for each in within(loop.node.body) if not isinstance(loop.node, ast.comprehension) else ():
+            if isinstance(each, ast.Name) and each.id in loop.targets:
+                above = self._tree.parent(each)
+                trained = isinstance(above, ast.Attribute) and above.attr in _OF_MODELS
+                if trained or (isinstance(above, ast.Call) and above.func is each):
+                    return True
+        return False
+
+    def _is_of_steps(self, kept: Kept) -> bool:
+        """Whether a loop that may have few trips takes other data in each, as steps do.
+
+        Several updates with one batch, as critics and policies have them, are few.
+        """
+        loop = kept.loop
+        if loop.over not in _RANGES or loop.trips is not None:
+            return True
+        begun = self._loops.around(kept.growth.start.node)
+        if begun and begun[0].over is not Over.EPOCHS:
+            return False
+        nodes = within(loop.node.body) if not isinstance(loop.node, ast.comprehension) else ()
+        return any(self._draws(each, loop) for each in nodes)
+
+    def _draws(self, node: ast.AST, loop: Loop) -> bool:
+        """Whether code takes part of the data: `x[i]`, `next(batches)`, `x = sampler.take(8)`."""
+        if isinstance(node, ast.Subscript):
+            return not self._loops.invariant(node.slice, loop)
+        if not isinstance(node, ast.Call):
+            return False
+        name = self._names.qualified(node.func)
+        if name is not None:
+            return ".random." in name or name.startswith("random.")
+        if isinstance(node.func, ast.Name):
+            return node.func.id == "next"
+        if not isinstance(node.func, ast.Attribute) or node.func.attr in _OF_TAPES:
+            return False
+        assigned = isinstance(self._tree.statement(node), (ast.Assign, ast.AnnAssign))
+        resolved = self._functions.function(node.func) is not None
+        return assigned and not resolved and not self._tapes.recording(node)
 
     def is_of_part(self, kept: Kept) -> bool:
         """Whether a call makes the tensor of an array's rows, or a `tf.function` of something else.
@@ -185,6 +236,8 @@ class KeptTensors:
             return Sort.UNKNOWN if path else self._computed(name, call)
         function = self._functions.function(call.func)
         if function is not None:
+            if not all(map(self._leaves_result, getattr(function, "decorator_list", ()))):
+                return Sort.UNKNOWN
             sorts = (self.sort(each, path) for each in self._functions.returns(function))
             return min(sorts, default=Sort.UNKNOWN)
         if path:
@@ -197,6 +250,10 @@ class KeptTensors:
             return Sort.TENSOR
         is_model = self._values.of(call.func).kind is Kind.MODEL
         return Sort.TENSOR if is_model else Sort.UNKNOWN
+
+    def _leaves_result(self, decorator: ast.expr) -> bool:
+        """Whether a decorated function surely returns what its own code returns."""
+        return is_plain(decorator) or self._functions.makes_tf_function(decorator)
 
     def _computed(self, name: str, call: ast.Call) -> Sort:
         if name.startswith("keras.losses."):

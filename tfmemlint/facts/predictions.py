@@ -30,6 +30,7 @@ _OF_TENSORFLOW_1 = (
 """There `predict` runs a session, and makes no pipeline."""
 _COMPUTES = ("keras.", "numpy", "tensorflow")
 _PLOTS = "matplotlib.pyplot."
+_DRAWS = ("matplotlib",)
 _SHOWS = frozenset({"matplotlib.pyplot.show"})
 _ASKS_PEOPLE = frozenset({"google.colab.files.upload"})
 _SAMPLES = frozenset({"random.choices", "random.sample"})
@@ -55,6 +56,7 @@ class Predictions:
         self._functions = tf.functions
         self._flow = tf.flow
         self._loops = tf.loops
+        self._counters = tf.counters
         self._values = tf.values
         self._consumers = tf.consumers
         self._iterables = tf.iterables
@@ -124,6 +126,9 @@ class Predictions:
 
     def _rounds(self, loop: Loop) -> int:
         """How often a loop goes round: many times if nothing says that it does not."""
+        left = self._counters.left_after(loop)
+        if left is not None and left <= FEW:
+            return left
         if loop.trips is not None:
             return loop.trips
         if loop.over is Over.LITERAL:
@@ -135,6 +140,8 @@ class Predictions:
         if isinstance(iterable, ast.Call) and called(iterable) in ("range", "trange"):
             return FEW + 1
         for each in [each.value for each in self._flow.origins(iterable) or ()] or [iterable]:
+            if isinstance(each, ast.Call) and _is_next(each):  # one batch, be it with its labels
+                return 1
             if isinstance(each, ast.Call) and self._names.is_any(each.func, _SAMPLES):
                 count = makers.argument(each, 1, "k")
                 drawn = None if count is None else self._values.number(count)
@@ -177,6 +184,10 @@ class Predictions:
             if above is loop.node:
                 return False
             if isinstance(above, (ast.If, ast.IfExp)) and below is not above.test:
+                if below is above.body or (isinstance(above, ast.If) and below in above.body):
+                    holds = self._counters.holds_for(above.test, loop)
+                    if holds is not None and holds <= FEW:
+                        return True
                 for each in ast.walk(above.test):
                     if isinstance(each, ast.BinOp) and isinstance(each.op, ast.Mod):
                         return True
@@ -196,6 +207,8 @@ class Predictions:
             if isinstance(each, ast.Call):
                 name = self._names.qualified(each.func) or ""
                 if called(each) == "input" or name.startswith(_PLOTS):
+                    return True
+                if not name and _is_on_axes(each) and self._names.uses(_DRAWS):
                     return True
         ran = self._consumers.run_by(self._body(loop)) if self._may_show else ()
         return any(isinstance(each, ast.Call) and self._shows(each) for each in ran)
@@ -261,6 +274,16 @@ class Predictions:
             return True
         name = self._names.qualified(above.func) or ""
         return name.startswith("numpy.") and name.rpartition(".")[2] in _OF_ALL
+
+
+def _is_next(call: ast.Call) -> bool:
+    """Whether a call takes the next element from an iterator: `next(batches)`, `it.next()`."""
+    method = call.func.attr if isinstance(call.func, ast.Attribute) else None
+    return called(call) == "next" or method in ("get_next", "next")
+
+
+def _is_on_axes(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Attribute) and call.func.attr == "imshow"
 
 
 def _owner(iterable: ast.expr) -> ast.expr:

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
 _ASKED = frozenset({"gradient", "jacobian", "batch_jacobian"})
-_LEAVES_ALONE = frozenset({"gradient", "watched_variables"})
 
 
 class Tape(NamedTuple):
@@ -76,9 +75,15 @@ class Tapes:
         for use in tape.uses:
             method = getattr(tree.parent(use), "attr", "")
             before = (use.lineno, use.col_offset) < (call.lineno, call.col_offset)
-            if method not in _LEAVES_ALONE and not (method == "watch" and before):
+            watched = method == "watched_variables" and (before or not self._goes_on(tape, call))
+            if method != "gradient" and not watched and not (method == "watch" and before):
                 return None
         return call
+
+    def _goes_on(self, tape: Tape, call: ast.Call) -> bool:
+        """Whether code that a persistent tape would record follows a call in its block."""
+        last = tape.block.body[-1]
+        return self._tree.inside(call, tape.block) and not self._tree.inside(call, last)
 
     @cached_property
     def _by_block(self) -> dict[ast.AST, list[Tape]]:
