@@ -6,7 +6,6 @@ rules/savings.svg, and the table in README.md.
 
 from __future__ import annotations
 
-import argparse
 import difflib
 import json
 import re
@@ -76,6 +75,8 @@ def fix_safety(rule: Rule) -> str:
 
 def main(argv: Sequence[str], plugins: Iterable[str] = ()) -> int:
     """`tfmemlint rule`: print what is known about a rule, or about all of them."""
+    import argparse  # noqa: PLC0415  a report that names a saving needs no parser
+
     parser = argparse.ArgumentParser("tfmemlint rule", description="Explain a rule.")
     parser.add_argument("rule", nargs="?", metavar="RULE", help="a code or a name")
     parser.add_argument("--all", action="store_true", help="explain all rules")
@@ -102,6 +103,8 @@ def main(argv: Sequence[str], plugins: Iterable[str] = ()) -> int:
 
 def generate(argv: Sequence[str]) -> int:
     """`python -m tfmemlint.pages`: write what is generated in a checkout, or say what is stale."""
+    import argparse  # noqa: PLC0415
+
     parser = argparse.ArgumentParser("python -m tfmemlint.pages", description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing; fail if stale")
     parser.add_argument("checkout", nargs="?", type=Path, default=Path())
