@@ -47,7 +47,7 @@ def check(file: File) -> Iterator[Diagnostic]:
     if not retraces or file.is_test:
         return
     for retrace in retraces:
-        handled = file.tf.retraces.handled(retrace.function, retrace.parameter)
+        handled = file.tf.handling.of(retrace.function, retrace.parameter)
         if Handled.STRUCTURE not in handled:
             span = file.span(retrace.argument)
             yield Diagnostic(span, _message(file, retrace), _fix(file, retrace, handled))

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tfmemlint.facts.caches import Cached, Caches
     from tfmemlint.facts.captures import Capture, Captures
     from tfmemlint.facts.chains import BATCHING, Chain, From, Source, Step
+    from tfmemlint.facts.changing_numbers import ChangingNumbers
     from tfmemlint.facts.consumers import Consumers, End, Into
     from tfmemlint.facts.counters import Counters
     from tfmemlint.facts.custom_gradients import CustomGradients
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from tfmemlint.facts.functions import Functions, default
     from tfmemlint.facts.generators import Generators, Held, Hoard
     from tfmemlint.facts.graph_loops import GraphLoops, InGraph
+    from tfmemlint.facts.handling import Handled, Handling
     from tfmemlint.facts.imports import Factory, Imported, Imports
     from tfmemlint.facts.iterables import Iterables
     from tfmemlint.facts.joins import Joined, Joins
@@ -61,7 +63,7 @@ if TYPE_CHECKING:
     from tfmemlint.facts.rebuilds import Rebuilds, Rebuilt
     from tfmemlint.facts.remakes import Remake, Remakes
     from tfmemlint.facts.repeats import Repeats
-    from tfmemlint.facts.retraces import Handled, Retrace, Retraces
+    from tfmemlint.facts.retraces import Retrace, Retraces
     from tfmemlint.facts.rounds import Rounds
     from tfmemlint.facts.same_graphs import SameGraphs
     from tfmemlint.facts.sequences import Sequences
@@ -82,8 +84,8 @@ if TYPE_CHECKING:
     from tfmemlint.facts.varying_shapes import ShapedBy, Varying, VaryingShapes
     from tfmemlint.facts.wholes import Whole, Wholes
     from tfmemlint.facts.windows import WindowLists, Windows
-    from tfmemlint.facts.wrappings import Made, Wrappings
     from tfmemlint.facts.words import PIPELINE_WORDS
+    from tfmemlint.facts.wrappings import Made, Wrappings
 
 __all__ = [
     "BATCHING",
@@ -179,7 +181,7 @@ _HOMES = {
     "FunctionNode": "tree",
     "Gathered": "loading",
     "Growth": "loops",
-    "Handled": "retraces",
+    "Handled": "handling",
     "Held": "generators",
     "Hoard": "generators",
     "How": "bindings",
@@ -626,6 +628,20 @@ class TensorFlow:
         from tfmemlint.facts.sequences import Sequences  # noqa: PLC0415
 
         return Sequences(self)
+
+    @cached_property
+    def changing_numbers(self) -> ChangingNumbers:
+        """What gives numbers another value each time."""
+        from tfmemlint.facts.changing_numbers import ChangingNumbers  # noqa: PLC0415
+
+        return ChangingNumbers(self)
+
+    @cached_property
+    def handling(self) -> Handling:
+        """What functions do with the numbers they are given."""
+        from tfmemlint.facts.handling import Handling  # noqa: PLC0415
+
+        return Handling(self)
 
     @cached_property
     def novelty(self) -> Novelty:

@@ -102,6 +102,7 @@ class VaryingShapes:
         self._loops = tf.loops
         self._tracing = tf.tracing
         self._retraces = tf.retraces
+        self._changing_numbers = tf.changing_numbers
         self._sequences = tf.sequences
 
     @cached_property
@@ -225,8 +226,8 @@ class VaryingShapes:
     def _cut(self, part: ast.Slice, at: ast.AST) -> Loop | None:
         """The loop that gives a slice its length: not where it only moves."""
         lower, upper = part.lower, part.upper
-        start = self._retraces.varies(lower, at) if lower is not None else None
-        end = self._retraces.varies(upper, at) if upper is not None else None
+        start = self._varies(lower, at) if lower is not None else None
+        end = self._varies(upper, at) if upper is not None else None
         if end is not None and (lower is None or self._loops.invariant(lower, end)):
             return end
         if start is not None and (upper is None or self._loops.invariant(upper, start)):
@@ -235,8 +236,12 @@ class VaryingShapes:
             sides = ((upper.left, upper.right), (upper.right, upper.left))
             for same, length in sides:
                 if self._bindings.same(same, lower):
-                    return self._retraces.varies(length, at)
+                    return self._varies(length, at)
         return None
+
+    def _varies(self, number: ast.expr, at: ast.AST) -> Loop | None:
+        change = self._changing_numbers.of(number, at)
+        return change and change.loop
 
     # Names.
 

@@ -1,0 +1,53 @@
+"""Numbers that have another value in each of many rounds."""
+
+import ast
+from collections.abc import Callable
+
+import pytest
+
+from tfmemlint import File
+
+Look = Callable[[str], tuple[File, list[ast.expr]]]
+
+
+@pytest.mark.parametrize(
+    ("code", "whole"),
+    [
+        ("for i in range(99):\n    see(i)", True),
+        ("for i in range(99):\n    see(-2 * i)", True),
+        ("for i in range(99):\n    see(i / 2)", False),
+        ("for i in range(99):\n    k = i + 1\n    see(k)", True),
+        ("for i, x in enumerate(xs):\n    see(i)", True),
+        ("n = 0\nwhile True:\n    n += 1\n    see(n)", True),
+        ("for x in xs:\n    see(float(x))", False),
+        ("for x in xs:\n    see(int(x))", True),
+        ("def f(n):\n    see(n)\nfor i in range(99):\n    f(i)", True),
+    ],
+)
+def test_a_loop_of_many_rounds_changes(look: Look, code: str, whole: bool) -> None:
+    file, (seen,) = look(code)
+    change = file.tf.changing_numbers.of(seen, seen)
+
+    assert change is not None
+    assert change.loop.node in {*file.tf.tree.all(ast.For, ast.While)}
+    assert change.whole is whole
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        pytest.param("for i in range(3):\n    see(i)", id="few rounds"),
+        pytest.param("for i in range(99):\n    pass\nsee(i)", id="behind the loop"),
+        pytest.param("for i in range(99):\n    see(i % 2)", id="few values"),
+        pytest.param("for i in range(99):\n    see(n)", id="another number"),
+        pytest.param("for x in xs:\n    see(x)", id="not known to be a number"),
+        pytest.param(
+            "n = 0\nfor i in range(99):\n    if i % 10 == 0:\n        n += 1\n    see(n)",
+            id="seldom",
+        ),
+    ],
+)
+def test_few_values_or_none_that_change_are_no_change(look: Look, code: str) -> None:
+    file, (seen,) = look(code)
+
+    assert file.tf.changing_numbers.of(seen, seen) is None
