@@ -42,6 +42,7 @@ def marked(look: Look, source: str) -> tuple[File, ast.expr]:
         "def few(xs):\n    return xs[:8]\nsee(few(all_of_them))",
         "def f(xs):\n    see(xs)\nf(ys[:8])\nf(zs[:8])",
         "def f(x, *xs):\n    see(xs)",
+        "def f(xs):\n    for i in see(range(xs.shape[0])):\n        load(xs[i])",
     ],
 )
 def test_a_part_or_a_few(look: Look, source: str) -> None:
@@ -62,6 +63,10 @@ def test_a_part_or_a_few(look: Look, source: str) -> None:
         "see(sorted(os.listdir('.')))",
         "see(range(len(xs)))",
         "see(range(0, xs.shape[0], 8))",
+        "def f(xs):\n    for i in see(range(len(xs))):\n        load(xs[i])",
+        "def f(xs):\n    for i in see(range(xs.shape[0])):\n        load(xs.iloc[i])",
+        "def f(xs):\n    for i in see(range(xs.shape[0])):\n        load(xs['file'][i])",
+        "def f(xs):\n    for i in see(range(xs.shape[0])):\n        load(xs[i])\nf(listed())",
         "see(range(10_000))",
         "see([*xs, 'a'])",
         f"see({['a'] * 33!r})",

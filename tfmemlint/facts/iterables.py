@@ -157,7 +157,7 @@ class Iterables:
         if builtin in _RANGES and node.args:
             whole = self.counted(node)
             if whole is not None:
-                return self.is_part(whole, frame, hops)
+                return self.is_part(whole, frame, hops) or self._may_be_batch(node, whole, frame)
             trips = self._values.number(_stop(node), frame)
             return trips is None or trips <= FEW
         if builtin in _SEEN_THROUGH or name in makers.WRAPS_ITERABLE:
@@ -169,6 +169,20 @@ class Iterables:
             samples = node.func.attr in _SAMPLING_METHODS
             return samples or self.is_part(node.func.value, frame, hops)
         return False
+
+    def _may_be_batch(self, counted: ast.Call, whole: ast.expr, frame: Frame | None) -> bool:
+        """Whether `x` of `range(x.shape[0])` is a parameter, unseen what for, cut into its rows.
+
+        Lists of files have no shape, and tables are not cut by `x[i]`.
+        """
+        if not isinstance(whole, ast.Name) or not isinstance(_stop(counted), ast.Subscript):
+            return False
+        binding = self._bindings.only(whole)
+        if binding is None or binding.how is not How.PARAMETER or self._flow.origins(whole, frame):
+            return False
+        above = (self._tree.parent(each) for each in self._bindings.readers(binding))
+        cuts = (each.slice for each in above if isinstance(each, ast.Subscript))
+        return any(isinstance(each, ast.Name) for each in cuts)
 
 
 def _stop(call: ast.Call) -> ast.expr:
