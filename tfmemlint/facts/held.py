@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import reduce
 from math import inf, prod
 
 from tfmemlint.facts.makers import DTYPE_BYTES
@@ -93,6 +94,13 @@ def number(value: float) -> Tensor:
 def row(parts: Iterable[Held]) -> Several:
     """A tuple of these."""
     return Several(tuple(enumerate(parts)))
+
+
+def part_of(held: Held, key: str | int) -> Held:
+    """What stands at a place or under a key; of one tensor nothing but where it comes from."""
+    if isinstance(held, Several):
+        return held.part(key)
+    return Tensor(held.dtype if held.is_path else None, None, held.times, is_path=held.is_path)
 
 
 def tensors(held: Held) -> Iterator[Tensor]:
@@ -230,6 +238,13 @@ def sizes(held: Held | None) -> Shape | None:
     found = [each.value for each in tensors(held)]
     is_shape = isinstance(held, Several) or found[0] is not None
     return tuple(None if each is None else int(each) for each in found) if is_shape else None
+
+
+def each_of(held: Held) -> Held:
+    """What a loop over it gets."""
+    if isinstance(held, Several) and held.parts:
+        return reduce(either, [each for _, each in held.parts])
+    return vague(held)
 
 
 def vague(held: Held) -> Tensor:

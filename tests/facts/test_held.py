@@ -1,0 +1,31 @@
+"""What is held, and parts of it."""
+
+import pytest
+
+from tfmemlint.facts.held import OUTSIDE, Held, Several, Tensor, each_of, part_of, row
+
+IMAGE = Tensor("uint8", (8, 8, 3), is_image=True)
+LABEL = Tensor("int64", ())
+PATH = Tensor("string", is_path=True)
+
+
+@pytest.mark.parametrize(
+    ("held", "key", "part"),
+    [
+        (row((IMAGE, LABEL)), 1, LABEL),
+        (Several((("image", IMAGE), ("label", LABEL))), "image", IMAGE),
+        (Several((("image", IMAGE), (None, LABEL))), "other", LABEL),
+        (row((IMAGE,)), 5, OUTSIDE),
+        (PATH, 0, PATH),
+        (IMAGE, 0, Tensor()),
+    ],
+)
+def test_a_part_is_told_by_its_key_and_of_a_tensor_only_where_it_comes_from(
+    held: Held, key: str | int, part: Held
+) -> None:
+    assert part_of(held, key) == part
+
+
+def test_a_loop_gets_what_all_parts_have_in_common() -> None:
+    assert each_of(row((LABEL, LABEL))) == LABEL
+    assert each_of(row((IMAGE, LABEL))) not in (IMAGE, LABEL)
