@@ -91,7 +91,7 @@ def _is_many(file: File, anew: Anew, pin: ast.expr) -> bool:
 def _around(file: File, model: Anew) -> ast.AST:
     """The code that makes the model: the loop, or the function that the loop calls."""
     if file.tf.tree.inside(model.made, model.loop.node):
-        return file.tf.anew.extent(model.loop)
+        return file.tf.loops.extent(model.loop)
     return file.tf.tree.function(model.made) or file.tf.tree.module
 
 

@@ -115,12 +115,6 @@ class MadeAnew:
                 found.append(Anew(each, *rounds, tuple(calls)))
         return tuple(found)
 
-    def extent(self, loop: Loop) -> ast.AST:
-        """The code a loop runs, and its header."""
-        if isinstance(loop.node, ast.comprehension):
-            return self._tree.parent(loop.node) or loop.node
-        return loop.node
-
     def set_first(self, made: Anew) -> bool:
         """Whether the model's weights are replaced, in every round, before they are made use of."""
         statement = self._tree.statement(made.made)
@@ -145,7 +139,7 @@ class MadeAnew:
         Nothing that makes it reads what the loop binds, and no round adds to it, compiles it,
         forgets it or has Keras forget it.
         """
-        around = self.extent(made.loop)
+        around = self._loops.extent(made.loop)
         attributes = [getattr(self._tree.parent(use), "attr", "") for use in made.uses]
         if not _CHANGES.isdisjoint(attributes):
             return False
@@ -294,7 +288,7 @@ class MadeAnew:
 
     def _ran(self, loop: Loop) -> Iterator[ast.Call]:
         """The calls of a loop, and of the functions of the module that it runs."""
-        pending = [self.extent(loop)]
+        pending = [self._loops.extent(loop)]
         for each in pending:
             for call in within([each]):
                 if isinstance(call, ast.Call):
