@@ -79,3 +79,15 @@ def test_a_test_of_a_count_holds_for_the_first_rounds(test: str, rounds: int | N
     (loop,), (branch,) = file.tf.tree.all(ast.For), file.tf.tree.all(ast.If)
 
     assert file.tf.counters.holds_for(branch.test, file.tf.loops.loop(loop)) == rounds
+
+
+@pytest.mark.parametrize(
+    ("calls", "rounds"),
+    [("show(5)\nshow(n=9)", 9), ("show()", 3), ("show(5)\nshow(many())", None), ("", None)],
+)
+def test_a_range_of_a_parameter_is_as_long_as_callers_ask(calls: str, rounds: int | None) -> None:
+    code = f"def show(n=3):\n    for i in range(n):\n        print(i)\n{calls}\n"
+    file = File("example.py", code)
+    (loop,) = file.tf.tree.all(ast.For)
+
+    assert file.tf.counters.left_after(file.tf.loops.loop(loop)) == rounds

@@ -201,3 +201,44 @@ def test_what_a_decorator_makes_of_a_tensor_is_not_known() -> None:
 
     assert len(kept(code.format("tf.function(jit_compile=True)"))) == 1
     assert kept(code.format("timed")) == []
+
+
+def test_what_an_heir_returns_instead_is_not_known() -> None:
+    code = (
+        "class Trainer:\n    def step(self, x):\n        return tf.reduce_mean(x)\n"
+        "    def run(self):\n        for x in data:\n            xs.append(self.step(x))\n"
+        "class Quiet(Trainer):\n    def {}(self, x):\n        return 0.0\n"
+    )
+
+    assert len(kept(code.format("stop"))) == 1
+    assert kept(code.format("step")) == []
+
+
+def test_a_function_that_empties_the_list_keeps_none() -> None:
+    code = "def tell(ys):\n    {}\nfor x in data:\n    xs.append(traced(x))\n    tell(xs)"
+
+    assert len(kept(code.format("print(ys[0])"))) == 1
+    assert kept(code.format("ys.clear()")) == kept(code.format("del ys[:]")) == []
+
+
+@pytest.mark.parametrize(
+    ("made", "known"),
+    [
+        ("total(x, dense(x))", True),
+        ("dense.losses", False),
+        ("parts(x)", False),
+        ("[measure(x, x), measure(x, x)]", False),
+    ],
+)
+def test_what_a_tape_is_asked_for_may_be_several(made: str, known: bool) -> None:
+    found = kept(f"""
+        def parts(x):
+            return {{"a": measure(x, x)}}
+        for x in data:
+            with tf.GradientTape() as tape:
+                loss = {made}
+            tape.gradient(loss, weights)
+            xs.append(loss)
+    """)
+
+    assert bool(found) is known

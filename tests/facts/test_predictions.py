@@ -73,6 +73,8 @@ def test_a_row_for_each_round_is_found(code: str) -> None:
         "for row in x:\n    y = net.predict(prepared(row))\n    print(y[0])",
         "def f(model, row):\n    return model.predict(row[None])\n"
         "for row in x:\n    f(keras.models.load_model(row), row)",
+        "with tf.get_default_graph().as_default():\n    for row in x:\n"
+        "        net.predict(row[None])",
         "session = tf.compat.v1.Session()\nfor row in x:\n    net.predict(row[None])",
     ],
 )

@@ -36,6 +36,7 @@ class Counters:
     def __init__(self, tf: TensorFlow) -> None:
         self._tree = tf.tree
         self._bindings = tf.bindings
+        self._functions = tf.functions
         self._names = tf.names
         self._values = tf.values
 
@@ -45,7 +46,7 @@ class Counters:
         if isinstance(loop.node, LOOPS):
             bounds += [self._leaves(each, loop) for each in _always(loop.node.body)]
         if not isinstance(loop.node, ast.While):
-            bounds += self._beside(loop.node.iter)
+            bounds += [*self._beside(loop.node.iter), self._asked_for(loop.iterable)]
         return min((each for each in bounds if each is not None), default=None)
 
     def holds_for(self, test: ast.expr, loop: Loop) -> int | None:
@@ -127,6 +128,23 @@ class Counters:
             iterable.func, WRAPS_ITERABLE
         ):
             yield from self._beside(iterable.args[0])
+
+    def _asked_for(self, iterable: ast.expr | None) -> int | None:
+        """What all callers give a function for the `n` of its `range(n)`, at most."""
+        if not isinstance(iterable, ast.Call) or not _is_range(iterable, steps=1):
+            return None
+        bound = iterable.args[0]
+        binding = self._bindings.only(bound) if isinstance(bound, ast.Name) else None
+        function = self._tree.function(iterable)
+        if binding is None or binding.how is not How.PARAMETER or function is None:
+            return None
+        given = [
+            self._functions.argument(each, function, binding.name)
+            for each in self._functions.calls_of(function)
+        ]
+        counts = [None if each is None else self._whole(each) for each in given]
+        known = [each for each in counts if each is not None]
+        return max(known) if known and len(known) == len(counts) else None
 
     def _whole(self, node: ast.expr) -> int | None:
         number = self._values.number(node)

@@ -8,17 +8,28 @@ from enum import IntEnum
 from functools import cached_property
 
 from tfmemlint.facts.bindings import Binding, How, element
+from tfmemlint.facts.iterables import called
 from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.loops import Growth, Loop, Over
 from tfmemlint.facts.makers import argument
-from tfmemlint.facts.tree import within
-from tfmemlint.facts.wrappings import is_plain
+from tfmemlint.facts.tree import FunctionNode, root_name, within
+from tfmemlint.facts.wrappings import is_plain, parameters
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
 _MAX_DEPTH = 20
+_MAX_HOPS = 4
+_SEVERAL = (
+    ast.Attribute,
+    ast.Dict,
+    ast.DictComp,
+    ast.GeneratorExp,
+    ast.List,
+    ast.ListComp,
+    ast.Tuple,
+)
 _SHORTENS = frozenset({"clear", "pop", "popleft", "remove"})
 _ADDS = frozenset({"append", "extend", "insert"})
 _OF_MODELS = frozenset(
@@ -175,9 +186,25 @@ class KeptTensors:
                 return None
             if isinstance(above, ast.Subscript) and not isinstance(above.ctx, ast.Load):
                 return None
+            if isinstance(above, ast.Call) and self._is_shortened_by(above, use):
+                return None
             if not (isinstance(above, ast.Attribute) and above.attr in _ADDS):
                 found.append(use)
         return found
+
+    def _is_shortened_by(self, call: ast.Call, given: ast.expr) -> bool:
+        """Whether a function of the module takes elements out of a list that it is given."""
+        function = self._functions.function(call.func)
+        if function is None:
+            return False
+        names = [each.arg for each in parameters(function)]
+        taken = {each for each in names if self._functions.argument(call, function, each) is given}
+        return any(
+            (isinstance(each, ast.Attribute) and each.attr in _SHORTENS)
+            or (isinstance(each, ast.Subscript) and not isinstance(each.ctx, ast.Load))
+            for each in self._functions.body(function)
+            if isinstance(each, (ast.Attribute, ast.Subscript)) and root_name(each) in taken
+        )
 
     def _is_for_gradients(self, nodes: Iterable[ast.AST]) -> bool:
         """Whether a tape records what is done there, itself or around a function of the module."""
@@ -236,7 +263,7 @@ class KeptTensors:
             return Sort.UNKNOWN if path else self._computed(name, call)
         function = self._functions.function(call.func)
         if function is not None:
-            if not all(map(self._leaves_result, getattr(function, "decorator_list", ()))):
+            if not self._is_as_written(function):
                 return Sort.UNKNOWN
             sorts = (self.sort(each, path) for each in self._functions.returns(function))
             return min(sorts, default=Sort.UNKNOWN)
@@ -251,9 +278,23 @@ class KeptTensors:
         is_model = self._values.of(call.func).kind is Kind.MODEL
         return Sort.TENSOR if is_model else Sort.UNKNOWN
 
-    def _leaves_result(self, decorator: ast.expr) -> bool:
-        """Whether a decorated function surely returns what its own code returns."""
-        return is_plain(decorator) or self._functions.makes_tf_function(decorator)
+    def _is_as_written(self, function: FunctionNode) -> bool:
+        """Whether a call surely gives what a function returns: no decorator, no heir changes it."""
+        decorators: list[ast.expr] = getattr(function, "decorator_list", [])
+        makes_graph = self._functions.makes_tf_function
+        if not all(is_plain(each) or makes_graph(each) for each in decorators):
+            return False
+        owner = self._functions.class_of(function)
+        return owner is None or not any(
+            isinstance(base, ast.Name)
+            and base.id == owner.name
+            and any(
+                isinstance(each, ast.FunctionDef) and each.name == getattr(function, "name", None)
+                for each in heir.body
+            )
+            for heir in self._tree.all(ast.ClassDef)
+            for base in heir.bases
+        )
 
     def _computed(self, name: str, call: ast.Call) -> Sort:
         if name.startswith("keras.losses."):
@@ -271,6 +312,19 @@ class KeptTensors:
         for tape in self._tapes.all:
             for asked in tape.asked:
                 loss = argument(asked, 0, "target")
-                if isinstance(loss, ast.Name) and self._values.of(loss).kind is not Kind.LIST:
+                if isinstance(loss, ast.Name) and not self._may_be_several(loss, _MAX_HOPS):
                     found.update(each.node for each in self._bindings.reaching(loss))
         return frozenset(found)
+
+    def _may_be_several(self, target: ast.expr, hops: int) -> bool:
+        """Whether a tape may be asked for the gradient of a list or a dictionary of tensors."""
+        if isinstance(target, ast.Name):
+            bindings = self._bindings.reaching(target)
+            whole = [each.value for each in bindings if each.value is not None and not each.path]
+            return hops == 0 or any(self._may_be_several(each, hops - 1) for each in whole)
+        if isinstance(target, ast.Call):
+            function = self._functions.function(target.func)
+            returned = self._functions.returns(function) if function is not None else ()
+            made = called(target) in ("dict", "list", "tuple")
+            return made or any(self._may_be_several(each, hops - 1) for each in returned)
+        return isinstance(target, _SEVERAL)

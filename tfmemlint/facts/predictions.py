@@ -25,6 +25,7 @@ _OF_TENSORFLOW_1 = (
     "tensorflow.ConfigProto",
     "tensorflow.Session",
     "tensorflow.disable_v2_behavior",
+    "tensorflow.get_default_graph",
     "tensorflow.placeholder",
 )
 """There `predict` runs a session, and makes no pipeline."""
