@@ -58,7 +58,7 @@ class FullBatches:
                 found.append(steps[call])
             elif isinstance(call.func, ast.Attribute) and call.func.attr in _KERAS_METHODS:
                 found.append(self._given_to_keras(call, call.func))
-            elif self._tree.function(call) not in entered:
+            elif not entered or self._tree.function(call) not in entered:
                 found.append(self._given_to_model(call))
         return tuple(each for each in found if each is not None)
 

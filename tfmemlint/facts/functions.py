@@ -194,7 +194,7 @@ class Functions:
         if isinstance(callee, ast.Lambda):
             return callee
         if isinstance(callee, ast.Name):
-            binding = self._bindings.only(callee)
+            binding = self._bindings.only(callee) if callee.id in self._given else None
             if binding is None or binding.path:
                 return None
             if binding.how is How.DEFINED:
@@ -319,12 +319,7 @@ class Functions:
     @cached_property
     def _calls(self) -> Mapping[ast.AST, list[ast.Call]]:
         found: dict[ast.AST, list[ast.Call]] = {}
-        named = {
-            each.name for each in self._bindings.all if each.how in (How.ASSIGNED, How.DEFINED)
-        }
         for call in self.tree.all(ast.Call):
-            if isinstance(call.func, ast.Name) and call.func.id not in named:
-                continue
             called = self.definition(call.func)
             if called is not None:
                 found.setdefault(called, []).append(call)
@@ -333,6 +328,12 @@ class Functions:
                 if made_by is not None:
                     found.setdefault(made_by, []).append(call)
         return found
+
+    @cached_property
+    def _given(self) -> frozenset[str]:
+        """The names that definitions and assignments give their values."""
+        gives = (How.ASSIGNED, How.DEFINED)
+        return frozenset(each.name for each in self._bindings.all if each.how in gives)
 
     @cached_property
     def _results(self) -> frozenset[str]:

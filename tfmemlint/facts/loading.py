@@ -92,7 +92,11 @@ class Loading:
             return self._remade(node, frame, hops) if not path else None
         if isinstance(node, (ast.List, ast.Tuple)) or _is_sum(node):
             parts = node.elts if isinstance(node, (ast.List, ast.Tuple)) else _operands(node)
-            several = (self._gathered(each, path, frame, hops - 1) for each in parts)
+            several = (
+                self._gathered(each, path, frame, hops - 1)
+                for each in parts
+                if not isinstance(each, ast.Constant)
+            )
             return next((each for each in several if each is not None), None)
         if isinstance(node, ast.Call):
             if called(node) in ("list", "tuple") and node.args:
