@@ -21,7 +21,8 @@ from tfmemlint.facts.held import (
     tensors,
 )
 from tfmemlint.facts.kinds import Kind
-from tfmemlint.facts.makers import CATALOGUE, argument
+from tfmemlint.facts.known_data import CATALOGUE
+from tfmemlint.facts.makers import argument
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

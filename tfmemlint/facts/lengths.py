@@ -6,7 +6,8 @@ import ast
 
 from tfmemlint.facts.chains import Chain, From, Source
 from tfmemlint.facts.flow import Frame
-from tfmemlint.facts.makers import CATALOGUE, argument
+from tfmemlint.facts.known_data import CATALOGUE
+from tfmemlint.facts.makers import argument
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:

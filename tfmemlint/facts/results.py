@@ -8,9 +8,11 @@ from tfmemlint.facts import makers
 from tfmemlint.facts.flow import Flow, Frame
 from tfmemlint.facts.functions import KERAS_BASES
 from tfmemlint.facts.kinds import UNKNOWN, Extent, Kind, Value, common
+from tfmemlint.facts.known_data import KERAS_DATASETS
 from tfmemlint.facts.names import Names
 from tfmemlint.facts.shapes import Shape, counted, expanded, reshaped, resized
 from tfmemlint.facts.sizes import Sizes, ValueOf, constant
+from tfmemlint.facts.tensor_functions import gives_tensor
 
 
 class Results:
@@ -55,8 +57,7 @@ class Results:
                 kind, Extent.WHOLE if whole else Extent.UNKNOWN, common(parts).dtype, None, node
             )
         if numpy or name.startswith(("tensorflow.", "keras.ops.")):
-            one = name.startswith(makers.RETURNS_TENSOR) and name not in makers.RETURNS_SEVERAL
-            one = one or numpy or name in makers.RETURNS_ONE
+            one = numpy or gives_tensor(name)
             return Value(kind, origin=node) if one else UNKNOWN
         return UNKNOWN
 
@@ -118,7 +119,7 @@ class Results:
             return None
         if len(path) < 2:
             return Value(Kind.LIST, Extent.WHOLE, origin=node)
-        shapes = makers.KERAS_DATASETS.get(name.split(".")[2])
+        shapes = KERAS_DATASETS.get(name.split(".")[2])
         if shapes is None or len(path) != 2 or not all(0 <= each <= 1 for each in path):
             return Value(Kind.ARRAY, Extent.WHOLE, origin=node)
         shape, dtype = shapes[path[0]][path[1]]

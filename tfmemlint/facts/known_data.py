@@ -1,0 +1,39 @@
+"""Data sets that Keras and tensorflow_datasets have ready, and how large they are."""
+
+from __future__ import annotations
+
+_Part = tuple[tuple[int | None, ...], str]
+
+
+def _images(train: int, test: int, *image: int) -> tuple[tuple[_Part, _Part], tuple[_Part, _Part]]:
+    labels = () if len(image) == 2 else (1,)
+    return (
+        (((train, *image), "uint8"), ((train, *labels), "uint8")),
+        (((test, *image), "uint8"), ((test, *labels), "uint8")),
+    )
+
+
+KERAS_DATASETS = {
+    "mnist": _images(60_000, 10_000, 28, 28),
+    "fashion_mnist": _images(60_000, 10_000, 28, 28),
+    "cifar10": _images(50_000, 10_000, 32, 32, 3),
+    "cifar100": _images(50_000, 10_000, 32, 32, 3),
+    "boston_housing": (
+        (((404, 13), "float64"), ((404,), "float64")),
+        (((102, 13), "float64"), ((102,), "float64")),
+    ),
+    "california_housing": (
+        (((None, 8), "float32"), ((None,), "float32")),
+        (((None, 8), "float32"), ((None,), "float32")),
+    ),
+}
+"""Those of `keras.datasets`: (x_train, y_train), (x_test, y_test), each as (shape, dtype)."""
+
+CATALOGUE: dict[str, tuple[int, tuple[int, int, int]]] = {
+    "cifar10": (60_000, (32, 32, 3)),
+    "cifar100": (60_000, (32, 32, 3)),
+    "fashion_mnist": (70_000, (28, 28, 1)),
+    "kmnist": (70_000, (28, 28, 1)),
+    "mnist": (70_000, (28, 28, 1)),
+}
+"""Data sets of tensorflow_datasets that are small: how many images they have, and of what size."""
