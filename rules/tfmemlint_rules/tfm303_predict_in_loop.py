@@ -24,9 +24,9 @@ it has no callbacks and no progress bar. For up to 32 rows the numbers are the s
 
 ## When to ignore it
 When the rounds are few or the model is so slow that 30 ms do not matter. The rule is silent by
-itself for up to 32 rounds or as many as `take`, a slice or a literal gives, for loops over epochs,
-loops that show plots or ask for input, calls under a test like `step % 100 == 0`, models made
-in the loop, arrays of unknown length, tests and code of TensorFlow 1.
+itself for up to 32 rounds or as many as `take`, a slice, a literal or `if i == 10: break` gives,
+for loops over epochs, loops that show plots or ask for input, calls under a test like `i % 100 ==
+0` or `i < 10`, models made in the loop, arrays of unknown length, tests and code of TensorFlow 1.
 """
 
 from __future__ import annotations

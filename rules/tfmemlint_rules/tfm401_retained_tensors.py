@@ -26,8 +26,9 @@ waits until its number is there, which a GPU that is kept busy may notice.
 
 ## When to ignore it
 When steps are few, or must not wait. The rule is silent by itself on one number for each epoch, on
-up to 1,024 numbers and 16 other tensors, every hundredth step, lists that are emptied, and
-where a tape, a graph, `tf.concat` or `tf.stack` is to have the tensors.
+up to 1,024 numbers and 16 other tensors, every hundredth step or the first ones, one for each of
+several models or updates with the same batch, lists that are emptied, and where a tape, a graph,
+`tf.concat` or `tf.stack` is to have the tensors.
 """
 
 from __future__ import annotations

@@ -34,6 +34,8 @@ _PLOTS = "matplotlib.pyplot."
 _DRAWS = ("matplotlib",)
 _SHOWS = frozenset({"matplotlib.pyplot.show"})
 _ASKS_PEOPLE = frozenset({"google.colab.files.upload"})
+_SEES = frozenset({"detectMultiScale", "detect_faces", "findContours"})
+"""What finds objects in a picture."""
 _SAMPLES = frozenset({"random.choices", "random.sample"})
 _OF_ALL = frozenset({"amax", "argmax", "argmin", "max", "min"})
 """Functions that take what they are given for one row, unless they are told an axis."""
@@ -109,6 +111,8 @@ class Predictions:
                 return None
             if loop.over is Over.EPOCHS and not self._is_of_steps(loop):
                 return None
+            if any(self._fits_again(each, loop) for each in self._body(loop)):
+                return None
             if self._changes(given, loop):
                 inner, times = inner or loop, times * self._rounds(loop)
             if times > FEW:
@@ -141,7 +145,7 @@ class Predictions:
         if isinstance(iterable, ast.Call) and called(iterable) in ("range", "trange"):
             return FEW + 1
         for each in [each.value for each in self._flow.origins(iterable) or ()] or [iterable]:
-            if isinstance(each, ast.Call) and _is_next(each):  # one batch, be it with its labels
+            if isinstance(each, ast.Call) and (_is_next(each) or self._gives_few(each)):
                 return 1
             if isinstance(each, ast.Call) and self._names.is_any(each.func, _SAMPLES):
                 count = makers.argument(each, 1, "k")
@@ -149,6 +153,12 @@ class Predictions:
                 return FEW + 1 if drawn is None else int(drawn)
         few = self._iterables.is_part(iterable) or self._is_chosen_by_people(iterable)
         return 1 if few else FEW + 1
+
+    def _gives_few(self, call: ast.Call) -> bool:
+        """Whether a call lists devices, or what is seen in one picture."""
+        method = call.func.attr if isinstance(call.func, ast.Attribute) else None
+        name = self._names.qualified(call.func) or ""
+        return method in _SEES or name.startswith("tensorflow.config.")
 
     def _is_chosen_by_people(self, iterable: ast.expr) -> bool:
         origins = self._flow.origins(_owner(iterable)) or ()
@@ -229,6 +239,13 @@ class Predictions:
                 inner = [each for each in inner if self._tree.inside(each.node, loop.node)]
                 return all(between.trips is not None for between in inner)
         return False
+
+    def _fits_again(self, node: ast.AST, loop: Loop) -> bool:
+        """Whether code trains on the same data in each round of a loop: rounds are epochs then."""
+        call = node.func if isinstance(node, ast.Call) else None
+        if not isinstance(node, ast.Call) or not isinstance(call, ast.Attribute):
+            return False
+        return call.attr == "fit" and bool(node.args) and self._loops.invariant(node.args[0], loop)
 
     def _trains_beside(self, call: ast.Call) -> bool:
         """Whether the innermost loop around a call trains on a batch: then this is one, too."""
