@@ -28,6 +28,11 @@ ONE = "\n    def one(self, x):\n        f(x, self.n)\n        self.n += 1"
         ("for x in xs:\n    y = float(x)\n    f(x, y)", False),
         ("for x in xs:\n    f(x, x.item())", False),
         ("def g(i):\n    f(x, i)\nfor i in range(99):\n    g(i)", True),
+        ("m = tf.keras.Sequential()\nfor i in range(99):\n    f(m, i)", True),
+        (
+            "def g():\n    m = tf.keras.Sequential()\n    for i in range(99):\n        f(m, i)",
+            True,
+        ),
         ("def g(m):\n    for i in range(m):\n        for j in range(m): f(x, i * m + j)", True),
         ("g = tf.function(lambda x, n: x)\nfor i in range(99):\n    g(x, i)", True),
         ("for i in range(99):\n    if i % 10 == 0:\n        f(x, i)", True),
@@ -76,6 +81,9 @@ def test_a_number_that_changes_is_found(source: str, whole: bool) -> None:
         "def g(i):\n    f(x, i)\ng(1)",
         "def g(x, n):\n    return x\nh = tf.function(g)\nfor i in range(99):\n    g(x, i)",
         "@tf.function\ndef g():\n    for i in range(99):\n        f(x, i)",
+        "for i in range(99):\n    m = tf.keras.Sequential()\n    f(m, i)",
+        "def g(i):\n    m = tf.keras.Sequential()\n    for _ in range(9):\n        f(m, i)\n"
+        "for i in range(99):\n    g(i)",
     ],
 )
 def test_few_numbers_and_tensors_are_not(source: str) -> None:

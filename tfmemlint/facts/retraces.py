@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from tfmemlint.facts.bindings import How
+from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.loops import Loop
 from tfmemlint.facts.remakes import A_FEW
 from tfmemlint.facts.tracing import TracedBy
@@ -53,6 +54,7 @@ class Retraces:
         self._names = tf.names
         self._functions = tf.functions
         self._tracing = tf.tracing
+        self._values = tf.values
         self._changing_numbers = tf.changing_numbers
 
     @cached_property
@@ -61,7 +63,9 @@ class Retraces:
         found: list[Retrace] = []
         for call, function, parameter, argument in self.given(_SIGNED):
             change = self._changing_numbers.of(argument, call)
-            if change is not None and not self._is_picked(argument, call):
+            if change is None or self._is_picked(argument, call):
+                continue
+            if not self._has_model_anew(call, change[0]):
                 found.append(Retrace(call, argument, parameter, function, *change))
         return tuple(sorted(found, key=lambda each: (each.call.lineno, each.argument.col_offset)))
 
@@ -114,6 +118,20 @@ class Retraces:
             and any(_picks(part, names) for part in _conjuncts(above.test))
             for above in self._tree.ancestors(call)
         )
+
+    def _has_model_anew(self, call: ast.Call, loop: Loop) -> bool:
+        """Whether a call gives a model, too, that each round makes: that alone has it traced."""
+        function = self._tree.function(call)
+        for given in (*call.args, *(each.value for each in call.keywords)):
+            binding = self._bindings.only(given) if isinstance(given, ast.Name) else None
+            if binding is None or binding.how is not How.ASSIGNED:
+                continue
+            anew = self._tree.inside(binding.node, loop.node)
+            if function is not None and self._tree.function(binding.node) is function:
+                anew = anew or not self._tree.inside(loop.node, function)
+            if anew and self._values.of(given).kind is Kind.MODEL:
+                return True
+        return False
 
     def _is_untraced(self, callee: ast.expr, function: FunctionNode) -> bool:
         """Whether a call runs the plain function, not what `tf.function` made of it."""
