@@ -86,3 +86,25 @@ def test_the_uses_of_a_tape_are_all_that_reads_its_name() -> None:
     _, tape = opened("tape.gradient(y, x)\nprint(tape)")
 
     assert [use.lineno for use in tape.uses] == [6, 7]
+
+
+@pytest.mark.parametrize("declared", ["global", "nonlocal"])
+def test_a_tape_of_another_scope_is_not_asked_just_once(declared: str) -> None:
+    _, tape = opened(
+        "",
+        f"""
+import tensorflow as tf
+tape = None
+def ask(x):
+    tape = None
+    def record():
+        {declared} tape
+        with tf.GradientTape(persistent=True) as tape:
+            return x * x
+    y = record()
+    return tape.gradient(y, x), tape.gradient(y + 1, x)
+print(tape.gradient(1, 2))
+""",
+    )
+
+    assert len(tape.asked) == {"global": 1, "nonlocal": 2}[declared]

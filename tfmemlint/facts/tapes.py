@@ -103,7 +103,7 @@ class Tapes:
         )
         if not isinstance(target, ast.Name):
             return Tape(block, call, None, persistent, (), (), target is not None)
-        scope = self._tree.scope(target)
+        scope = self._bindings.home(target.id, target) or self._tree.scope(target)
         binding = next(each for each in self._bindings.of(scope, target.id) if each.node is target)
         asked: list[ast.Call] = []
         watched: list[ast.expr] = []
