@@ -102,6 +102,13 @@ def test_loops_of_unknown_length_are_taken_for_long_ones(header: str, loops: lis
     assert found(header + body) == [(each, ONE) for each in loops]
 
 
+def test_the_loop_that_is_named_is_the_long_one() -> None:
+    nested = "    for j in range(4):\n        net.predict(x[i + j][None])"
+
+    assert found(f"for i in range(n):\n{nested}") == [("for i in range(n)", ONE)]
+    assert found(f"for i in range(20):\n{nested}") == [("for j in range(4)", ONE)]
+
+
 def test_rounds_of_loops_in_each_other_and_around_calls_multiply() -> None:
     nested = "for i in range(6):\n    for j in range(6):\n        net.predict(x[i + j][None])"
     called = """\

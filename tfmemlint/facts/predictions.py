@@ -114,7 +114,10 @@ class Predictions:
             if any(self._fits_again(each, loop) for each in self._body(loop)):
                 return None
             if self._changes(given, loop):
-                inner, times = inner or loop, times * self._rounds(loop)
+                rounds = self._rounds(loop)
+                if inner is None or self._rounds(inner) <= FEW < rounds:
+                    inner = loop
+                times *= rounds
             if times > FEW:
                 return inner
         function = self._tree.function(node)
