@@ -242,3 +242,18 @@ def test_what_a_tape_is_asked_for_may_be_several(made: str, known: bool) -> None
     """)
 
     assert bool(found) is known
+
+
+def test_where_keras_computes_with_another_library_no_tensors_are_kept() -> None:
+    code = 'import os\nos.environ["KERAS_BACKEND"] = "{}"\nfor x in data:\n    xs.append(dense(x))'
+
+    assert len(kept(code.format("tensorflow"))) == 1
+    assert kept(code.format("jax")) == []
+
+
+def test_what_is_nothing_at_times_is_not_known() -> None:
+    code = "def f(x):\n    if x:\n        return{}\n    return tf.reduce_mean(x)\n"
+    code += "for x in data:\n    xs.append(f(x))"
+
+    assert len(kept(code.format(" traced(x)"))) == 1
+    assert kept(code.format("")) == kept(code.format(" None")) == []

@@ -95,7 +95,18 @@ class KeptTensors:
             reads = self._reads(growth.start) if sort else None
             if reads is not None and not self._is_for_gradients(reads):
                 found.append(Kept(growth, growth.value, sort, tuple(reads)))
-        return tuple(found)
+        return () if found and self._has_keras_compute_elsewhere() else tuple(found)
+
+    def _has_keras_compute_elsewhere(self) -> bool:
+        """Whether a file tells Keras to compute with JAX or PyTorch: `environ["KERAS_BACKEND"]`."""
+        return any(
+            isinstance(target, ast.Subscript)
+            and isinstance(target.slice, ast.Constant)
+            and target.slice.value == "KERAS_BACKEND"
+            and not (isinstance(each.value, ast.Constant) and each.value.value == "tensorflow")
+            for each in self._tree.all(ast.Assign)
+            for target in each.targets
+        )
 
     def by_numpy(self, read: ast.expr) -> bool:
         """Whether NumPy takes a list there, and makes an array of it."""
@@ -279,7 +290,15 @@ class KeptTensors:
         return Sort.TENSOR if is_model else Sort.UNKNOWN
 
     def _is_as_written(self, function: FunctionNode) -> bool:
-        """Whether a call surely gives what a function returns: no decorator, no heir changes it."""
+        """Whether a call surely gives what a function returns: no decorator, no heir changes it.
+
+        Nor does it return nothing at times.
+        """
+        if any(
+            isinstance(each, ast.Return) and each.value is None
+            for each in self._functions.body(function)
+        ):
+            return False
         decorators: list[ast.expr] = getattr(function, "decorator_list", [])
         makes_graph = self._functions.makes_tf_function
         if not all(is_plain(each) or makes_graph(each) for each in decorators):
