@@ -9,7 +9,7 @@ from importlib import import_module
 
 from tfmemlint import facts
 from tfmemlint.light_typing import NamedTuple
-from tfmemlint.vocabulary import Rule
+from tfmemlint.vocabulary import Metric, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -114,47 +114,38 @@ def _imported(module: str) -> Outline | None:
 def _spelt_out(module: str, path: str) -> Outline | None:
     """The rule that the last statement of a module spells out; None in any doubt.
 
-    To import a module takes twenty times as long as to read it.
+    To run that statement alone takes a tenth of the time that importing the module does.
     """
-    try:
-        with open(path, "rb") as file:  # noqa: PTH123
-            text = file.read().replace(b"\r\n", b"\n")
-        fields = _fields(text.rpartition(b"\nRULE = Rule(\n    ")[2].decode())
-        (code,), (name,) = _strings(fields["code"]), _strings(fields["name"])
-        triggers = tuple(_strings(fields["triggers"].removeprefix("(").removesuffix("),")))
-        across_files = {"True,": True, "False,": False}[fields.get("across_files", "False,")]
-    except (AttributeError, KeyError, ValueError):
-        return None
 
     @cache
     def load() -> Rule:
         rule: Rule = import_module(module).RULE
         return rule
 
-    return Outline(code, name, triggers, across_files, load)
+    def rule(
+        code: str,
+        name: str,
+        claim: object,
+        triggers: tuple[str, ...],
+        check: object,
+        across_files: bool = False,
+    ) -> Outline:
+        return Outline(code, name, triggers, across_files, load)
+
+    def claim(*_: object, **__: object) -> None: ...
+
+    names = _Names(Rule=rule, Claim=claim, Metric=Metric, check=None)
+    try:
+        with open(path, encoding="utf-8") as file:  # noqa: PTH123
+            _, _, stated = file.read().rpartition("\nRULE = ")
+        outline = eval(stated.strip(), {}, names)
+    except Exception:  # noqa: BLE001  whatever it is, importing the module will tell
+        return None
+    return outline if isinstance(outline, Outline) else None
 
 
-def _fields(stated: str) -> dict[str, str]:
-    """The arguments of a call that is the last there is, each with its code."""
-    last = stated.endswith(",\n)\n") and "\n" not in stated.replace("\n    ", "")[:-3]
-    if not last or any(sign in stated for sign in ("\\", '"""', "'''")):
-        raise ValueError
-    if "#" in stated:
-        stated = "\n".join(line.partition("  # ")[0] for line in stated.split("\n"))
-    lines = stated[:-3].replace("\n        ", " ").replace("\n    )", ")").split("\n    ")
-    fields = dict(line.split("=", 1) for line in lines)
-    if fields.keys() - {"across_files"} != {"code", "name", "claim", "triggers", "check"}:
-        raise ValueError
-    return fields
+class _Names(dict[str, object]):
+    """What names mean to a statement that makes a rule: what is imported, the facts offer."""
 
-
-def _strings(spelt: str) -> Iterable[str]:
-    """The strings that are listed, by name where the facts have that."""
-    for each in map(str.strip, spelt.split(",")):
-        if each.isidentifier():
-            yield getattr(facts, each)
-        elif each:
-            between, strings = each.split('"')[::2], each.split('"')[1::2]
-            if len(between) == len(strings) or any(map(str.strip, between)):
-                raise ValueError
-            yield "".join(strings)
+    def __missing__(self, name: str) -> object:
+        return getattr(facts, name)
