@@ -29,7 +29,6 @@ from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
 
-
 GRAPHS_BY_HAND = ("tensorflow.disable_eager_execution", "tensorflow.disable_v2_behavior")
 
 
