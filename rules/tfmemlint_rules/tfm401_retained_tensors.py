@@ -20,9 +20,10 @@ a machine without a GPU these take as much as NumPy's arrays as they did as tens
 
 ## Fix safety
 Safe for single numbers of which NumPy makes an array: the array is the same. Unsafe where other
-functions take the list, or where a tensor may be several, as a model's outputs are. Not offered
-where the list is indexed, returned or handed on: NumPy's numbers have no `.numpy()`. Each step then
-waits until its number is there, which a GPU that is kept busy may notice.
+functions take the list, or where a tensor may be several: a model's outputs, a loss that a function
+out of sight gives. Not offered where the list is indexed, returned or handed on: NumPy's numbers
+have no `.numpy()`. Each step then waits until its number is there, which a GPU that is kept busy
+may notice.
 
 ## When to ignore it
 When steps are few, or must not wait. The rule is silent by itself on one number for each epoch, on
@@ -116,7 +117,8 @@ def _fix(file: File, kept: Kept) -> Fix | None:
     if not isinstance(kept.tensor, (ast.Attribute, ast.Call, ast.Name, ast.Subscript)):
         change = (Edit(Span(start, start), "("), Edit(Span(end, end), f"){copied}"))
     exact = bool(kept.reads) and all(_makes_array(file, each) for each in kept.reads)
-    safety = Applicability.SAFE if exact and kept.sort is Sort.NUMBER else Applicability.UNSAFE
+    exact = exact and kept.sort is Sort.NUMBER and file.tf.kept.are_single
+    safety = Applicability.SAFE if exact else Applicability.UNSAFE
     return Fix("Keep NumPy's copy instead", change, safety)
 
 

@@ -257,3 +257,28 @@ def test_what_is_nothing_at_times_is_not_known() -> None:
 
     assert len(kept(code.format(" traced(x)"))) == 1
     assert kept(code.format("")) == kept(code.format(" None")) == []
+
+
+@pytest.mark.parametrize(
+    ("made", "single"),
+    [
+        ("traced(x)", True),
+        ("tf.reduce_mean(dense(x))", True),
+        ("measure(x, x)", True),
+        ("total(x) / 8", True),
+        ("total(x)", False),
+        ("self.loss(x)", False),
+    ],
+)
+def test_what_a_tape_is_asked_for_is_one_tensor_if_its_maker_is_in_sight(
+    made: str, single: bool
+) -> None:
+    code = f"""
+        for x in data:
+            with tf.GradientTape() as tape:
+                loss = {made}
+            tape.gradient(loss, weights)
+    """
+    known = BEGINNING.replace("compared(scores)", "tf.reduce_sum(scores)")
+
+    assert File("code.py", known + dedent(code)).tf.kept.are_single is single

@@ -335,6 +335,28 @@ class KeptTensors:
                     found.update(each.node for each in self._bindings.reaching(loss))
         return frozenset(found)
 
+    @cached_property
+    def are_single(self) -> bool:
+        """Whether whatever tapes are asked for is surely one tensor each.
+
+        What code out of sight makes may be a list of them, which has a gradient, too.
+        """
+        targets = (argument(each, 0, "target") for tape in self._tapes.all for each in tape.asked)
+        return all(self._is_single(each) for each in targets if isinstance(each, ast.Name))
+
+    def _is_single(self, target: ast.Name) -> bool:
+        return all(
+            each.how is How.AUGMENTED
+            or isinstance(each.value, (ast.BinOp, ast.Constant, ast.UnaryOp))
+            or (each.value is not None and self.sort(each.value, each.path) is not Sort.UNKNOWN)
+            or self._is_of_library(each.value)
+            for each in self._bindings.reaching(target)
+        )
+
+    def _is_of_library(self, node: ast.expr | None) -> bool:
+        name = self._names.qualified(node.func) if isinstance(node, ast.Call) else None
+        return name is not None and name.startswith(("keras.", "tensorflow."))
+
     def _may_be_several(self, target: ast.expr, hops: int) -> bool:
         """Whether a tape may be asked for the gradient of a list or a dictionary of tensors."""
         if isinstance(target, ast.Name):
