@@ -31,7 +31,7 @@ is written to again or a Python number, where only the first round makes `out`, 
 ## When to ignore it
 When the rounds are few, or what they add is small and no gradient is taken. The rule is silent on
 loops that read `out`, as decoding, caches and windows do, on up to 16 rounds, over layers and
-levels, and in tests.
+levels, on whole numbers in a graph, of which no gradient is taken, and in tests.
 """
 
 from __future__ import annotations
@@ -66,6 +66,8 @@ def check(file: File) -> Iterator[Diagnostic]:
 
 def _keeper(file: File, joined: Joined) -> str:
     """What keeps the copies, as the end of a sentence."""
+    if not file.tf.rounds.may_have_gradient(joined):
+        return ""
     tape = file.tf.joins.tape(joined)
     if tape is not None:
         return f", and {f'`{tape.name}`' if tape.name else 'the tape'} keeps every copy"

@@ -40,6 +40,11 @@ def test_what_is_added_is_followed_to_what_makes_it() -> None:
         ("for i in range(len(rows))", True),
         ("for y in iter(ys)", True),
         ("while ys", False),
+        ("for y in tf.constant(rows)", True),
+        ("for y in tf.cumsum([len(y) for y in rows])", True),
+        ("for y in tf.cumsum([len(y) for y in ys])", False),
+        ("for y in tf.constant([1, 2, 3])", False),
+        (f"for y in tf.constant({[*range(17)]})", True),
     ],
 )
 def test_rounds_are_many_by_their_number_or_as_there_is_data(loop: str, many: bool) -> None:
@@ -113,3 +118,46 @@ def test_a_graph_made_by_hand_copies_nothing_as_it_is_made() -> None:
     (joined,) = file.tf.joins.all
 
     assert not file.tf.rounds.copy_tensors(joined)
+
+
+@pytest.mark.parametrize(
+    ("start", "added", "copied"),
+    [
+        ("tf.zeros([0])", "y", True),
+        ("start", "y", True),
+        ("tf.zeros([0])", "tf.cast(y, tf.float32)", True),
+        ("tf.zeros([0], tf.int64)", "y", False),
+        ("start", "tf.cast(y, tf.int64)", False),
+        ("start", "tf.argmax(y, axis=1)", False),
+        ("start", "tf.cast(y, tf.bool)", False),
+    ],
+)
+def test_a_gradient_keeps_no_copies_of_whole_numbers(start: str, added: str, copied: bool) -> None:
+    file = code(
+        f"""\
+        @tf.function
+        def f(y, n: tf.Tensor, start):
+            out = {start}
+            for i in tf.range(n):
+                out = tf.concat([out, {added}], 0)
+            return out
+        """
+    )
+    (joined,) = file.tf.joins.all
+
+    assert file.tf.rounds.may_have_gradient(joined) == copied
+    assert file.tf.rounds.copy_tensors(joined) == copied
+
+
+def test_a_tape_keeps_no_copies_of_whole_numbers() -> None:
+    file = code(
+        """\
+        def f(ys):
+            with tf.GradientTape() as tape:
+                for y in range(400):
+                    out = tf.concat([out, y], 0)
+                    ids = tf.concat([ids, tf.cast(y, tf.int32)], 0)
+        """
+    )
+
+    assert list(map(file.tf.rounds.copy_tensors, file.tf.joins.all)) == [True, False]

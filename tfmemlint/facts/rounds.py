@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from tfmemlint.facts.graph_loops import InGraph
 from tfmemlint.facts.joins import Joined
 from tfmemlint.facts.loops import Loop, Over
+from tfmemlint.facts.makers import argument
 from tfmemlint.facts.tree import within
 from tfmemlint.light_typing import TYPE_CHECKING
 
@@ -15,6 +16,20 @@ if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
 _OF_DATA = frozenset({Over.ARRAY, Over.DATASET, Over.OFFSETS, Over.TENSOR})
+_COUNTS = frozenset(
+    f"tensorflow.{module}{name}"
+    for module in ("", "math.")
+    for name in ("argmax", "argmin", "argsort", "count_nonzero", "shape", "size")
+)
+"""Functions that give whole numbers, unless they are told a dtype."""
+_OF_LISTS = {
+    "tensorflow.constant": "value",
+    "tensorflow.convert_to_tensor": "value",
+    "tensorflow.cumsum": "x",
+    "tensorflow.math.cumsum": "x",
+}
+"""Functions that make a tensor of as many numbers as a list has."""
+_WHOLE = ("bool", "int", "uint")
 _FROM_MODEL = frozenset({"numpy", "predict", "predict_on_batch"})
 _MAKES_GRAPHS_BY_HAND = (
     "tensorflow.Session",
@@ -32,6 +47,7 @@ class Rounds:
         self._bindings = tf.bindings
         self._names = tf.names
         self._values = tf.values
+        self._dtypes = tf.dtypes
         self._datasets = tf.datasets
         self._lengths = tf.lengths
         self._iterables = tf.iterables
@@ -53,15 +69,34 @@ class Rounds:
         if self._names.uses(_MAKES_GRAPHS_BY_HAND):
             return False
         if self._tracing.why(joined.node) is not None:
-            return any(self._graph_loops.becomes(each) is InGraph.LOOP for each in joined.loops)
+            loops = map(self._graph_loops.becomes, joined.loops)
+            return InGraph.LOOP in loops and self.may_have_gradient(joined)
         loop = joined.loops[0]
         over_data = loop.over is not Over.ARRAY and self._gives_data(loop.iterable)
         return (
             over_data
-            or self._joins.tape(joined) is not None
+            or (self._joins.tape(joined) is not None and self.may_have_gradient(joined))
             or any(map(self._is_from_model, self.made_of(joined)))
             or (not joined.is_numpy and self._tracing.surely_eager(joined.node))
         )
+
+    def may_have_gradient(self, joined: Joined) -> bool:
+        """Whether copies may be kept for a gradient: of whole numbers none is taken."""
+        target = joined.target
+        starts = (
+            binding.value
+            for each in ast.walk(joined.call)
+            if isinstance(each, ast.Name) and isinstance(target, ast.Name) and each.id == target.id
+            for binding in self._bindings.reaching(each)
+            if binding.value is not None and not binding.path
+        )
+        return not any(map(self._is_of_whole_numbers, (*joined.added, *starts)))
+
+    def _is_of_whole_numbers(self, node: ast.expr) -> bool:
+        if isinstance(node, ast.Call) and self._names.is_any(node.func, _COUNTS):
+            return not any(each.arg in ("out_type", "output_type") for each in node.keywords)
+        dtype = self._dtypes.of(node, lambda _: False)
+        return isinstance(dtype, str) and dtype.startswith(_WHOLE)
 
     def made_of(self, joined: Joined) -> Iterator[ast.AST]:
         """The code that makes, in a round of the innermost loop, what the array is joined to."""
@@ -94,9 +129,33 @@ class Rounds:
     def _bounds(self, iterable: ast.expr) -> Iterator[float | None]:
         """How much there is at the most: so many elements of a pipeline, `n` for `rows[:n]`."""
         yield from map(self._lengths.at_most, self._datasets.of(iterable))
+        yield self._listed(iterable)
         cut = iterable.slice if isinstance(iterable, ast.Subscript) else None
         if isinstance(cut, ast.Slice) and cut.upper is not None:
             yield self._values.number(cut.upper)
+
+    def _listed(self, iterable: ast.expr) -> float | None:
+        """How many numbers Python lists for a tensor: none that are known to be many."""
+        listed = self._followed(iterable)
+        if not isinstance(listed, ast.Call):
+            return None
+        while isinstance(listed, ast.Call):
+            keyword = _OF_LISTS.get(self._names.qualified(listed.func) or "")
+            given = argument(listed, 0, keyword) if keyword is not None else None
+            if given is None:
+                return None
+            listed = self._followed(given)
+        if isinstance(listed, (ast.List, ast.Tuple)):
+            return len(listed.elts)
+        if isinstance(listed, ast.ListComp):
+            over = listed.generators[0].iter
+            return None if self._gives_data(over) or self._values.of(over).is_array else 0
+        return None
+
+    def _followed(self, node: ast.expr) -> ast.expr:
+        binding = self._bindings.only(node) if isinstance(node, ast.Name) else None
+        plain = binding is not None and binding.value is not None and not binding.path
+        return binding.value if plain and binding and binding.value else node
 
     def _gives_data(self, iterable: ast.expr | None) -> bool:
         return iterable is not None and (
