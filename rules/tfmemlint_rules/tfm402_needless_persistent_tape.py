@@ -31,6 +31,9 @@ from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule,
 
 GRAPHS_BY_HAND = ("tensorflow.disable_eager_execution", "tensorflow.disable_v2_behavior")
 
+BEGINS_CELL = ("# %%", "#%%", "# In[")
+"""How scripts mark that a cell begins, which may run again without those before it."""
+
 
 def check(file: File) -> Iterator[Diagnostic]:
     if file.tf.names.uses(GRAPHS_BY_HAND):
@@ -42,7 +45,10 @@ def check(file: File) -> Iterator[Diagnostic]:
         if asked is None:
             continue
         start, end = file.span(tape.block).start, file.span(asked).end
-        if any(start < cell <= end for cell in file.cells):
+        lines = file.text[start:end].splitlines()
+        if any(start < cell <= end for cell in file.cells) or any(
+            line.startswith(BEGINS_CELL) for line in lines
+        ):
             continue
         keyword = next(each for each in tape.call.keywords if each.arg == "persistent")
         change = edits.without_argument(file, tape.call, "persistent")
