@@ -134,6 +134,16 @@ def test_anything_else_is_not(look: Look, element: str) -> None:
             "xs = []\nfor y, p in zip(labels, paths):\n    xs.append(cv2.imread(p))\nsee(xs)",
             "zip(labels, paths)",
         ),
+        (
+            "names, xs = [], []\nfor row in rows:\n    names.append(row[0])\n"
+            "for name in names:\n    xs.append(cv2.imread(name))\nsee(xs)",
+            "names",
+        ),
+        (
+            "names = []\nwhile more:\n    names.append(next(rows))\n"
+            "see([cv2.imread(name) for name in names])",
+            "names",
+        ),
         ("see(list(map(cv2.imread, paths)))", "paths"),
         ("see(tuple(cv2.imread(p) for p in paths if p))", "paths"),
         ("rows = csv.reader(table)\nsee([cv2.imread(row[0]) for row in rows])", "rows"),
@@ -194,6 +204,17 @@ def test_a_list_of_them_grows_with(look: Look, body: str, files: str) -> None:
             "xs = []\nfor folder in folders:\n    names = os.listdir(folder)[:8]\n"
             "    for name in names:\n        xs.append(cv2.imread(folder + name))\nsee(xs)",
             id="a few files of each folder",
+        ),
+        pytest.param(
+            "names, xs = [], []\nfor row in rows[:8]:\n    names.append(row[0])\n"
+            "for name in names:\n    xs.append(cv2.imread(name))\nsee(xs)",
+            id="files that a few rows name",
+        ),
+        pytest.param(
+            "def read(batch):\n    names, size = [], batch.shape[0]\n"
+            "    for i in range(size):\n        names.append(f(batch[i]))\n"
+            "    see([cv2.imread(name) for name in names])",
+            id="files that a batch names",
         ),
         pytest.param(
             "def read(files):\n    see([cv2.imread(p) for p in files])\n"

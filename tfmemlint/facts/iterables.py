@@ -175,7 +175,10 @@ class Iterables:
 
         Lists of files have no shape, and tables are not cut by `x[i]`.
         """
-        if not isinstance(whole, ast.Name) or not isinstance(_stop(counted), ast.Subscript):
+        stop = _stop(counted)
+        named = self._bindings.only(stop) if isinstance(stop, ast.Name) else None
+        stop = named.value if named is not None and named.value is not None else stop
+        if not isinstance(whole, ast.Name) or not isinstance(stop, ast.Subscript):
             return False
         binding = self._bindings.only(whole)
         if binding is None or binding.how is not How.PARAMETER or self._flow.origins(whole, frame):

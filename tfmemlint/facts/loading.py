@@ -191,10 +191,22 @@ class Loading:
             isinstance(each, ast.Attribute) and each.attr in ("clear", "pop") for each in attributes
         )
 
+    def _lists_a_part(self, files: ast.expr, frame: Frame | None) -> bool:
+        """Whether loops over but a part of something name the files: `for row in rows[:8]`."""
+        origins = self._flow.origins(files, frame) or ()
+        named = [each for one in origins if one.binding for each in self._loops.growths_of(one.binding)]
+        loops = [each.loops[0].node for each in named]
+        return bool(loops) and all(
+            not isinstance(each, ast.While) and self._iterables.is_part(each.iter, frame)
+            for each in loops
+        )
+
     def _is_whole(self, files: ast.expr, start: ast.AST, frame: Frame | None) -> bool:
         """Whether `files` are all there are, for a list begun at `start`."""
         is_part, runs_once = self._iterables.is_part, self._runs_once
         if is_part(files, frame) or self._repeats.varies([files], start):
+            return False
+        if self._lists_a_part(files, frame):
             return False
         function = self._tree.function(start)
         if function is None:
