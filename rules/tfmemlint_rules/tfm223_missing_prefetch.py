@@ -20,7 +20,8 @@ False: that is how the figures of this rule were measured.
 ## Fix safety
 Safe where the elements are seen to be the same whenever they are made. Unsafe where they come from
 a generator or from out of sight, or where what makes them reads variables or runs Python: it then
-runs ahead of what the training changes.
+runs ahead of what the training changes. Not offered for what another pipeline shuffles, maps or
+batches further on its way into the training: there it would not be the last step.
 
 ## When to ignore it
 When memory is short and time is not. The rule is silent by itself where the project asks for
@@ -59,6 +60,8 @@ def check(file: File) -> Iterator[Diagnostic]:
             last = _last(file, chain, end)
             if not isinstance(last, ast.Call) or last in reported or _is_small(file, chain):
                 continue
+            if any(_goes_on(last, other) for other in end.chains):
+                continue  # one branch adds to what the other gives: a word about the longer will do
             reported.add(last)
             yield Diagnostic(
                 edits.method_call(file, last) or file.span(last),
@@ -87,6 +90,12 @@ def _last(file: File, chain: Chain, end: End) -> ast.expr | None:
     if not isinstance(made, ast.Call) or made in file.tf.datasets.regrouped:
         return calls[-1]
     return calls[-1] if statement(made) is use else made
+
+
+def _goes_on(last: ast.Call, chain: Chain) -> bool:
+    """Whether a pipeline makes other elements of the last ones of another."""
+    calls = [chain.source.node, *(each.call for each in chain.steps)]
+    return last in calls and not HANDS_ON.issuperset(chain.methods[calls.index(last) :])
 
 
 def _is_ready(chain: Chain) -> bool:
@@ -123,7 +132,9 @@ def _name(dataset: ast.expr) -> str:
 
 
 def _fix(file: File, last: ast.Call, end: End) -> Fix | None:
-    if last in file.tf.datasets.regrouped:
+    trained = (each for each in file.tf.consumers.ends if _waits(file, each))
+    inner = any(_goes_on(last, chain) for each in trained for chain in each.chains)
+    if inner or last in file.tf.datasets.regrouped:
         return None
     size = edits.autotune(file, last) or "1"
     added = edits.chained(file, last, f".prefetch({size})")

@@ -13,6 +13,8 @@ BEFORE = """
 import numpy as np
 import tensorflow as tf
 import tensorflow_datasets as tfds
+from sklearn import datasets
+from sklearn.datasets import load_iris
 N = 40
 D = tf.data.Dataset
 """
@@ -36,6 +38,11 @@ D = tf.data.Dataset
         ("tfds.load('mnist', split='train').cache()", 70_000),
         ("D.zip((D.list_files('a'), D.list_files('b').take(7))).shuffle(9)", 7),
         ("D.range(3).concatenate(D.list_files('*').take(4)).batch(8)", 7),
+        ("D.from_tensor_slices(load_iris().data)", 150),
+        ("D.from_tensor_slices(tf.cast(datasets.load_wine().target[:-30], tf.int32))", 178),
+        ("D.from_tensor_slices(load_iris().data[:9])", 9),
+        ("D.from_tensor_slices(load_iris().feature_names)", None),
+        ("D.from_tensor_slices(datasets.fetch_openml('mnist_784').data)", None),
         ("D.range(3).concatenate(D.list_files('*'))", None),
         ("D.range(3).concatenate(more)", None),
         ("D.list_files('*').concatenate(D.range(3))", None),

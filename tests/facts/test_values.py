@@ -30,6 +30,8 @@ from sklearn.model_selection import train_test_split
             (60000, 28, 28),
         ),
         ("(a, b), _ = tf.keras.datasets.cifar10.load_data()\nsee(b)", Kind.ARRAY, (50000, 1)),
+        ("import sklearn.datasets as d\nx = d.load_wine()\nsee(x.data)", Kind.ARRAY, (178, 13)),
+        ("import sklearn.datasets as d\nsee(d.load_iris().target)", Kind.ARRAY, (150,)),
         (
             "train, test = tf.keras.datasets.mnist.load_data()\nx, y = test\nsee(x)",
             Kind.ARRAY,

@@ -1,4 +1,4 @@
-"""Data sets that Keras and tensorflow_datasets have ready, and how large they are."""
+"""Data sets that libraries have ready, and how large they are."""
 
 from __future__ import annotations
 
@@ -37,3 +37,16 @@ CATALOGUE: dict[str, tuple[int, tuple[int, int, int]]] = {
     "mnist": (70_000, (28, 28, 1)),
 }
 """Data sets of tensorflow_datasets that are small: how many images they have, and of what size."""
+
+SKLEARN_DATASETS = {
+    f"sklearn.datasets.load_{name}": shape
+    for name, shape in {
+        "breast_cancer": (569, 30),
+        "diabetes": (442, 10),
+        "digits": (1797, 64),
+        "iris": (150, 4),
+        "linnerud": (20, 3),
+        "wine": (178, 13),
+    }.items()
+}
+"""What gives those of scikit-learn, and the shape of the data."""

@@ -6,7 +6,8 @@ import ast
 
 from tfmemlint.facts.chains import Chain, From, Source
 from tfmemlint.facts.flow import Frame
-from tfmemlint.facts.known_data import CATALOGUE
+from tfmemlint.facts.kinds import UNKNOWN
+from tfmemlint.facts.known_data import CATALOGUE, SKLEARN_DATASETS
 from tfmemlint.facts.makers import argument
 from tfmemlint.light_typing import TYPE_CHECKING
 
@@ -76,9 +77,11 @@ class Lengths:
         while isinstance(tensors, (ast.Tuple, ast.Dict)):
             parts = tensors.elts if isinstance(tensors, ast.Tuple) else tensors.values
             tensors = parts[0] if parts else None
-        shape = self._values.of(tensors).shape if tensors is not None else None
-        if shape:
-            return shape[0]
+        value = self._values.of(tensors) if tensors is not None else UNKNOWN
+        if value.shape:
+            made = value.origin.func if isinstance(value.origin, ast.Call) else None
+            whole = SKLEARN_DATASETS.get(self._names.qualified(made) or "", (None,))
+            return whole[0] if value.shape[0] is None else value.shape[0]
         part = tensors.slice if isinstance(tensors, ast.Subscript) else None
         return self._cut(part) if isinstance(part, ast.Slice) else None
 

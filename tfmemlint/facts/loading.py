@@ -193,8 +193,8 @@ class Loading:
 
     def _lists_a_part(self, files: ast.expr, frame: Frame | None) -> bool:
         """Whether loops over but a part of something name the files: `for row in rows[:8]`."""
-        origins = self._flow.origins(files, frame) or ()
-        named = [each for one in origins if one.binding for each in self._loops.growths_of(one.binding)]
+        starts = [each.binding for each in self._flow.origins(files, frame) or () if each.binding]
+        named = [each for start in starts for each in self._loops.growths_of(start)]
         loops = [each.loops[0].node for each in named]
         return bool(loops) and all(
             not isinstance(each, ast.While) and self._iterables.is_part(each.iter, frame)

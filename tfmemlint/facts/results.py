@@ -8,7 +8,7 @@ from tfmemlint.facts import makers
 from tfmemlint.facts.flow import Flow, Frame
 from tfmemlint.facts.functions import KERAS_BASES
 from tfmemlint.facts.kinds import UNKNOWN, Extent, Kind, Value, common
-from tfmemlint.facts.known_data import KERAS_DATASETS
+from tfmemlint.facts.known_data import KERAS_DATASETS, SKLEARN_DATASETS
 from tfmemlint.facts.names import Names
 from tfmemlint.facts.shapes import Shape, counted, expanded, reshaped, resized
 from tfmemlint.facts.sizes import Sizes, ValueOf, constant
@@ -124,6 +124,18 @@ class Results:
             return Value(Kind.ARRAY, Extent.WHOLE, origin=node)
         shape, dtype = shapes[path[0]][path[1]]
         return Value(Kind.ARRAY, Extent.WHOLE, dtype, shape, node)
+
+    def of_bundle(self, node: ast.Attribute, frame: Frame | None) -> Value:
+        """`load_iris().data` and `iris.target`, of what scikit-learn has ready."""
+        origins = self._flow.origins(node.value, frame) or ()
+        made = origins[0].value if len(origins) == 1 and not origins[0].path else node.value
+        name = self._names.qualified(made.func) if isinstance(made, ast.Call) else None
+        shape = SKLEARN_DATASETS.get(name or "")
+        if shape is None or node.attr not in ("data", "target"):
+            return UNKNOWN
+        if node.attr == "target":
+            return Value(Kind.ARRAY, Extent.WHOLE, None, shape[:1], made)
+        return Value(Kind.ARRAY, Extent.WHOLE, "float64", shape, made)
 
     def _filled(
         self,

@@ -214,7 +214,7 @@ class Values:
                 return inner._replace(kind=Kind.ARRAY)
             if inner.is_array and node.attr == "T":
                 return inner._replace(shape=inner.shape[::-1] if inner.shape else None)
-        return UNKNOWN
+        return self._results.of_bundle(node, frame) if node.attr in ("data", "target") else UNKNOWN
 
     def _subscript(self, node: ast.Subscript, frame: Frame | None) -> Value:
         inner = self.of(node.value, frame)
