@@ -140,6 +140,11 @@ def test_anything_else_is_not(look: Look, element: str) -> None:
             "names",
         ),
         (
+            "names = []\nfor folder in ('a', 'b'):\n    names.extend(os.listdir(folder))\n"
+            "see([cv2.imread(name) for name in names])",
+            "names",
+        ),
+        (
             "names = []\nwhile more:\n    names.append(next(rows))\n"
             "see([cv2.imread(name) for name in names])",
             "names",

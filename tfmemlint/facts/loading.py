@@ -195,8 +195,8 @@ class Loading:
         """Whether loops over but a part of something name the files: `for row in rows[:8]`."""
         starts = [each.binding for each in self._flow.origins(files, frame) or () if each.binding]
         named = [each for start in starts for each in self._loops.growths_of(start)]
-        loops = [each.loops[0].node for each in named]
-        return bool(loops) and all(
+        loops = [each.loops[0].node for each in named if each.elements]  # one file at a time
+        return 0 < len(loops) == len(named) and all(
             not isinstance(each, ast.While) and self._iterables.is_part(each.iter, frame)
             for each in loops
         )
