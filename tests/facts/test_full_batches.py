@@ -80,19 +80,31 @@ def test_no_whole_array_goes_through_a_model_at_once(code: str) -> None:
     assert full(code) == []
 
 
+PICKS = "def pick(rows):\n    return tf.gather(net(rows), [1, 2])\n"
+INNER = "def rows_of(rows):\n    return tf.gather(net_of(rows), [1, 2])\n"
+BOTH = "def both(a, b):\n    return net(a) + net(b / 255)\n"
+
+
 @pytest.mark.parametrize(
     ("code", "found"),
     [
         pytest.param("step(x, y)", ["inputs in net(inputs)"], id="called once"),
+        pytest.param(f"{PICKS}while True: pick(x)", [], id="picks rows"),
+        pytest.param(f"{PICKS}pick(x)", [], id="picks rows once"),
         pytest.param(
-            "def pick(rows):\n    return tf.gather(net(rows), [1, 2])\nwhile True: pick(x)",
-            ["rows in net(rows)"],
-            id="picks rows",
+            f"def net_of(rows):\n    return net(rows)\n{INNER}while True: rows_of(x)",
+            [],
+            id="picks rows that another function makes",
+        ),
+        pytest.param(f"{BOTH}while True: both(x, y)", [], id="two arrays"),
+        pytest.param(f"{BOTH}both(x, y)", [], id="two arrays, once"),
+        pytest.param(
+            "def report():\n    return net(x), net(y)\nreport()",
+            ["x in net(x)", "y in net(y)"],
+            id="two arrays that it is not given",
         ),
         pytest.param(
-            "def both(a, b):\n    return net(a) + net(b)\nwhile True: both(x, y)",
-            ["a in net(a)", "b in net(b)"],
-            id="two arrays",
+            f"{PICKS}pick(small)\nprint(net(x))", ["x in net(x)"], id="rows picked elsewhere"
         ),
     ],
 )

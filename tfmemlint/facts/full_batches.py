@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable
 from functools import cached_property
 
+from tfmemlint.facts.bindings import How
 from tfmemlint.facts.flow import Frame
 from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.makers import argument
@@ -49,9 +50,19 @@ class FullBatches:
         if not self._wholes.any_made:
             return ()
         calls = list(self._tree.all(ast.Call))
-        steps = {call: step for call in calls if (step := self._step(call)) is not None}
-        passes = (each for step in steps.values() for each in step.passes)
-        entered = {function for each in passes for function in each.functions}
+        repeated = {call: passes for call in calls if (passes := self._repeated(call))}
+        related = {call for call, passes in repeated.items() if self._needs_all(call, passes)}
+        steps = {
+            call: step
+            for call, passes in repeated.items()
+            if call not in related and (step := self._step(call, passes)) is not None
+        }
+        entered = {
+            function
+            for call in (*steps, *related)
+            for each in repeated[call]
+            for function in each.functions
+        }
         found: list[FullBatch | None] = []
         for call in calls:
             if call in steps:
@@ -67,19 +78,33 @@ class FullBatches:
         whole = self._wholes.of(array, frame)
         return whole is not None and whole.is_large and not (once and whole.given)
 
-    def _step(self, call: ast.Call) -> FullBatch | None:
-        """A step called in a loop that puts one whole array through a model, again and again."""
+    def _repeated(self, call: ast.Call) -> tuple[Pass, ...]:
+        """The passes of whole arrays below a call that a loop repeats."""
         if self._functions.function(call.func) is None or not any(self._tree.loops(call)):
-            return None
+            return ()
         below = self._passes.below(call)
-        found = tuple(each for each in below if self._is_large(each.array, each.frame))
-        arrays = {self._passes.argument(each, call) for each in found}
-        array = arrays.pop() if len(arrays) == 1 else None
+        return tuple(each for each in below if self._is_large(each.array, each.frame))
+
+    def _step(self, call: ast.Call, found: tuple[Pass, ...]) -> FullBatch | None:
+        """A step called in a loop that puts one whole array through a model, again and again."""
+        array = self._passes.argument(found[0], call)
+        return FullBatch(call, array, found) if array is not None else None
+
+    def _needs_all(self, call: ast.Call, found: tuple[Pass, ...]) -> bool:
+        """Whether a step relates rows or arrays, or takes gradients of what it is given."""
         entered = {function for each in found for function in each.functions}
-        if array is None or any(self._relates_rows(each) for each in entered):
-            return None
+        if len({self._passes.argument(each, call) for each in found}) > 1:
+            return True
         tapes = (tape for tape in self._tapes.all if self._tree.function(tape.block) in entered)
-        return None if self._watches_inputs(tapes) else FullBatch(call, array, found)
+        return any(map(self._relates_rows, entered)) or self._watches_inputs(tapes)
+
+    def _takes_several(self, function: FunctionNode) -> bool:
+        """Whether a function puts several of its arguments through models, whole."""
+        found = (self._passes.of(node) for node in self._functions.body(function))
+        named = {self._wholes.named(each.array) for each in found if each is not None}
+        names = [each for each in named if isinstance(each, ast.Name)]
+        bound = {self._bindings.only(each) for each in names}
+        return len([each for each in bound if each and each.how is How.PARAMETER]) > 1
 
     def _relates_rows(self, function: FunctionNode) -> bool:
         """Whether a function picks rows of what it is given, or asks for gradients in a graph."""
@@ -99,7 +124,12 @@ class FullBatches:
         found = self._passes.of(call)
         if found is None or self._watches_inputs(self._tapes.recording(call)):
             return None
-        return FullBatch(call, found.array) if self._is_large(found.array, once=True) else None
+        if not self._is_large(found.array, once=True):
+            return None
+        function = self._tree.function(call)
+        if function and (self._relates_rows(function) or self._takes_several(function)):
+            return None
+        return FullBatch(call, found.array)
 
     def _given_to_keras(self, call: ast.Call, method: ast.Attribute) -> FullBatch | None:
         """`model.predict_on_batch(x)`, or `model.predict(x, batch_size=len(x))`."""
