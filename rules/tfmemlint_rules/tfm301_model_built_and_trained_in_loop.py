@@ -25,8 +25,8 @@ to say.
 ## When to ignore it
 When the models are small and the rounds few. The rule is silent by itself for up to four rounds,
 for models that are kept or handed to code out of sight, where graphs are switched off, in tests,
-where TensorFlow is declared to be newer than 2.21, and in loops that call `clear_session()`, whose
-author knows of the matter, though it does not help here.
+where TensorFlow is declared to be newer than 2.21, in code of Keras 1 (`nb_epoch`), and in loops
+that call `clear_session()`, whose author knows of the matter, though it does not help here.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ MEASURED = (2, 22)
 
 def check(file: File) -> Iterator[Diagnostic]:
     newer = file.tensorflow is not None and file.tensorflow >= MEASURED
-    if newer or file.is_test or file.tf.tracing.is_off:
+    if newer or file.is_test or file.tf.tracing.is_off or file.tf.is_for_keras_1:
         return
     for model in file.tf.anew.trained:
         if model.rounds is None or model.rounds > FEW:

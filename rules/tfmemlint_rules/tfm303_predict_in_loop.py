@@ -26,7 +26,8 @@ it has no callbacks and no progress bar. For up to 32 rows the numbers are the s
 When the rounds are few or the model is so slow that 30 ms do not matter. The rule is silent by
 itself for up to 32 rounds or as many as `take`, a slice, a literal or `if i == 10: break` gives,
 for loops over epochs, loops that show plots or ask for input, calls under a test like `i % 100 ==
-0` or `i < 10`, models made in the loop, arrays of unknown length, tests and code of TensorFlow 1.
+0` or `i < 10`, models made in the loop, arrays of unknown length, tests and code of TensorFlow 1
+or Keras 1.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ FOR_BATCHES_ALONE = frozenset(
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    if file.is_test:
+    if file.is_test or file.tf.is_for_keras_1:
         return
     for call, loop, rows in file.tf.predictions.repeated:
         yield Diagnostic(

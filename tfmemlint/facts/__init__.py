@@ -670,6 +670,13 @@ class TensorFlow:
         return self.names.uses(_TESTS)
 
     @cached_property
+    def is_for_keras_1(self) -> bool:
+        """Whether this file is written for Keras 1, which later versions do not run."""
+        from tfmemlint.facts.keras_1 import is_for_keras_1  # noqa: PLC0415
+
+        return is_for_keras_1(self)
+
+    @cached_property
     def ops(self) -> Ops:
         """Which code is made of TensorFlow operations."""
         from tfmemlint.facts.ops import Ops  # noqa: PLC0415

@@ -1,0 +1,36 @@
+"""Which code is written for Keras 1."""
+
+import pytest
+
+from tfmemlint import File
+
+IMPORTS = "import keras\nfrom keras.layers import Convolution2D\nmodel = keras.Sequential()\n"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "model.fit(x, y, nb_epoch=10)",
+        "model.fit_generator(batches, samples_per_epoch=2000, epochs=2)",
+        "model.add(Convolution2D(32, 3, 3, border_mode='same'))",
+    ],
+)
+def test_arguments_that_only_keras_1_takes_say_so(code: str) -> None:
+    assert File("code.py", IMPORTS + code).tf.is_for_keras_1
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        pytest.param("model.fit(x, y, epochs=nb_epoch)", id="a variable of that name"),
+        pytest.param("def train(nb_epoch): ...\ntrain(nb_epoch=9)", id="a function of the module"),
+        pytest.param("parser.set_defaults(nb_epoch=9)", id="another method"),
+        pytest.param(
+            "class Own:\n    def fit(self, x, nb_epoch): ...\nOwn().fit(x, nb_epoch=9)",
+            id="a method of the module",
+        ),
+        pytest.param("model.add(Convolution2D(32, 3, padding='same'))", id="what it is called now"),
+    ],
+)
+def test_other_arguments_do_not(code: str) -> None:
+    assert not File("code.py", IMPORTS + code).tf.is_for_keras_1
