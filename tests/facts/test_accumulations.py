@@ -145,3 +145,31 @@ def test_loops_are_long_by_their_number_or_that_of_the_data(header: str, long: b
     (loop,) = map(file.tf.loops.loop, file.tf.tree.all(ast.For))
 
     assert file.tf.accumulations.is_long(loop, 16) == long
+
+
+LAYER = """
+class Steps(keras.layers.Layer):
+    def call(self, inputs, other):
+        for t in range({over}.shape[1]): f(inputs[:, t])
+steps = Steps()
+"""
+
+
+@pytest.mark.parametrize(
+    ("over", "given", "long"),
+    [
+        ("inputs", "", True),
+        ("inputs", "steps(tf.zeros([2, 16, 3]))", False),
+        ("inputs", "steps(tf.zeros([2, 17, 3]))", True),
+        ("inputs", "steps(tf.zeros([2, 16, 3]))\nsteps(tf.zeros([2, 17, 3]))", True),
+        ("inputs", "steps(rows)", True),
+        ("inputs", "Steps()(keras.Input([16, 3]))", False),
+        ("inputs", "Steps()(keras.layers.Dense(3)(keras.Input([17, 3])))", True),
+        ("other", "steps(tf.zeros([2, 16, 3]), y)", True),
+    ],
+)
+def test_a_layer_loops_over_what_it_is_given(over: str, given: str, long: bool) -> None:
+    file = File("code.py", IMPORTS + LAYER.format(over=over) + given)
+    (loop,) = map(file.tf.loops.loop, file.tf.tree.all(ast.For))
+
+    assert file.tf.accumulations.is_long(loop, 16) == long

@@ -70,6 +70,7 @@ class Accumulations:
         self._tracing = tf.tracing
         self._tensors = tf.tensors
         self._graph_loops = tf.graph_loops
+        self._time_steps = tf.time_steps
 
     @cached_property
     def all(self) -> tuple[Accumulated, ...]:
@@ -88,7 +89,7 @@ class Accumulations:
             return self._takes_apart(loop)
         numbers = [each for bound in loop.iterable.args[:2] for each in _operands(bound)]
         return any(
-            self._is_length_of_data(each) or self._is_asked_for(each, few) for each in numbers
+            self._is_length_of_data(each, few) or self._is_asked_for(each, few) for each in numbers
         )
 
     # What adds to lists.
@@ -257,12 +258,35 @@ class Accumulations:
         number = 0 if axis is None else self._values.number(axis)
         return number in (0, 1) and self._names.qualified(made.func) == "tensorflow.unstack"
 
-    def _is_length_of_data(self, number: ast.expr) -> bool:
+    def _is_length_of_data(self, number: ast.expr, few: int) -> bool:
         """Whether a number is the size of a tensor's batch or time axis, not of a weight's."""
         tensor, axis = self._tensors.size_of(number) or (None, -1)
         if not isinstance(tensor, ast.Name) or not self._tensors.is_tensor(tensor):
             return False
-        return axis in (0, 1) and self._values.of(tensor).kind is not Kind.VARIABLE
+        if axis not in (0, 1) or self._values.of(tensor).kind is Kind.VARIABLE:
+            return False
+        known = [each for each in self._given_to_layer(tensor, axis) if each is not None]
+        return not known or max(known) > few
+
+    def _given_to_layer(self, tensor: ast.Name, axis: int) -> Iterator[int | None]:
+        """How long what this module gives to a layer is, where `call` names it first."""
+        function = self._tree.function(tensor)
+        owner = self._functions.class_of(function) if function is not None else None
+        binding = self._bindings.only(tensor)
+        if function is None or owner is None or binding is None:
+            return
+        first = function.args.args[1:2]
+        if not first or binding.node is not first[0] or not self._functions.is_keras(owner):
+            return
+        for call in self._tree.all(ast.Call):
+            made = call.func
+            if not call.args:
+                continue
+            if isinstance(made, ast.Call) and self._functions.definition(made.func) is owner:
+                yield self._time_steps.of(made) if axis == 1 else None
+            elif self._functions.instance_of(made) is owner:
+                shape = self._values.of(call.args[0]).shape
+                yield shape[axis] if shape is not None and len(shape) > axis else None
 
     def _is_asked_for(self, number: ast.expr, few: int) -> bool:
         """Whether callers of a `tf.function` give the number, none of them a small one."""
