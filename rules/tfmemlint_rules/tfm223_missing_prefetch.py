@@ -27,9 +27,9 @@ batches further on its way into the training: there it would not be the last ste
 When memory is short and time is not. The rule is silent by itself where the project asks for
 TensorFlow 2.12 or newer, in its requirements or by the setting `tensorflow`, and `inject_prefetch`
 is not mentioned in the file; in tests; for pipelines of numbers, and of up to 1,024 elements that
-are taken or written down; where the last step is a cache in memory, which has the elements ready;
-and for pipelines that code out of sight may prefetch: those handed to other modules or to
-distribution strategies.
+are taken, written down or of a table that scikit-learn brings along; where the last step is a cache
+in memory, which has the elements ready; and for pipelines that code out of sight may prefetch:
+those handed to other modules or to distribution strategies.
 """
 
 from __future__ import annotations
