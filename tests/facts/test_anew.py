@@ -10,6 +10,9 @@ from tfmemlint import File
 HEAD = """
 import tensorflow as tf
 from tensorflow import keras
+from sklearn.model_selection import KFold, StratifiedKFold
+
+splits = StratifiedKFold(shuffle=True, n_splits=4)
 
 def build():
     return keras.Sequential([keras.layers.Dense(1)])
@@ -73,6 +76,10 @@ def test_what_is_kept_trained_or_never_traced_is_not(run: str) -> None:
         ("while True:", [None]),
         ("for n in range(5):", [5]),
         ("for n in (1, 2, 3):", [3]),
+        ("for a, b in KFold(3).split(x):", [3]),
+        ("for n, (a, b) in enumerate(splits.split(x, y)):", [4]),
+        ("for a, b in KFold(n_splits=folds).split(x):", [None]),
+        ("for a in text.split(x):", [None]),
         ("for n in range(2):", []),
         ("if path:", []),
         ("with tf.device(path):", []),

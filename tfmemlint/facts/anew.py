@@ -8,7 +8,7 @@ from functools import cached_property
 
 from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.loops import Loop
-from tfmemlint.facts.makers import MODELS
+from tfmemlint.facts.makers import MODELS, argument
 from tfmemlint.facts.tree import FunctionNode, within
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
@@ -35,6 +35,13 @@ _READS = frozenset(
 )
 _CHANGES = frozenset({"add", "compile", "trainable"})
 _FORGETS = frozenset({"keras.backend.clear_session", "keras.utils.clear_session"})
+_SPLITTERS = frozenset(
+    f"sklearn.model_selection.{name}"
+    for name in (
+        *("GroupKFold", "GroupShuffleSplit", "KFold", "ShuffleSplit", "StratifiedGroupKFold"),
+        *("StratifiedKFold", "StratifiedShuffleSplit", "TimeSeriesSplit"),
+    )
+)
 _FITS = frozenset({"fit", "fit_generator", "train_on_batch"})
 _TRAINS = _FITS | {"apply_gradients", "minimize", "train_step"}
 
@@ -58,6 +65,7 @@ class MadeAnew:
         self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
+        self._flow = tf.flow
         self._values = tf.values
         self._loops = tf.loops
         self._tracing = tf.tracing
@@ -188,9 +196,10 @@ class MadeAnew:
         for loop in self._loops.around(node):
             if not isinstance(loop.node, ast.comprehension) and _leaves(loop.node.body):
                 continue
-            if loop.trips is None:
+            trips = loop.trips if loop.iterable is None else self._folds(loop.iterable, loop.trips)
+            if trips is None:
                 return loop, None
-            times *= loop.trips
+            times *= trips
             if times > FEWEST:
                 return loop, times
         function = self._tree.function(node)
@@ -201,6 +210,18 @@ class MadeAnew:
             found = (self._rounds(call, hops - 1) for call in self._functions.calls_of(function))
             self._called_in[function] = next(filter(None, found), None)
         return self._called_in[function]
+
+    def _folds(self, iterable: ast.expr, otherwise: int | None) -> int | None:
+        """Into how many folds scikit-learn splits: 3 for `KFold(3).split(x)`."""
+        method = iterable.func if isinstance(iterable, ast.Call) else None
+        if not isinstance(method, ast.Attribute) or method.attr != "split":
+            return otherwise
+        origins = self._flow.origins(method.value) or ()
+        made = origins[0].value if len(origins) == 1 and not origins[0].path else method.value
+        if not isinstance(made, ast.Call) or not self._names.is_any(made.func, _SPLITTERS):
+            return otherwise
+        folds = self._values.number(argument(made, 0, "n_splits"))
+        return int(folds) if folds is not None else otherwise
 
     def _used(self, maker: ast.expr, hops: int) -> list[ast.expr] | None:
         """The uses of a model, also in functions it is passed to; None where it may be kept."""
