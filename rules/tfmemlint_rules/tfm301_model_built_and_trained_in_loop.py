@@ -24,10 +24,11 @@ to say.
 
 ## When to ignore it
 When the models are small and the rounds few: after the fifth, the process held 400 MB more than
-after the first where the weights took 31 MB, 17 MB where they were a few. The rule is silent by itself for up to four rounds,
-for models that are kept or handed to code out of sight, where graphs are switched off, in tests,
-where TensorFlow is declared to be newer than 2.21, in code of Keras 1 (`nb_epoch`), and in loops
-that call `clear_session()`, whose author knows of the matter, though it does not help here.
+after the first where the weights took 31 MB, and 17 MB more where they took 6 KB. The rule is
+silent by itself for up to four rounds, for models that are kept or handed to code out of sight,
+where graphs are switched off, in tests, where TensorFlow is declared to be newer than 2.21, in code
+of Keras 1 (`nb_epoch`), and in loops that call `clear_session()`, whose author knows of the matter,
+though it does not help here.
 """
 
 from __future__ import annotations
