@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import ast
-import inspect
 import os
 import pkgutil
 import subprocess
 import sys
-from importlib import import_module
 from itertools import combinations
 from pathlib import Path
 
@@ -186,19 +183,3 @@ def test_a_process_ends_with_its_code_and_all_of_its_words(here: Path) -> None:
     assert done.returncode == 1
     assert done.stdout.endswith("option).\n")
     assert done.stderr == ""
-
-
-def test_the_facts_offer_at_run_time_what_type_checkers_see() -> None:
-    tree = ast.parse(inspect.getsource(facts))
-    seen = {
-        alias.name: each.module
-        for each in ast.walk(tree)
-        if isinstance(each, ast.ImportFrom) and each.module
-        for alias in each.names
-    }
-
-    assert len(facts.__all__) > 50
-    for name in {*facts.__all__} - {"TensorFlow"}:
-        assert getattr(facts, name) is getattr(import_module(seen[name]), name)
-    with pytest.raises(AttributeError, match="no attribute 'Bindings'"):
-        vars(facts)["__getattr__"]("Bindings")

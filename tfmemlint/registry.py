@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib import import_module
 
-from tfmemlint import facts
+from tfmemlint.facts import words
 from tfmemlint.light_typing import NamedTuple
 from tfmemlint.vocabulary import Metric, Rule
 
@@ -145,7 +145,7 @@ def _spelt_out(module: str, path: str) -> Outline | None:
 
 
 class _Names(dict[str, object]):
-    """What names mean to a statement that makes a rule: what is imported, the facts offer."""
+    """What names mean to a statement that makes a rule: what is imported are words of the facts."""
 
     def __missing__(self, name: str) -> object:
-        return getattr(facts, name)
+        return getattr(words, name)

@@ -32,7 +32,8 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts import Handled, Retrace
+from tfmemlint.facts.handling import Handled
+from tfmemlint.facts.retraces import Retrace
 
 KEEPS = {
     frozenset[Handled](): "",

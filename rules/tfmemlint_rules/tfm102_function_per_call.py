@@ -34,7 +34,8 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, Span, edits
-from tfmemlint.facts import Made, Remake
+from tfmemlint.facts.remakes import Remake
+from tfmemlint.facts.wrappings import Made
 
 RANDOM = (
     "keras.random.",

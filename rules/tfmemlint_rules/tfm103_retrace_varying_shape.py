@@ -34,7 +34,7 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts import ShapedBy, Varying
+from tfmemlint.facts.varying_shapes import ShapedBy, Varying
 
 OPEN = "reduce_retracing=True"
 OPEN_BEFORE_2_9 = "experimental_relax_shapes=True"

@@ -38,6 +38,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tfmemlint import Claim, Diagnostic, File, Metric, Rule
+from tfmemlint.facts.words import TRACED_WORDS
 
 BY_HAND = (
     "tensorflow.Session",
@@ -73,8 +74,7 @@ RULE = Rule(
         because="the graph of a trial goes with it, and the weights it captures",
     ),
     triggers=(
-        "call filter flat_map function interleave map predict_step reduce scan take_while "
-        "test_step train_step",
+        TRACED_WORDS,
         "add append appendleft extend extendleft insert",
     ),
     check=check,

@@ -40,7 +40,9 @@ from tfmemlint import (
     Rule,
     edits,
 )
-from tfmemlint.facts import Binding, Capture
+from tfmemlint.facts.bindings import Binding
+from tfmemlint.facts.captures import Capture
+from tfmemlint.facts.words import TRACED_WORDS
 
 BIG = 1 << 20
 CONVERSIONS = frozenset({"tensorflow.constant", "tensorflow.convert_to_tensor"})
@@ -150,8 +152,7 @@ RULE = Rule(
         Metric.HOST_PEAK, at_most=0.2, because="the array is converted once, and no graph holds it"
     ),
     triggers=(
-        "call filter flat_map function interleave map predict_step reduce scan take_while "
-        "test_step train_step",
+        TRACED_WORDS,
         "numpy keras",
     ),
     check=check,

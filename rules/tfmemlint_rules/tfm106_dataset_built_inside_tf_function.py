@@ -38,7 +38,9 @@ from tfmemlint import (
     Rule,
     edits,
 )
-from tfmemlint.facts import Binding, Capture
+from tfmemlint.facts.bindings import Binding
+from tfmemlint.facts.captures import Capture
+from tfmemlint.facts.words import TRACED_WORDS
 
 BIG = 1 << 20
 SOURCES = frozenset(
@@ -153,8 +155,7 @@ RULE = Rule(
     claim=Claim(Metric.HOST_PEAK, at_most=0.4, because="no graph holds a copy of the array"),
     triggers=(
         "from_tensor_slices from_tensors",
-        "call filter flat_map function interleave map predict_step reduce scan take_while "
-        "test_step train_step",
+        TRACED_WORDS,
     ),
     check=check,
 )

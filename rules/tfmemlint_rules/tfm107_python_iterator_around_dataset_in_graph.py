@@ -32,7 +32,8 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts import PIPELINE_WORDS, PROGRESS, Pull
+from tfmemlint.facts.pulls import PROGRESS, Pull
+from tfmemlint.facts.words import PIPELINE_WORDS
 
 FEW = 32
 

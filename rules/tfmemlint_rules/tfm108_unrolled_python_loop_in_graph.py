@@ -39,7 +39,8 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, Span
-from tfmemlint.facts import LIKES_STRAIGHT_CODE, Unrolled
+from tfmemlint.facts.unrolling import LIKES_STRAIGHT_CODE, Unrolled
+from tfmemlint.facts.words import TRACED_WORDS
 
 MANY = 32
 FEW_EPOCHS = 8
@@ -85,8 +86,7 @@ RULE = Rule(
     name="unrolled-python-loop-in-graph",
     claim=Claim(Metric.GRAPH_BYTES, at_most=0.04, because="the graph holds the loop's body once"),
     triggers=(
-        "call filter flat_map function interleave map predict_step reduce scan take_while "
-        "test_step train_step",
+        TRACED_WORDS,
         "for while",
     ),
     check=check,

@@ -40,7 +40,9 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, edits
-from tfmemlint.facts import Joined, Kind, argument
+from tfmemlint.facts.joins import Joined
+from tfmemlint.facts.kinds import Kind
+from tfmemlint.facts.makers import argument
 
 FEW = 16
 """Rounds whose copies together are a few times the whole."""

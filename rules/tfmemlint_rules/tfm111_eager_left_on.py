@@ -28,7 +28,7 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, edits
-from tfmemlint.facts import EagerSwitch
+from tfmemlint.facts.eager import EagerSwitch
 
 FEW = 8
 """Rounds of a loop that can well compile a model each."""

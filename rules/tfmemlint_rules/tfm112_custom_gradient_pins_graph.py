@@ -41,7 +41,7 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts import Anew
+from tfmemlint.facts.anew import Anew
 
 FEW = 8
 """Small models that are well worth no word, as many as a comparison has variants."""

@@ -41,7 +41,12 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, Span, edits
-from tfmemlint.facts import LIKES_STRAIGHT_CODE, Accumulated, ArrayInLoop, InGraph, Loop, Reading
+from tfmemlint.facts.accumulations import Accumulated
+from tfmemlint.facts.graph_loops import InGraph
+from tfmemlint.facts.loops import Loop
+from tfmemlint.facts.tensor_arrays import ArrayInLoop, Reading
+from tfmemlint.facts.unrolling import LIKES_STRAIGHT_CODE
+from tfmemlint.facts.words import TRACED_WORDS
 
 FEW = 32
 """Trips that a graph can well hold a copy each of: a loop takes as much as half of them does."""
@@ -150,8 +155,7 @@ RULE = Rule(
         Metric.HOST_PEAK, at_most=0.2, because="the graph holds the loop's body once, not per trip"
     ),
     triggers=(
-        "call filter flat_map function interleave map predict_step reduce scan take_while "
-        "test_step train_step",
+        TRACED_WORDS,
         "add_n concat concatenate convert_to_tensor hstack reduce_max reduce_mean reduce_min "
         "reduce_std reduce_sum reduce_variance reshape stack transpose vstack",
     ),

@@ -29,7 +29,10 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts import Chain, From, How, Value, argument
+from tfmemlint.facts.bindings import How
+from tfmemlint.facts.chains import Chain, From
+from tfmemlint.facts.kinds import Value
+from tfmemlint.facts.makers import argument
 
 LARGE = 256 << 20
 """Bytes, in one buffer."""

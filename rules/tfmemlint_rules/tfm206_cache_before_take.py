@@ -29,7 +29,10 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts import BATCHING, Again, Chain, End, From, Into, argument
+from tfmemlint.facts.chains import BATCHING, Chain, From
+from tfmemlint.facts.consumers import End, Into
+from tfmemlint.facts.epochs import Again
+from tfmemlint.facts.makers import argument
 from tfmemlint.light_typing import NamedTuple
 
 ELEMENTWISE = frozenset({"map", "prefetch"})

@@ -30,7 +30,8 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts import BATCHING, Chain, From, Step, argument
+from tfmemlint.facts.chains import BATCHING, Chain, From, Step
+from tfmemlint.facts.makers import argument
 from tfmemlint.light_typing import NamedTuple
 
 FEW = 8

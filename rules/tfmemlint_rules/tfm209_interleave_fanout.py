@@ -29,7 +29,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts import Chain, From, Step
+from tfmemlint.facts.chains import Chain, From, Step
 
 MANY = 16
 """Inputs open at once, for which there is a reason."""

@@ -30,7 +30,8 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts import BATCHING, PIPELINE_WORDS, Chain, Step
+from tfmemlint.facts.chains import BATCHING, Chain, Step
+from tfmemlint.facts.words import PIPELINE_WORDS
 
 FEW = 16
 """Calls at once."""

@@ -31,7 +31,8 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts import Extent, Kind, argument
+from tfmemlint.facts.kinds import Extent, Kind
+from tfmemlint.facts.makers import argument
 
 SLICES = frozenset({"tensorflow.data.Dataset.from_tensor_slices"})
 LARGE = 256 << 20

@@ -27,7 +27,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts import Cached, From
+from tfmemlint.facts.caches import Cached
+from tfmemlint.facts.chains import From
 
 KEEPS = frozenset({"batch", "prefetch", "repeat", "shard", "shuffle", "skip", "take"})
 """Steps that give the same whether elements are cast before or afterwards."""

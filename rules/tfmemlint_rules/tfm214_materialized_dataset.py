@@ -31,7 +31,10 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts import PIPELINE_WORDS, Again, Chain, End, From, Into
+from tfmemlint.facts.chains import Chain, From
+from tfmemlint.facts.consumers import End, Into
+from tfmemlint.facts.epochs import Again
+from tfmemlint.facts.words import PIPELINE_WORDS
 
 FEW = 1024
 

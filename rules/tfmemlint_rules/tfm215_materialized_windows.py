@@ -29,7 +29,9 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts import Kind, Stack, Windows
+from tfmemlint.facts.kinds import Kind
+from tfmemlint.facts.stacks import Stack
+from tfmemlint.facts.windows import Windows
 
 NARROW = 16
 """Steps: as many times the series, which is short as a rule, are little."""

@@ -29,7 +29,9 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, Span, edits
-from tfmemlint.facts import PIPELINE_WORDS, End, Into, Loop, Over
+from tfmemlint.facts.consumers import End, Into
+from tfmemlint.facts.loops import Loop, Over
+from tfmemlint.facts.words import PIPELINE_WORDS
 
 FEW = 32
 STEPPING = frozenset(

@@ -30,7 +30,11 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts import PIPELINE_WORDS, Again, Chain, From, Kind, Rebuilt
+from tfmemlint.facts.chains import Chain, From
+from tfmemlint.facts.epochs import Again
+from tfmemlint.facts.kinds import Kind
+from tfmemlint.facts.rebuilds import Rebuilt
+from tfmemlint.facts.words import PIPELINE_WORDS
 
 UNCHANGING = frozenset({Kind.NUMBER, Kind.PATH, Kind.TENSOR})
 HOLDS_ARRAYS = frozenset({From.SLICES, From.TENSORS})

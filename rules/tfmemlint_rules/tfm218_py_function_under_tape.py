@@ -33,7 +33,7 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, edits
-from tfmemlint.facts import argument
+from tfmemlint.facts.makers import argument
 
 ARGUMENTS = {"func", "inp", "Tout"}
 

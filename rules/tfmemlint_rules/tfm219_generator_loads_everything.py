@@ -33,7 +33,9 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, edits
-from tfmemlint.facts import Growth, Held, Hoard, Late
+from tfmemlint.facts.generators import Held, Hoard
+from tfmemlint.facts.late_loading import Late
+from tfmemlint.facts.loops import Growth
 
 
 def check(file: File) -> Iterator[Diagnostic]:

@@ -29,7 +29,9 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts import Chain, From, Loop, Step, argument
+from tfmemlint.facts.chains import Chain, From, Step
+from tfmemlint.facts.loops import Loop
+from tfmemlint.facts.makers import argument
 from tfmemlint.light_typing import NamedTuple
 
 MIXES = frozenset(

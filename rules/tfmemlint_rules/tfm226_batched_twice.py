@@ -30,7 +30,9 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts import BATCHING, PIPELINE_WORDS, Chain, From, Step, same_code
+from tfmemlint.facts.chains import BATCHING, Chain, From, Step
+from tfmemlint.facts.tree import same_code
+from tfmemlint.facts.words import PIPELINE_WORDS
 
 KEEPS_ELEMENTS = frozenset(
     {

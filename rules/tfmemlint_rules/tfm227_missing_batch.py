@@ -29,7 +29,7 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts import Chain
+from tfmemlint.facts.chains import Chain
 
 
 def check(file: File) -> Iterator[Diagnostic]:

@@ -45,7 +45,7 @@ from tfmemlint import (
     edits,
     loop_edits,
 )
-from tfmemlint.facts import FullBatch
+from tfmemlint.facts.full_batches import FullBatch
 
 RELATES_ALL = (
     *("dgl", "graph_nets", "networkx", "ogb", "scipy.optimize", "scipy.sparse", "spektral"),

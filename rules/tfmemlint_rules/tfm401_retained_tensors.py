@@ -38,7 +38,8 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, Span
-from tfmemlint.facts import Kept, Over, Sort
+from tfmemlint.facts.kept import Kept, Sort
+from tfmemlint.facts.loops import Over
 
 FEW = {Sort.NUMBER: 1024, Sort.TENSOR: 16}
 """Trips that keep too little to speak of."""

@@ -50,7 +50,10 @@ from tfmemlint import (
     edits,
     loop_edits,
 )
-from tfmemlint.facts import Filling, Gathered, Stack, takers
+from tfmemlint.facts import takers
+from tfmemlint.facts.fillings import Filling
+from tfmemlint.facts.loading import Gathered
+from tfmemlint.facts.stacks import Stack
 
 LONG = 60
 

@@ -8,7 +8,7 @@ from textwrap import dedent, indent
 import pytest
 
 from tfmemlint import File
-from tfmemlint.facts import Accumulated
+from tfmemlint.facts.accumulations import Accumulated
 
 IMPORTS = "import keras\nimport numpy as np\nimport tensorflow as tf\n"
 

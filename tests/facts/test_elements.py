@@ -7,7 +7,8 @@ from textwrap import dedent
 import pytest
 
 from tfmemlint import File
-from tfmemlint.facts import Chain, Passage
+from tfmemlint.facts.chains import Chain
+from tfmemlint.facts.elements import Passage
 from tfmemlint.facts.held import Held, Several, Tensor, row
 
 IMPORTS = """

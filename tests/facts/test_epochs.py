@@ -5,7 +5,7 @@ from textwrap import dedent
 import pytest
 
 from tfmemlint import File
-from tfmemlint.facts import Again
+from tfmemlint.facts.epochs import Again
 
 BEFORE = """
 import numpy as np

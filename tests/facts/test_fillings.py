@@ -7,7 +7,7 @@ from textwrap import dedent
 import pytest
 
 from tfmemlint import File
-from tfmemlint.facts import Filling
+from tfmemlint.facts.fillings import Filling
 
 Look = Callable[[str], tuple[File, list[ast.expr]]]
 

@@ -5,7 +5,7 @@ from textwrap import dedent, indent
 import pytest
 
 from tfmemlint import File
-from tfmemlint.facts import Held, Hoard
+from tfmemlint.facts.generators import Held, Hoard
 
 HEAD = """
 import glob

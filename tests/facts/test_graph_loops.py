@@ -8,7 +8,8 @@ from textwrap import indent
 import pytest
 
 from tfmemlint import File
-from tfmemlint.facts import InGraph, Loop
+from tfmemlint.facts.graph_loops import InGraph
+from tfmemlint.facts.loops import Loop
 
 HEAD = (
     "import tensorflow as tf\nimport numpy as np\nfrom tensorflow import keras\n"

@@ -5,7 +5,7 @@ import ast
 import pytest
 
 from tfmemlint import File
-from tfmemlint.facts import Handled
+from tfmemlint.facts.handling import Handled
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from textwrap import dedent
 import pytest
 
 from tfmemlint import File
-from tfmemlint.facts import Joined
+from tfmemlint.facts.joins import Joined
 
 IMPORTS = "import keras\nimport numpy as np\nimport tensorflow as tf\n"
 

@@ -5,7 +5,7 @@ from textwrap import dedent
 import pytest
 
 from tfmemlint import File
-from tfmemlint.facts import Kept, Sort
+from tfmemlint.facts.kept import Kept, Sort
 
 BEGINNING = """
 import numpy as np

@@ -7,8 +7,8 @@ from textwrap import dedent, indent
 import pytest
 
 from tfmemlint import File
-from tfmemlint.facts import Hoard, Late
-from tfmemlint.facts.late_loading import LateLoading
+from tfmemlint.facts.generators import Hoard
+from tfmemlint.facts.late_loading import Late, LateLoading
 
 HEAD = """
 import glob

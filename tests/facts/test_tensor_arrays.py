@@ -8,8 +8,7 @@ from textwrap import dedent, indent
 import pytest
 
 from tfmemlint import File
-from tfmemlint.facts import ArrayInLoop
-from tfmemlint.facts.tensor_arrays import MappedRange
+from tfmemlint.facts.tensor_arrays import ArrayInLoop, MappedRange
 
 IMPORTS = "import keras\nimport tensorflow as tf\n"
 

@@ -6,7 +6,7 @@ from textwrap import dedent
 import pytest
 
 from tfmemlint import File
-from tfmemlint.facts import ShapedBy, Varying
+from tfmemlint.facts.varying_shapes import ShapedBy, Varying
 
 HEAD = """
 import numpy as np

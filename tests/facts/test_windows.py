@@ -7,7 +7,7 @@ from textwrap import dedent
 import pytest
 
 from tfmemlint import File
-from tfmemlint.facts import Windows
+from tfmemlint.facts.windows import Windows
 
 Look = Callable[[str], tuple[File, list[ast.expr]]]
 

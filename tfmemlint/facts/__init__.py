@@ -6,232 +6,82 @@ Predicates and collections, no opinions: whether something is worth reporting is
 from __future__ import annotations
 
 from functools import cached_property
-from importlib import import_module
 
 TYPE_CHECKING = False  # what is named here is imported when it is first asked for
 if TYPE_CHECKING:
     import ast
 
-    from tfmemlint.facts.accumulations import Accumulated, Accumulations
-    from tfmemlint.facts.anew import Anew, MadeAnew
+    from tfmemlint.facts.accumulations import Accumulations
+    from tfmemlint.facts.anew import MadeAnew
     from tfmemlint.facts.batches import Batches
-    from tfmemlint.facts.bindings import Binding, Bindings, How
-    from tfmemlint.facts.caches import Cached, Caches
-    from tfmemlint.facts.captures import Capture, Captures
-    from tfmemlint.facts.chains import BATCHING, Chain, From, Source, Step
+    from tfmemlint.facts.bindings import Bindings
+    from tfmemlint.facts.caches import Caches
+    from tfmemlint.facts.captures import Captures
     from tfmemlint.facts.changing_numbers import ChangingNumbers
-    from tfmemlint.facts.consumers import Consumers, End, Into
+    from tfmemlint.facts.consumers import Consumers
     from tfmemlint.facts.counters import Counters
     from tfmemlint.facts.custom_gradients import CustomGradients
     from tfmemlint.facts.datasets import Datasets
     from tfmemlint.facts.dtypes import Dtypes
-    from tfmemlint.facts.eager import EagerMode, EagerSwitch
-    from tfmemlint.facts.elements import Elements, Passage
-    from tfmemlint.facts.epochs import Again, Epochs
-    from tfmemlint.facts.escapes import Escape, Escapes
+    from tfmemlint.facts.eager import EagerMode
+    from tfmemlint.facts.elements import Elements
+    from tfmemlint.facts.epochs import Epochs
+    from tfmemlint.facts.escapes import Escapes
     from tfmemlint.facts.examples import Examples
     from tfmemlint.facts.factories import Factories
-    from tfmemlint.facts.fillings import Filling, Fillings
-    from tfmemlint.facts.flow import Flow, Frame, Origin
-    from tfmemlint.facts.full_batches import FullBatch, FullBatches
-    from tfmemlint.facts.functions import Functions, default
-    from tfmemlint.facts.generators import Generators, Held, Hoard
-    from tfmemlint.facts.graph_loops import GraphLoops, InGraph
-    from tfmemlint.facts.handling import Handled, Handling
-    from tfmemlint.facts.imports import Factory, Imported, Imports
+    from tfmemlint.facts.fillings import Fillings
+    from tfmemlint.facts.flow import Flow
+    from tfmemlint.facts.full_batches import FullBatches
+    from tfmemlint.facts.functions import Functions
+    from tfmemlint.facts.generators import Generators
+    from tfmemlint.facts.graph_loops import GraphLoops
+    from tfmemlint.facts.handling import Handling
+    from tfmemlint.facts.imports import Imported, Imports
     from tfmemlint.facts.iterables import Iterables
-    from tfmemlint.facts.joins import Joined, Joins
+    from tfmemlint.facts.joins import Joins
     from tfmemlint.facts.joins_as_lists import JoinsAsLists
-    from tfmemlint.facts.kept import Kept, KeptTensors, Sort
-    from tfmemlint.facts.kinds import Extent, Kind, Value
-    from tfmemlint.facts.late_loading import Late, LateLoading
+    from tfmemlint.facts.kept import KeptTensors
+    from tfmemlint.facts.late_loading import LateLoading
     from tfmemlint.facts.lengths import Lengths
-    from tfmemlint.facts.loading import Gathered, Loading
+    from tfmemlint.facts.loading import Loading
     from tfmemlint.facts.loop_bodies import LoopBodies
-    from tfmemlint.facts.loops import Growth, Loop, Loops, Over
-    from tfmemlint.facts.makers import argument
-    from tfmemlint.facts.mapped import Mapped, Mappings
+    from tfmemlint.facts.loops import Loops
+    from tfmemlint.facts.mapped import Mappings
     from tfmemlint.facts.names import Names
     from tfmemlint.facts.novelty import Novelty
     from tfmemlint.facts.ops import Ops
     from tfmemlint.facts.paddings import Paddings
-    from tfmemlint.facts.passes import Pass, Passes
+    from tfmemlint.facts.passes import Passes
     from tfmemlint.facts.predictions import Predictions
     from tfmemlint.facts.processors import Processors
-    from tfmemlint.facts.pulls import PROGRESS, Pull, Pulls
+    from tfmemlint.facts.pulls import Pulls
     from tfmemlint.facts.py_functions import PyFunctions
-    from tfmemlint.facts.rebuilds import Rebuilds, Rebuilt
-    from tfmemlint.facts.remakes import Remake, Remakes
+    from tfmemlint.facts.rebuilds import Rebuilds
+    from tfmemlint.facts.remakes import Remakes
     from tfmemlint.facts.repeats import Repeats
-    from tfmemlint.facts.retraces import Retrace, Retraces
+    from tfmemlint.facts.retraces import Retraces
     from tfmemlint.facts.rounds import Rounds
     from tfmemlint.facts.same_graphs import SameGraphs
     from tfmemlint.facts.sequences import Sequences
     from tfmemlint.facts.sliceable import Sliceable
-    from tfmemlint.facts.stacks import Stack, Stacks
+    from tfmemlint.facts.stacks import Stacks
     from tfmemlint.facts.symbolic import Symbolic
     from tfmemlint.facts.takers import Takers
-    from tfmemlint.facts.tapes import Tape, Tapes
-    from tfmemlint.facts.tensor_arrays import ArrayInLoop, Reading, TensorArrays
+    from tfmemlint.facts.tapes import Tapes
+    from tfmemlint.facts.tensor_arrays import TensorArrays
     from tfmemlint.facts.tensors import Tensors
     from tfmemlint.facts.time_steps import TimeSteps
-    from tfmemlint.facts.tracing import Traced, TracedBy, Tracing
-    from tfmemlint.facts.tree import FunctionNode, LoopNode, same_code
+    from tfmemlint.facts.tracing import Tracing
     from tfmemlint.facts.trips import Trips
-    from tfmemlint.facts.unrolling import LIKES_STRAIGHT_CODE, Unrolled, Unrollings
-    from tfmemlint.facts.uses import Trail, Uses
+    from tfmemlint.facts.unrolling import Unrollings
+    from tfmemlint.facts.uses import Uses
     from tfmemlint.facts.values import Values
-    from tfmemlint.facts.varying_shapes import ShapedBy, Varying, VaryingShapes
-    from tfmemlint.facts.wholes import Whole, Wholes
-    from tfmemlint.facts.windows import WindowLists, Windows
-    from tfmemlint.facts.words import PIPELINE_WORDS
-    from tfmemlint.facts.wrappings import Made, Wrappings
-
-__all__ = [
-    "BATCHING",
-    "LIKES_STRAIGHT_CODE",
-    "PIPELINE_WORDS",
-    "PROGRESS",
-    "Accumulated",
-    "Again",
-    "Anew",
-    "ArrayInLoop",
-    "Binding",
-    "Cached",
-    "Capture",
-    "Chain",
-    "EagerSwitch",
-    "End",
-    "Escape",
-    "Extent",
-    "Filling",
-    "Factory",
-    "Frame",
-    "From",
-    "FullBatch",
-    "FunctionNode",
-    "Gathered",
-    "Growth",
-    "Handled",
-    "Held",
-    "Hoard",
-    "How",
-    "Imported",
-    "InGraph",
-    "Into",
-    "Joined",
-    "Kept",
-    "Kind",
-    "Late",
-    "Loop",
-    "LoopNode",
-    "Mapped",
-    "Made",
-    "Origin",
-    "Over",
-    "Pass",
-    "Pull",
-    "Reading",
-    "Passage",
-    "Remake",
-    "Retrace",
-    "Rebuilt",
-    "ShapedBy",
-    "Sort",
-    "Source",
-    "Stack",
-    "Step",
-    "Tape",
-    "TensorFlow",
-    "Traced",
-    "TracedBy",
-    "Trail",
-    "Unrolled",
-    "Value",
-    "Varying",
-    "Whole",
-    "Windows",
-    "argument",
-    "default",
-    "same_code",
-]
-
-_HOMES = {
-    "BATCHING": "chains",
-    "LIKES_STRAIGHT_CODE": "unrolling",
-    "PIPELINE_WORDS": "words",
-    "PROGRESS": "pulls",
-    "Accumulated": "accumulations",
-    "Again": "epochs",
-    "Anew": "anew",
-    "ArrayInLoop": "tensor_arrays",
-    "Binding": "bindings",
-    "Cached": "caches",
-    "Capture": "captures",
-    "Chain": "chains",
-    "EagerSwitch": "eager",
-    "End": "consumers",
-    "Escape": "escapes",
-    "Extent": "kinds",
-    "Filling": "fillings",
-    "Factory": "imports",
-    "Frame": "flow",
-    "From": "chains",
-    "FullBatch": "full_batches",
-    "FunctionNode": "tree",
-    "Gathered": "loading",
-    "Growth": "loops",
-    "Handled": "handling",
-    "Held": "generators",
-    "Hoard": "generators",
-    "How": "bindings",
-    "Imported": "imports",
-    "InGraph": "graph_loops",
-    "Into": "consumers",
-    "Joined": "joins",
-    "Kept": "kept",
-    "Kind": "kinds",
-    "Late": "late_loading",
-    "Loop": "loops",
-    "LoopNode": "tree",
-    "Mapped": "mapped",
-    "Made": "wrappings",
-    "Origin": "flow",
-    "Over": "loops",
-    "Pass": "passes",
-    "Pull": "pulls",
-    "Reading": "tensor_arrays",
-    "Passage": "elements",
-    "Remake": "remakes",
-    "Retrace": "retraces",
-    "Rebuilt": "rebuilds",
-    "ShapedBy": "varying_shapes",
-    "Sort": "kept",
-    "Source": "chains",
-    "Stack": "stacks",
-    "Step": "chains",
-    "Tape": "tapes",
-    "Traced": "tracing",
-    "TracedBy": "tracing",
-    "Trail": "uses",
-    "Unrolled": "unrolling",
-    "Value": "kinds",
-    "Varying": "varying_shapes",
-    "Whole": "wholes",
-    "Windows": "windows",
-    "argument": "makers",
-    "default": "functions",
-    "same_code": "tree",
-}
-"""The module of each of these names."""
+    from tfmemlint.facts.varying_shapes import VaryingShapes
+    from tfmemlint.facts.wholes import Wholes
+    from tfmemlint.facts.windows import WindowLists
+    from tfmemlint.facts.wrappings import Wrappings
 
 _TESTS = ("absl.testing", "keras.testing", "pytest", "tensorflow.test.TestCase", "unittest")
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
 
 
 class TensorFlow:

@@ -10,3 +10,9 @@ PIPELINE_WORDS = (
     "text_dataset_from_directory timeseries_dataset_from_array unbatch with_options"
 )
 """Words of which a file has one if it has a pipeline that is surely of tf.data."""
+
+TRACED_WORDS = (
+    "call filter flat_map function group_by_window interleave map predict_step reduce scan "
+    "take_while test_step train_step"
+)
+"""Words of which a file has one if any of its code is surely traced into a graph."""

@@ -1,0 +1,22 @@
+"""Words for triggers hide nothing that the facts know."""
+
+from __future__ import annotations
+
+from tfmemlint.facts import chains
+from tfmemlint.facts.functions import TF_FUNCTION
+from tfmemlint.facts.tracing import DATASET_TAKES_FUNCTION, KERAS_TRACED
+from tfmemlint.facts.words import PIPELINE_WORDS, TRACED_WORDS
+
+
+def test_a_pipeline_that_is_surely_of_tf_data_has_one_of_the_words_for_it() -> None:
+    functions = {name.rpartition(".")[2] for name in chains.SOURCES if ".Dataset." not in name}
+    only = chains.ONLY_TF_DATA | chains.ONLY_TF_DATA_KEYWORDS
+    modules = {"Dataset", "DatasetV2", "experimental", "tensorflow_datasets"}
+
+    assert modules | functions - {"load"} | only == {*PIPELINE_WORDS.split()}
+
+
+def test_code_that_is_surely_traced_has_one_of_the_words_for_it() -> None:
+    functions = {name.rpartition(".")[2] for name in TF_FUNCTION}
+
+    assert functions | KERAS_TRACED | set(DATASET_TAKES_FUNCTION) == {*TRACED_WORDS.split()}
