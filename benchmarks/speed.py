@@ -188,8 +188,6 @@ def warm(rounds: int, folder: Path) -> Row:
 
 
 MENTIONED = re.compile(rb"tensorflow|keras")
-LARGEST_FOR_PEERS = 40_000
-"""Bytes of a file that takes them seconds."""
 
 BARE = (sys.executable, "-I", "-c", "")
 
@@ -244,21 +242,24 @@ def many(folder: Path, tensorflow: Path) -> Iterator[Row]:
 
 
 def peers(tensorflow: Path, folder: Path, programs: Path) -> Iterator[Row]:
-    """Other linters built on libcst, on files that both they and we look into: whole processes."""
-    folder.mkdir()
-    lines = 0
-    for number, path in enumerate(sorted(tensorflow.rglob("*.py"))):
-        data = path.read_bytes()
-        if b"torch" in data and MENTIONED.search(data) and len(data) < LARGEST_FOR_PEERS:
-            folder.joinpath(f"file_{number}.py").write_bytes(data)
-            lines += data.count(b"\n")
-    ours = (*TFMEMLINT, "--no-cache", "-j1", str(folder))
+    """Other linters built on libcst, each on files that it looks into: whole processes."""
+    sources = [
+        each for each in sorted(tensorflow.rglob("*.py")) if MENTIONED.search(each.read_bytes())
+    ]
+    of_torch = [each for each in sources if b"torch" in each.read_bytes()]
+    samples = {"fixit": sources[::20], "torchfix": of_torch[::2]}
     for name, arguments in (("fixit", ("lint",)), ("torchfix", ("--select", "ALL"))):
         program = shutil.which(name, path=str(programs))
         if program is None:
             yield Row(f"over {name}", "not installed", "1/100", "1/250", "")
             continue
-        mine, theirs = compare(3, ours, (program, *arguments, str(folder)))
+        sample = folder / name
+        sample.mkdir(parents=True)
+        for number, path in enumerate(samples[name]):
+            shutil.copyfile(path, sample / f"file_{number}.py")
+        lines = sum(each.read_bytes().count(b"\n") for each in samples[name])
+        ours = (*TFMEMLINT, "--no-cache", "-j1", str(sample))
+        mine, theirs = compare(3, ours, (program, *arguments, str(sample)))
         yield Row(
             f"{lines:,} lines, over {name}",
             f"1/{theirs.cpu / mine.cpu:.0f}",

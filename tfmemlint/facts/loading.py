@@ -126,8 +126,9 @@ class Loading:
     def _from_origin(self, origin: Origin, path: tuple[int, ...], hops: int) -> Gathered | None:
         if origin.how is not How.ASSIGNED:
             return None
-        for growth in self._loops.growths:
-            if growth.start == origin.binding and not self._is_emptied(growth):
+        growths = self._loops.growths_of(origin.binding) if origin.binding is not None else ()
+        for growth in growths:
+            if not self._is_emptied(growth):
                 start = growth.start.node
                 files = self._files(growth.elements, growth.loops, start, origin.frame)
                 if files is not None:
