@@ -30,6 +30,8 @@ ELSEWHERE: Mapping[str, str] = {
     "TFM224": "batches = images.shuffle(BUFFER).batch(BATCH_SIZE)",
     # A batch that is too large costs most where it is used.
     "TFM226": "loss = train_step(x, y)",
+    # The tape that is marked still holds what it recorded when the gradients are made use of.
+    "TFM402": "weight.assign_sub(0.01 * gradient)",
 }
 """The statements that hold the memory of those programs in which it is not the marked one."""
 
