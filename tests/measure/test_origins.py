@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tfmemlint.measure.allocations import EAGER, Allocation, Origin
 from tfmemlint.measure.origins import Origins, Step
 
 
@@ -136,3 +137,29 @@ def test_a_pipeline_that_is_made_longer_takes_the_place_of_the_shorter_one() -> 
     known.add_pipeline(pipeline(("Range", 1, 0), ("Map", 2, 0)))
     known.add_pipeline(pipeline(("Range", 1, 0), ("Map", 2, 0), ("Cache", 3, 9)))
     assert known.of_any_element(batch=False) == 3
+
+
+def made(operation: str, during: str) -> Allocation:
+    return Allocation(8, 8, 0, operation, "", 1, during)
+
+
+def test_what_an_iterator_runs_is_its_own_where_the_trace_has_forgotten_the_iterator() -> None:
+    known = origins()
+    known.add_pipeline(pipeline(("Range", 1, 0), ("Map", 2, 0), ("Shuffle", 3, 100)))
+    known.add_operation("Fill", 5)
+    assert known.attribute(made("Fill", ""), 9) == Origin(5, 5)
+
+    known.add_allocation(made("Fill", "Iterator::Root::Shuffle::Map"))
+    known.add_allocation(made("Mul", EAGER))
+    assert known.attribute(made("Fill", ""), 9) == Origin(3, 5)
+    assert known.attribute(made("Fill", EAGER), 9) == Origin(9, 9)
+    assert known.attribute(made("Mul", ""), 9) == Origin(9, 9)
+
+
+def test_an_operation_of_two_statements_is_not_taken_for_what_an_iterator_runs() -> None:
+    known = origins()
+    known.add_pipeline(pipeline(("Range", 1, 0), ("Map", 2, 0), ("Shuffle", 3, 100)))
+    known.add_operation("Mul", 5)
+    known.add_operation("Mul", 6)
+    known.add_allocation(made("Mul", "Iterator::Root::Shuffle::Map"))
+    assert known.attribute(made("Mul", ""), 9) == Origin(9, 9)

@@ -207,7 +207,11 @@ class _Session:
                 if died_at is not None:
                     began = (each.nanoseconds for each in timeline if each.statement == died_at)
                     since = max(began, default=0)
-                self._ledger.add(self._trace.events(data), timeline, since)
+                events = self._trace.events(data)
+                for event in events:
+                    if event.allocation is not None:
+                        self._origins.add_allocation(event.allocation)
+                self._ledger.add(events, timeline, since)
             except Exception as error:  # noqa: BLE001  what is measured must not die of it
                 self._notes.append(f"the trace has a gap: {type(error).__name__}: {error}")
             self._host.go_on()

@@ -42,6 +42,7 @@ class Origins:
         self._operations: dict[str, set[int]] = {}
         self._pipelines: dict[Pipeline, None] = {}
         self._iterated: set[Pipeline] = set()
+        self._during: dict[str, str] = {}
 
     def listen(self) -> list[str]:
         """Start; what this TensorFlow does not let us hear."""
@@ -72,6 +73,11 @@ class Origins:
     def add_iterator(self, steps: Pipeline) -> None:
         """Somebody goes through a pipeline, which counts for more than one that is only made."""
         self._iterated.add(steps)
+
+    def add_allocation(self, allocation: Allocation) -> None:
+        """Remember what an iterator runs: the trace forgets one at work where a stretch ends."""
+        if allocation.operation and allocation.during.startswith("Iterator::"):
+            self._during[allocation.operation] = allocation.during
 
     def of_operation(self, name: str) -> int | None:
         """The statement that made the operation of this name; None where it is not the only one.
@@ -115,14 +121,16 @@ class Origins:
         In a graph, where the operation was written; in a pipeline, what keeps its elements; and
         where neither is known, where the program was.
         """
-        written = None
-        if allocation.operation and allocation.during != EAGER:
+        written, during = None, allocation.during
+        if allocation.operation and during != EAGER:
             written = self.of_operation(allocation.operation)
+        if written and not during:
+            during = self._during.get(allocation.operation, "")
         holder = written
-        if allocation.during == DATA:
+        if during == DATA:
             holder = self.of_any_element(batch=not allocation.operation) or written
-        elif allocation.during and allocation.during != EAGER:
-            holder = self.of_element(allocation.during) or written
+        elif during and during != EAGER:
+            holder = self.of_element(during) or written
         holder = holder or running
         return Origin(holder, written or holder)
 
