@@ -62,6 +62,12 @@ class File:
         last = bool(self.cells) and not following
         return begun or last or any(end <= start <= until for start in self.cells)
 
+    def has_cells_between(self, first: Located, last: Located) -> bool:
+        """Whether a cell begins after the start of `first` and before the end of `last`."""
+        start, end = span = self.span(first, last)
+        marked = any(line.startswith(CELL) for line in self.source(span).splitlines())
+        return marked or any(start < cell <= end for cell in self.cells)
+
     def span(self, first: Located, last: Located | None = None) -> Span:
         """From the start of `first` to the end of `last`, decorators included."""
         start = self.lines.offset(first.lineno, first.col_offset)

@@ -31,9 +31,6 @@ from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule,
 
 GRAPHS_BY_HAND = ("tensorflow.disable_eager_execution", "tensorflow.disable_v2_behavior")
 
-BEGINS_CELL = ("# %%", "#%%", "# In[")
-"""How scripts mark that a cell begins, which may run again without those before it."""
-
 
 def check(file: File) -> Iterator[Diagnostic]:
     if file.tf.names.uses(GRAPHS_BY_HAND):
@@ -42,13 +39,7 @@ def check(file: File) -> Iterator[Diagnostic]:
         if not tape.persistent or file.tf.tracing.why(tape.block) is not None:
             continue
         asked = file.tf.tapes.only_asked(tape)
-        if asked is None:
-            continue
-        start, end = file.span(tape.block).start, file.span(asked).end
-        lines = file.text[start:end].splitlines()
-        if any(start < cell <= end for cell in file.cells) or any(
-            line.startswith(BEGINS_CELL) for line in lines
-        ):
+        if asked is None or file.has_cells_between(tape.block, asked):
             continue
         keyword = next(each for each in tape.call.keywords if each.arg == "persistent")
         change = edits.without_argument(file, tape.call, "persistent")
