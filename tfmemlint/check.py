@@ -216,11 +216,9 @@ def _measured(results: Sequence[Checked], checker: Checker) -> dict[str, str]:
     rules = [rule.load() for code, rule in checker.rules.items() if code in found]
     if not rules:
         return {}
-    from tfmemlint.pages import phrase  # noqa: PLC0415
-    from tfmemlint.registry import folder  # noqa: PLC0415
+    from tfmemlint.pages import phrases  # noqa: PLC0415
 
-    phrases = {rule.code: phrase(folder(rule)) for rule in rules}
-    return {code: words for code, words in phrases.items() if words}
+    return phrases(rules)
 
 
 def _loaded(checker: Checker) -> dict[str, Rule]:

@@ -52,6 +52,12 @@ def phrase(folder: Path) -> str | None:
     return measured(_figures(folder)) or None
 
 
+def phrases(rules: Iterable[Rule]) -> dict[str, str]:
+    """What the fixes of these rules were measured to save, by code, where that is known."""
+    known = {rule.code: phrase(registry.folder(rule)) for rule in rules}
+    return {code: words for code, words in known.items() if words}
+
+
 def index(rules: Mapping[str, Rule]) -> str:
     """The content of rules/README.md."""
     return (

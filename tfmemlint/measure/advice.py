@@ -9,8 +9,7 @@ from tfmemlint.config import Config, ConfigError, Configs
 from tfmemlint.lines import Lines
 from tfmemlint.measure.account import Account
 from tfmemlint.measure.statements import Statement
-from tfmemlint.pages import phrase
-from tfmemlint.registry import folder
+from tfmemlint.pages import phrases
 from tfmemlint.run import Checker
 from tfmemlint.vocabulary import Checked, Finding
 
@@ -47,11 +46,10 @@ def advise(account: Account) -> Advice:
         return Advice(problem=str(error))
     codes = {finding.code for checked in here for finding in checked.findings}
     rules = [rule.load() for code, rule in checker.rules.items() if code in codes]
-    phrases = {rule.code: phrase(folder(rule)) for rule in rules}
     return Advice(
         tuple(here),
         found - sum(len(checked.findings) for checked in here),
-        {code: words for code, words in phrases.items() if words},
+        phrases(rules),
     )
 
 
