@@ -6,18 +6,13 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
-from tfmemlint.facts.tracing import TracedBy
+from tfmemlint.facts.tracing import EAGER_SWITCHES, TracedBy
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
-_SWITCHES = frozenset(
-    {
-        "tensorflow.config.experimental_run_functions_eagerly",
-        "tensorflow.config.run_functions_eagerly",
-    }
-)
+_SWITCHES = frozenset(EAGER_SWITCHES)
 _DEBUGGERS = ("ipdb", "pdb", "pudb")
 
 EagerSwitch = ast.keyword | ast.Call | ast.Assign

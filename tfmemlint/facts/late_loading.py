@@ -11,6 +11,7 @@ from tfmemlint.facts.bindings import How
 from tfmemlint.facts.generators import Held, Hoard
 from tfmemlint.facts.iterables import called
 from tfmemlint.facts.loops import Growth
+from tfmemlint.facts.tree import root
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -106,12 +107,12 @@ class LateLoading:
 
     def _is_of_own(self, callee: ast.expr, code: ast.AST) -> bool:
         """Whether this is a built-in function, or a method of what some code makes."""
-        root = _root(callee)
-        if not isinstance(root, ast.Name):
+        owner = root(callee)
+        if not isinstance(owner, ast.Name):
             return True
-        made = self._bindings.reaching(root)
-        if root is callee:
-            return not made and hasattr(builtins, root.id)
+        made = self._bindings.reaching(owner)
+        if owner is callee:
+            return not made and hasattr(builtins, owner.id)
         return bool(made) and all(self._tree.inside(each.node, code) for each in made)
 
     # Files that are open.
@@ -124,7 +125,7 @@ class LateLoading:
 
     def _is_closed(self, hoard: Hoard) -> bool:
         """Whether the file may be closed by hand before the loop is over."""
-        opened = _root(hoard.loaded)
+        opened = root(hoard.loaded)
         binding = self._bindings.only(opened) if isinstance(opened, ast.Name) else None
         readers = self._bindings.readers(binding) if binding is not None else []
         end = hoard.giving.end_lineno or 0
@@ -220,12 +221,6 @@ class LateLoading:
             if binding.node is target
             for each in self._bindings.readers(binding)
         )
-
-
-def _root(expression: ast.expr) -> ast.expr:
-    while isinstance(expression, (ast.Attribute, ast.Subscript)):
-        expression = expression.value
-    return expression
 
 
 def _repeated(made: ast.AST) -> Iterator[ast.AST]:

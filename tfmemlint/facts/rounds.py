@@ -154,8 +154,9 @@ class Rounds:
 
     def _followed(self, node: ast.expr) -> ast.expr:
         binding = self._bindings.only(node) if isinstance(node, ast.Name) else None
-        plain = binding is not None and binding.value is not None and not binding.path
-        return binding.value if plain and binding and binding.value else node
+        if binding is None or binding.value is None or binding.path:
+            return node
+        return binding.value
 
     def _gives_data(self, iterable: ast.expr | None) -> bool:
         return iterable is not None and (

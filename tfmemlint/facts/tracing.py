@@ -56,7 +56,7 @@ RUNS_PYTHON = frozenset(
 )
 """What leaves the graph again: functions given to these run as plain Python."""
 
-_SWITCHES = (
+EAGER_SWITCHES = (
     "tensorflow.config.experimental_run_functions_eagerly",
     "tensorflow.config.run_functions_eagerly",
 )
@@ -93,7 +93,7 @@ class Tracing:
     def is_off(self) -> bool:
         """Whether functions, or models, are told to run without graphs, or may be."""
         compiled = (each for each in self._tree.all(ast.keyword) if each.arg == "run_eagerly")
-        return self._names.uses(_SWITCHES) or any(
+        return self._names.uses(EAGER_SWITCHES) or any(
             not isinstance(each.value, ast.Constant) or bool(each.value.value) for each in compiled
         )
 
