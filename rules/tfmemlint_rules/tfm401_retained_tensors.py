@@ -71,7 +71,8 @@ def check(file: File) -> Iterator[Diagnostic]:
 
 def _is_short(file: File, kept: Kept) -> bool:
     few, loop, tf = FEW[kept.sort], kept.loop, file.tf
-    if loop.over in FEW_OR_UNKNOWN or _is_seldom(file, kept):
+    added = tf.tree.statement(kept.growth.node)
+    if loop.over in FEW_OR_UNKNOWN or tf.counters.are_few(added, loop, few):
         return True
     left = tf.counters.left_after(loop)
     if left is not None and left <= few:
@@ -81,22 +82,6 @@ def _is_short(file: File, kept: Kept) -> bool:
     chains = tf.datasets.of(loop.iterable) if loop.iterable is not None else ()
     bounds = [tf.lengths.at_most(each) for each in chains]
     return bool(bounds) and all(each is not None and each <= few for each in bounds)
-
-
-def _is_seldom(file: File, kept: Kept) -> bool:
-    """Whether only every so many trips add to the list, or the first: `if step % 100 == 0`."""
-    below: ast.AST = kept.growth.node
-    for above in file.tf.tree.ancestors(below):
-        if above is kept.loop.node:
-            break
-        if isinstance(above, ast.If):
-            if any(isinstance(each, ast.Mod) for each in ast.walk(above.test)):
-                return True
-            holds = file.tf.counters.holds_for(above.test, kept.loop)
-            if below in above.body and holds is not None and holds <= FEW[kept.sort]:
-                return True
-        below = above
-    return False
 
 
 def _is_wanted_elsewhere(file: File, kept: Kept) -> bool:

@@ -91,3 +91,39 @@ def test_a_range_of_a_parameter_is_as_long_as_callers_ask(calls: str, rounds: in
     (loop,) = file.tf.tree.all(ast.For)
 
     assert file.tf.counters.left_after(file.tf.loops.loop(loop)) == rounds
+
+
+def are_few(body: str) -> bool:
+    """Whether tests keep `keep(x)` for five rounds or now and then."""
+    code = indent(dedent(body), "    ")
+    file = File("example.py", f"{HEAD}for i, x in enumerate(y):\n{code}\n")
+    loop = next(iter(file.tf.tree.all(ast.For)))
+    kept = next(each for each in ast.walk(loop) if getattr(each, "id", "") == "keep")
+    return file.tf.counters.are_few(kept, file.tf.loops.loop(loop), 5)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if i < 5:\n    keep(x)",
+        "if i % 100 == 0:\n    with lock:\n        keep(x)",
+        "if i % 100:\n    print(x)\nelse:\n    keep(x)",
+        "z = keep(x) if i < 5 else None",
+    ],
+)
+def test_what_a_test_of_the_count_lets_run_is_done_a_few_times(body: str) -> None:
+    assert are_few(body)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "keep(x)",
+        "if i < 6:\n    keep(x)",
+        "if i < 5:\n    print(x)\nelse:\n    keep(x)",
+        "if keep(x) % 2:\n    print(x)",
+        "z = None if i < 5 else keep(x)",
+    ],
+)
+def test_what_no_test_of_the_count_keeps_for_a_few_rounds_is_done_in_many(body: str) -> None:
+    assert not are_few(body)

@@ -13,6 +13,7 @@ from tfmemlint.facts.iterables import called
 from tfmemlint.facts.loops import Over
 from tfmemlint.facts.shapes import is_all, is_new, is_rest
 from tfmemlint.facts.sizes import constant
+from tfmemlint.facts.tree import same_code
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -153,7 +154,7 @@ class Batches:
         lower, upper = part.lower, part.upper
         if isinstance(upper, ast.BinOp) and isinstance(upper.op, ast.Add) and lower is not None:
             for one, other in ((upper.left, upper.right), (upper.right, upper.left)):
-                if ast.dump(one) == ast.dump(lower):
+                if same_code(one, lower):
                     return self._values.number(other, frame)
         first = 0 if lower is None else self._values.number(lower, frame)
         last = self._values.number(upper, frame)

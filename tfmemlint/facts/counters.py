@@ -10,7 +10,7 @@ from tfmemlint.facts.iterables import called
 from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.loops import Loop
 from tfmemlint.facts.makers import WRAPS_ITERABLE
-from tfmemlint.facts.tree import LOOPS, within
+from tfmemlint.facts.tree import LOOPS, same_code
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -56,9 +56,19 @@ class Counters:
             return min((each for each in bounds if each is not None), default=None)
         return self._compared(test, loop, _LAST_HOLDS)
 
+    def are_few(self, node: ast.AST, loop: Loop, few: int) -> bool:
+        """Whether a test of a count keeps `node` for some rounds: `step % 100 == 0`, `i < 5`."""
+        for test, is_held in self._tree.tests(node, loop.node):
+            if any(isinstance(each, ast.Mod) for each in ast.walk(test)):
+                return True
+            holds = self.holds_for(test, loop) if is_held else None
+            if holds is not None and holds <= few:
+                return True
+        return False
+
     def _leaves(self, statement: ast.stmt, loop: Loop) -> int | None:
         if isinstance(statement, _LEAVES):
-            skips = any(isinstance(each, ast.Continue) for each in _body(loop))
+            skips = any(isinstance(each, ast.Continue) for each in loop.body)
             return None if skips else 1
         if isinstance(statement, ast.If) and isinstance(statement.body[-1], _LEAVES):
             return self._held_by(statement.test, loop)
@@ -88,8 +98,8 @@ class Counters:
             return any(
                 isinstance(each, ast.Attribute)
                 and each.attr in _ADDS
-                and ast.dump(each.value) == ast.dump(node.args[0])
-                for each in _body(loop)
+                and same_code(each.value, node.args[0])
+                for each in loop.body
             )
         if not isinstance(node, ast.Name):
             return False
@@ -159,11 +169,8 @@ def _always(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
             yield from _always(each.body)
 
 
-def _body(loop: Loop) -> Iterator[ast.AST]:
-    return within(loop.node.body) if isinstance(loop.node, LOOPS) else iter(())
-
-
 def _is_range(node: ast.expr | None, steps: int = 0) -> bool:
     """Whether an expression is a `range`, of as many arguments if a number is given."""
-    ranges = isinstance(node, ast.Call) and called(node) in ("range", "trange")
-    return ranges and isinstance(node, ast.Call) and steps in (0, len(node.args))
+    if not isinstance(node, ast.Call) or called(node) not in ("range", "trange"):
+        return False
+    return steps in (0, len(node.args))

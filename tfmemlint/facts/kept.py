@@ -12,7 +12,7 @@ from tfmemlint.facts.iterables import called
 from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.loops import Growth, Loop, Over
 from tfmemlint.facts.makers import argument
-from tfmemlint.facts.tree import FunctionNode, root_name, within
+from tfmemlint.facts.tree import FunctionNode, root_name
 from tfmemlint.facts.wrappings import is_plain, parameters
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
@@ -126,7 +126,7 @@ class KeptTensors:
 
     def _is_of_models(self, loop: Loop) -> bool:
         """Whether a loop goes over what is trained: `for model in models`."""
-        for each in within(loop.node.body) if not isinstance(loop.node, ast.comprehension) else ():
+        for each in loop.body:
             if isinstance(each, ast.Name) and each.id in loop.targets:
                 above = self._tree.parent(each)
                 trained = isinstance(above, ast.Attribute) and above.attr in _OF_MODELS
@@ -145,8 +145,7 @@ class KeptTensors:
         begun = self._loops.around(kept.growth.start.node)
         if begun and begun[0].over is not Over.EPOCHS:
             return False
-        nodes = within(loop.node.body) if not isinstance(loop.node, ast.comprehension) else ()
-        return any(self._draws(each, loop) for each in nodes)
+        return any(self._draws(each, loop) for each in loop.body)
 
     def _draws(self, node: ast.AST, loop: Loop) -> bool:
         """Whether code takes part of the data: `x[i]`, `next(batches)`, `x = sampler.take(8)`."""

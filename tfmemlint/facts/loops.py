@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from enum import Enum
 from functools import cached_property
 
 from tfmemlint.facts.bindings import Binding, How, targets
 from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.makers import WRAPS_ITERABLE
-from tfmemlint.facts.tree import LoopNode
+from tfmemlint.facts.tree import LOOPS, LoopNode, within
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -52,6 +52,11 @@ class Loop(NamedTuple):
         if isinstance(self.node, ast.While):
             return frozenset()
         return frozenset(name.id for name, _ in targets(self.node.target))
+
+    @property
+    def body(self) -> Iterator[ast.AST]:
+        """The code of each round, if it is a statement's."""
+        return within(self.node.body) if isinstance(self.node, LOOPS) else iter(())
 
 
 class Growth(NamedTuple):

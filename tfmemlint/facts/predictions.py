@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from functools import cached_property
 
 from tfmemlint.facts import makers
 from tfmemlint.facts.batches import FEW, LARGE, Rows
 from tfmemlint.facts.iterables import called
 from tfmemlint.facts.loops import Loop, Over
-from tfmemlint.facts.tree import LOOPS, within
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -105,13 +103,15 @@ class Predictions:
     ) -> Loop | None:
         """The innermost loop that runs `node` for something else each time, if that is often."""
         for loop in self._loops.around(node):
-            if self._is_now_and_then(node, loop) or self._is_watched(loop):
+            if self._counters.are_few(node, loop, FEW) or self._is_picked(node, loop):
+                return None
+            if self._is_watched(loop):
                 return None
             if model is not None and not self._loops.invariant(model, loop):
                 return None
             if loop.over is Over.EPOCHS and not self._is_of_steps(loop):
                 return None
-            if any(self._fits_again(each, loop) for each in self._body(loop)):
+            if any(self._fits_again(each, loop) for each in loop.body):
                 return None
             if self._changes(given, loop):
                 rounds = self._rounds(loop)
@@ -181,7 +181,7 @@ class Predictions:
             and isinstance(each.ctx, ast.Store)
             and isinstance(each.value, ast.Name)
             and each.value.id in read
-            for each in self._body(loop)
+            for each in loop.body
         )
 
     def _may_differ(self, node: ast.AST) -> bool:
@@ -191,24 +191,11 @@ class Predictions:
         name = self._names.qualified(node.func if isinstance(node, ast.Call) else node)
         return name is None or not name.startswith(_COMPUTES) or ".random." in name
 
-    def _is_now_and_then(self, node: ast.AST, loop: Loop) -> bool:
-        """Whether a test keeps `node` for some rounds: `step % 100 == 0`, `i == 0`."""
-        below = node
-        for above in self._tree.ancestors(node):
-            if above is loop.node:
-                return False
-            if isinstance(above, (ast.If, ast.IfExp)) and below is not above.test:
-                if below is above.body or (isinstance(above, ast.If) and below in above.body):
-                    holds = self._counters.holds_for(above.test, loop)
-                    if holds is not None and holds <= FEW:
-                        return True
-                for each in ast.walk(above.test):
-                    if isinstance(each, ast.BinOp) and isinstance(each.op, ast.Mod):
-                        return True
-                    if isinstance(each, ast.Compare) and self._picks(each, loop):
-                        return True
-            below = above
-        return False
+    def _is_picked(self, node: ast.AST, loop: Loop) -> bool:
+        """Whether a test picks rounds for `node` by what the loop goes over: `name == best`."""
+        tests = (test for test, _ in self._tree.tests(node, loop.node))
+        parts = (each for test in tests for each in ast.walk(test))
+        return any(isinstance(each, ast.Compare) and self._picks(each, loop) for each in parts)
 
     def _picks(self, test: ast.Compare, loop: Loop) -> bool:
         named = {each.id for each in ast.walk(test) if isinstance(each, ast.Name)}
@@ -217,14 +204,14 @@ class Predictions:
 
     def _is_watched(self, loop: Loop) -> bool:
         """Whether each round shows people something or asks them: then there are not many."""
-        for each in self._body(loop):
+        for each in loop.body:
             if isinstance(each, ast.Call):
                 name = self._names.qualified(each.func) or ""
                 if called(each) == "input" or name.startswith(_PLOTS):
                     return True
                 if not name and _is_on_axes(each) and self._names.uses(_DRAWS):
                     return True
-        ran = self._consumers.run_by(self._body(loop)) if self._may_show else ()
+        ran = self._consumers.run_by(loop.body) if self._may_show else ()
         return any(isinstance(each, ast.Call) and self._shows(each) for each in ran)
 
     @cached_property
@@ -236,7 +223,7 @@ class Predictions:
 
     def _is_of_steps(self, loop: Loop) -> bool:
         """Whether a loop over what it calls epochs trains on one batch, or a few, in each."""
-        for each in self._body(loop):
+        for each in loop.body:
             if _trains_on_batch(each):
                 inner = [between for between in self._loops.around(each) if between is not loop]
                 inner = [each for each in inner if self._tree.inside(each.node, loop.node)]
@@ -253,16 +240,12 @@ class Predictions:
     def _trains_beside(self, call: ast.Call) -> bool:
         """Whether the innermost loop around a call trains on a batch: then this is one, too."""
         around = self._loops.around(call)
-        return bool(around) and any(map(_trains_on_batch, self._body(around[0])))
+        return bool(around) and any(map(_trains_on_batch, around[0].body))
 
     def _is_large(self, given: ast.expr) -> bool:
         shape = self._values.of(given).shape
         rows = shape[0] if shape else None
         return rows is not None and rows > LARGE
-
-    def _body(self, loop: Loop) -> Iterator[ast.AST]:
-        """The code that each round runs, without that of functions."""
-        return within(loop.node.body) if isinstance(loop.node, LOOPS) else iter(())
 
     def _is_read_as_one(self, call: ast.Call) -> bool:
         """Whether what is predicted is read as one row: `argmax(model.predict(x)[0])`."""
@@ -309,13 +292,13 @@ def _is_on_axes(call: ast.Call) -> bool:
 
 def _owner(iterable: ast.expr) -> ast.expr:
     """`uploaded` for `uploaded.keys()`."""
-    called = iterable.func if isinstance(iterable, ast.Call) else None
-    return called.value if isinstance(called, ast.Attribute) else iterable
+    method = iterable.func if isinstance(iterable, ast.Call) else None
+    return method.value if isinstance(method, ast.Attribute) else iterable
 
 
 def _trains_on_batch(node: ast.AST) -> bool:
-    called = node.func if isinstance(node, ast.Call) else None
-    return isinstance(called, ast.Attribute) and called.attr == "train_on_batch"
+    method = node.func if isinstance(node, ast.Call) else None
+    return isinstance(method, ast.Attribute) and method.attr == "train_on_batch"
 
 
 def _is_zero(index: ast.expr) -> bool:

@@ -152,6 +152,17 @@ class Tree:
             below = above
         return False
 
+    def tests(self, node: ast.AST, outer: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
+        """The tests between `node` and what is around it, and whether it runs where they hold."""
+        below = node
+        for above in self.ancestors(node):
+            if above is outer:
+                return
+            if isinstance(above, (ast.If, ast.IfExp)) and below is not above.test:
+                held = above.body if isinstance(above, ast.If) else [above.body]
+                yield above.test, below in held
+            below = above
+
     def loops(self, node: ast.AST) -> Iterator[LoopNode | ast.comprehension]:
         """The loops that repeat `node` within its own function, innermost first.
 
@@ -209,10 +220,16 @@ def within(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
         pending += children(node)[::-1]
 
 
-def root_name(node: ast.AST) -> str:
-    """The name that an expression is, or is an attribute or element of; empty if there is none."""
+def root(node: ast.AST) -> ast.AST:
+    """What an expression is an attribute or element of, be it over several steps; or itself."""
     while isinstance(node, (ast.Attribute, ast.Subscript)):
         node = node.value
+    return node
+
+
+def root_name(node: ast.AST) -> str:
+    """The name that an expression is, or is an attribute or element of; empty if there is none."""
+    node = root(node)
     return node.id if isinstance(node, ast.Name) else ""
 
 
