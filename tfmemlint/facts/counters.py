@@ -9,7 +9,7 @@ from tfmemlint.facts.bindings import Binding, How
 from tfmemlint.facts.iterables import called
 from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.loops import Loop
-from tfmemlint.facts.makers import WRAPS_ITERABLE
+from tfmemlint.facts.makers import RANGES, WRAPS_ITERABLE
 from tfmemlint.facts.tree import LOOPS, same_code
 from tfmemlint.light_typing import TYPE_CHECKING
 
@@ -171,6 +171,6 @@ def _always(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
 
 def _is_range(node: ast.expr | None, steps: int = 0) -> bool:
     """Whether an expression is a `range`, of as many arguments if a number is given."""
-    if not isinstance(node, ast.Call) or called(node) not in ("range", "trange"):
+    if not isinstance(node, ast.Call) or called(node) not in RANGES:
         return False
     return steps in (0, len(node.args))

@@ -35,7 +35,7 @@ class Iterables:
 
     def counted(self, node: ast.expr) -> ast.expr | None:
         """`paths` for `range(len(paths))`."""
-        if isinstance(node, ast.Call) and called(node) in _RANGES and node.args:
+        if isinstance(node, ast.Call) and called(node) in makers.RANGES and node.args:
             return self._values.rows(_stop(node))
         return None
 
@@ -154,7 +154,7 @@ class Iterables:
         few_rows = any(each.arg == "nrows" for each in node.keywords)  # `pandas.read_csv`
         if name in _SAMPLES or builtin == "next" or few_rows:
             return True
-        if builtin in _RANGES and node.args:
+        if builtin in makers.RANGES and node.args:
             whole = self.counted(node)
             if whole is not None:
                 return self.is_part(whole, frame, hops) or self._may_be_batch(node, whole, frame)
@@ -193,7 +193,6 @@ def _stop(call: ast.Call) -> ast.expr:
     return call.args[min(len(call.args), 2) - 1]
 
 
-_RANGES = frozenset({"range", "trange"})
 _SEEN_THROUGH = frozenset(
     {"enumerate", "filter", "list", "reversed", "set", "sorted", "tqdm", "tuple", "zip"}
 )

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from tfmemlint.facts.bindings import Binding, How, targets
 from tfmemlint.facts.kinds import Kind
-from tfmemlint.facts.makers import WRAPS_ITERABLE
+from tfmemlint.facts.makers import RANGES, WRAPS_ITERABLE
 from tfmemlint.facts.tree import LOOPS, LoopNode, within
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
@@ -200,7 +200,7 @@ class Loops:
             name = self._names.qualified(iterable.func)
             if name == "tensorflow.range":
                 return Loop(node, Over.TENSOR, iterable, self._trips(iterable.args))
-            if isinstance(iterable.func, ast.Name) and iterable.func.id in ("range", "trange"):
+            if isinstance(iterable.func, ast.Name) and iterable.func.id in RANGES:
                 return Loop(node, self._range(node, iterable), iterable, self._trips(iterable.args))
         if isinstance(iterable, (ast.Tuple, ast.List, ast.Set)):
             return Loop(node, Over.LITERAL, iterable, len(iterable.elts))

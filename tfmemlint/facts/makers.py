@@ -282,6 +282,8 @@ FILE_SUFFIXES = (
     ".tiff",
     ".wav",
 )
+RANGES = frozenset({"range", "trange"})
+"""What counts, by its own name."""
 WRAPS_ITERABLE = frozenset(
     {
         "itertools.chain",

@@ -145,7 +145,7 @@ class Predictions:
 
     def _elements(self, iterable: ast.expr) -> int:
         """How many elements something is taken to have: a part to look at is no more than one."""
-        if isinstance(iterable, ast.Call) and called(iterable) in ("range", "trange"):
+        if isinstance(iterable, ast.Call) and called(iterable) in makers.RANGES:
             return FEW + 1
         for each in [each.value for each in self._flow.origins(iterable) or ()] or [iterable]:
             if isinstance(each, ast.Call) and (_is_next(each) or self._gives_few(each)):
