@@ -75,7 +75,7 @@ def test_a_file_that_no_rule_awaits_needs_no_facts(here: Path) -> None:
 
 def test_a_clean_file_needs_the_rules_that_await_it_and_what_they_ask(here: Path) -> None:
     source = CLEAN_WITH_LOOP.encode()
-    awaited = screen.awaited(registry.load().values(), screen.words(screen.code(source)))
+    awaited = screen.awaited(registry.load().values(), screen.words(b" ".join(screen.code(source))))
     (here / "a.py").write_bytes(source)
     modules = imported("check", "a.py")
 

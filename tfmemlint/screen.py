@@ -26,6 +26,13 @@ _ALTERNATIVES: dict[str, frozenset[bytes]] = {}
 """The words that triggers list, once they have been taken apart."""
 _LEFT_OUT = (b"#", b'"""', b"'''")
 _FORMATTED = (b"f", b"F", b"fr", b"fR", b"Fr", b"FR")
+_INSIDE = rb"tensorflow\.(?:_api|compiler|core|python|security|tools|tsl)\b"
+_OFFERED = (
+    rb"\b(?!%b)tensorflow(?:_|\b)|\b(?:tf_)?keras"
+    # what facts know by the name that it has inside TensorFlow
+    rb"|\bDatasetV2\b|\bdef_function\b(?![ \t]*[,)\n]|\.(?!function\b))"
+) % _INSIDE
+_PARTS = (b"keras", b"DatasetV2", b"def_function")
 
 
 def mentions_tensorflow(data: bytes) -> bool:
@@ -38,8 +45,8 @@ def mentions_tensorflow(data: bytes) -> bool:
     return b"tensorflow" in plain or b"keras" in plain
 
 
-def code(data: bytes) -> bytes:
-    """The source without its comments and its strings in three quotes; in doubt, all of it.
+def code(data: bytes) -> tuple[bytes, bytes]:
+    """The source but for comments and strings, and its strings in one quote; in doubt, all of it.
 
     What looks like code in a formatted string is code, and may hold quotes of its own.
     """
@@ -51,11 +58,26 @@ def code(data: bytes) -> bytes:
     between, strings = parts[::2], parts[1::2]
     plain = b" ".join(between)
     if b'"' in plain or b"'" in plain:
-        return data
+        return data, b""
     for before, string in zip(between, strings):  # noqa: B905  what is last has no string behind it
         if before.endswith(_FORMATTED) and _is_doubtful(string):
-            return data
-    return plain + b" ".join([each for each in strings if not each.startswith(_LEFT_OUT)])
+            return data, b""
+    return plain, b" ".join([each for each in strings if not each.startswith(_LEFT_OUT)])
+
+
+def is_inside_tensorflow(code: bytes) -> bool:
+    """Whether the code imports what TensorFlow is made of, and nothing that it offers to others.
+
+    TensorFlow's own sources are so. The facts know no names of theirs, and the rules no harm.
+    """
+    import re  # noqa: PLC0415
+
+    mentions = len(re.findall(_INSIDE, code))
+    if not mentions or not code.isascii():
+        return False
+    if mentions == code.count(b"tensorflow") and not any(part in code for part in _PARTS):
+        return True
+    return re.search(_OFFERED, code) is None
 
 
 def words(data: bytes) -> frozenset[bytes]:
