@@ -51,7 +51,7 @@ def account_of(
 
         ahead = [code for code in RULES if not apart and f"{_TEST}[{code}]" in names]
         coming = {code: start(RULES[code]) for code in ahead}
-        yield lambda code: (coming.get(code) or start(RULES[code])).result()
+        yield lambda code: (coming.pop(code, None) or start(RULES[code])).result()
         pool.shutdown(cancel_futures=True)
 
 

@@ -34,7 +34,7 @@ def attempt(request: pytest.FixtureRequest) -> Iterator[Attempt]:
         while rule.code not in done:
             trial = next(coming, None) or next(_tried([rule]))
             done[trial.rule.code] = trial
-        return done[rule.code]
+        return done.pop(rule.code)
 
     yield attempt
     coming.close()
