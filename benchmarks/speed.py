@@ -160,6 +160,7 @@ def corpora(rounds: int, tensorflow: Path, library: Path) -> Iterator[Row]:
     """Whole folders, cold: nothing is remembered from another run."""
     for work, folder, most, aim in (
         ("cold, Keras and TensorFlow sources, over ruff", tensorflow, "5x", "2x"),
+        ("cold, Keras alone, over ruff", tensorflow / "0", "", ""),
         ("cold, the standard library, over ruff", library, "0.25x", "0.1x"),
     ):
         ours = (*TFMEMLINT, "--no-cache", "-j1", str(folder))
