@@ -407,21 +407,13 @@ def autotune(file: File, at: ast.expr | ast.stmt) -> str | None:
         if before and bindings.home(name, at) is module:
             return name
     old = file.tensorflow is not None and file.tensorflow < (2, 4)
-    old = old or "data.experimental.AUTOTUNE" in file.text or names.uses(_OF_TENSORFLOW_1)
+    old = old or "data.experimental.AUTOTUNE" in file.text or file.tf.tracing.by_hand
+    old = old or names.uses(("tensorflow.enable_eager_execution",))  # 1 alone has to be told
     autotune = "experimental.AUTOTUNE" if old else "AUTOTUNE"
     tensorflow, data = names.module("tensorflow", at), names.module("tensorflow.data", at)
     if tensorflow is not None:
         return f"{tensorflow}.data.{autotune}"
     return None if data is None else f"{data}.{autotune}"
-
-
-_OF_TENSORFLOW_1 = (
-    "tensorflow.ConfigProto",
-    "tensorflow.Session",
-    "tensorflow.contrib.",
-    "tensorflow.enable_eager_execution",
-    "tensorflow.placeholder",
-)
 
 
 def _with_comment(file: File, span: Span) -> Span | None:

@@ -40,22 +40,11 @@ from collections.abc import Iterator
 from tfmemlint import Claim, Diagnostic, File, Metric, Rule
 from tfmemlint.facts.words import TRACED_WORDS
 
-BY_HAND = (
-    "tensorflow.Session",
-    "tensorflow.contrib",
-    "tensorflow.disable_eager_execution",
-    "tensorflow.disable_v2_behavior",
-    "tensorflow.get_variable",
-    "tensorflow.placeholder",
-    "tensorflow.train.SessionRunHook",
-    "tensorflow.variable_scope",
-)
-"""What graphs written by hand are made with."""
-
 
 def check(file: File) -> Iterator[Diagnostic]:
     found = file.tf.escapes.all
-    if not found or file.is_test or file.tf.tracing.is_off or file.tf.names.uses(BY_HAND):
+    tracing = file.tf.tracing
+    if not found or file.is_test or tracing.is_off or tracing.by_hand:
         return
     for escape in found:
         holder, value = file.named(escape.holder), file.named(escape.value)

@@ -29,11 +29,9 @@ from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
 
-GRAPHS_BY_HAND = ("tensorflow.disable_eager_execution", "tensorflow.disable_v2_behavior")
-
 
 def check(file: File) -> Iterator[Diagnostic]:
-    if file.tf.names.uses(GRAPHS_BY_HAND):
+    if file.tf.tracing.by_hand:
         return
     for tape in file.tf.tapes.all:
         if not tape.persistent or file.tf.tracing.why(tape.block) is not None:

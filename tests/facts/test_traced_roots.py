@@ -154,3 +154,29 @@ def test_a_model_that_the_file_itself_trains_in_eager_code_has_none() -> None:
 )
 def test_a_model_that_anything_else_may_run_has_keras(text: str) -> None:
     assert roots(text) == [TracedBy.KERAS]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "tf.compat.v1.disable_eager_execution()",
+        "with tf.Session() as session: pass",
+        "x = tf.compat.v1.placeholder(tf.float32)",
+        "from tensorflow.contrib import slim",
+        "from keras import backend as K\nK.set_session(None)",
+    ],
+)
+def test_what_sessions_run_is_made_by_hand(source: str) -> None:
+    assert File("code.py", f"import tensorflow as tf\n{source}\n").tf.tracing.by_hand
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "tf.compat.v1.enable_eager_execution()",
+        "from requests import Session\nwith Session() as session: pass",
+        "from keras import backend as K\nK.clear_session()",
+    ],
+)
+def test_what_has_no_session_is_not_made_by_hand(source: str) -> None:
+    assert not File("code.py", f"import tensorflow as tf\n{source}\n").tf.tracing.by_hand

@@ -16,17 +16,6 @@ if TYPE_CHECKING:
 
 _MAX_HOPS = 4
 
-_OF_TENSORFLOW_1 = (
-    "keras.backend.get_session",
-    "keras.backend.gradients",
-    "keras.backend.set_session",
-    "tensorflow.ConfigProto",
-    "tensorflow.Session",
-    "tensorflow.disable_v2_behavior",
-    "tensorflow.get_default_graph",
-    "tensorflow.placeholder",
-)
-"""There `predict` runs a session, and makes no pipeline."""
 _COMPUTES = ("keras.", "numpy", "tensorflow")
 _PLOTS = "matplotlib.pyplot."
 _DRAWS = ("matplotlib",)
@@ -71,7 +60,8 @@ class Predictions:
         """Every such call, in source order."""
         found = (self._prediction(call) for call in self._tree.all(ast.Call))
         calls = [each for each in found if each is not None]
-        return () if calls and self._names.uses(_OF_TENSORFLOW_1) else tuple(calls)
+        # there `predict` runs a session, and makes no pipeline
+        return () if calls and self._tracing.by_hand else tuple(calls)
 
     def _prediction(self, call: ast.Call) -> Prediction | None:
         callee = call.func

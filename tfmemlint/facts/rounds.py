@@ -31,12 +31,6 @@ _OF_LISTS = {
 """Functions that make a tensor of as many numbers as a list has."""
 _WHOLE = ("bool", "int", "uint")
 _FROM_MODEL = frozenset({"numpy", "predict", "predict_on_batch"})
-_MAKES_GRAPHS_BY_HAND = (
-    "tensorflow.Session",
-    "tensorflow.disable_eager_execution",
-    "tensorflow.disable_v2_behavior",
-    "tensorflow.placeholder",
-)
 
 
 class Rounds:
@@ -66,7 +60,7 @@ class Rounds:
         A loop that tracing writes out does not, nor one that makes a graph by hand: there it is
         the graph that grows.
         """
-        if self._names.uses(_MAKES_GRAPHS_BY_HAND):
+        if self._tracing.by_hand:
             return False
         if self._tracing.why(joined.node) is not None:
             loops = map(self._graph_loops.becomes, joined.loops)

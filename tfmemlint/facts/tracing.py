@@ -62,6 +62,22 @@ EAGER_SWITCHES = (
 )
 """What has no graph made at all."""
 
+_MAKES_GRAPHS_BY_HAND = (
+    "keras.backend.get_session",
+    "keras.backend.gradients",
+    "keras.backend.set_session",
+    "tensorflow.ConfigProto",
+    "tensorflow.Session",
+    "tensorflow.contrib.",
+    "tensorflow.disable_eager_execution",
+    "tensorflow.disable_v2_behavior",
+    "tensorflow.get_default_graph",
+    "tensorflow.get_variable",
+    "tensorflow.placeholder",
+    "tensorflow.train.SessionRunHook",
+    "tensorflow.variable_scope",
+)
+
 
 class TracedBy(Enum):
     """Why a function runs as a graph."""
@@ -96,6 +112,11 @@ class Tracing:
         return self._names.uses(EAGER_SWITCHES) or any(
             not isinstance(each.value, ast.Constant) or bool(each.value.value) for each in compiled
         )
+
+    @cached_property
+    def by_hand(self) -> bool:
+        """Whether the file makes graphs by hand, for a session to run, as TensorFlow 1 does."""
+        return self._names.uses(_MAKES_GRAPHS_BY_HAND)
 
     @cached_property
     def functions(self) -> Mapping[FunctionNode, Traced]:
