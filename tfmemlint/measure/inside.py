@@ -24,7 +24,7 @@ from tfmemlint.measure.statements import Statements
 from tfmemlint.measure.watching import Watch
 from tfmemlint.verify.ending import status_of
 
-_STRETCH = 5.0  # seconds of trace that are kept before they are read
+_STRETCH = 5.0  # seconds, by the clock and of a processor, of a trace before it is read
 _LONGEST_TIMELINE = 200_000
 
 
@@ -180,12 +180,18 @@ class _Session:
         self._notes.append("the program profiles itself: allocations are not traced from then on")
 
     def _take_turns(self) -> None:
-        """Read the trace now and then, so that it never grows large."""
-        began = time.monotonic()
+        """Read the trace now and then, so that it never grows large.
+
+        What is allocated while a stretch is ended is lost, and that takes the longer the busier the
+        machine is: where the program gets little done, it is not ended.
+        """
+        began, worked = time.monotonic(), time.process_time()
         while not self._over.wait(0.25):
             long = len(self._watch.timeline) > _LONGEST_TIMELINE
             if long or time.monotonic() - began > _STRETCH:
-                self._fold(go_on=True)
+                if long or time.process_time() - worked > _STRETCH:
+                    self._fold(go_on=True)
+                    worked = time.process_time()
                 self._write(self._record(None, None))
                 began = time.monotonic()
 
