@@ -230,7 +230,7 @@ import tensorflow as tf
 for megabytes in (40, 8):
     x = tf.ones([megabytes, 1024, 256])
     del x
-    time.sleep(0.2)
+    time.sleep(0.5)
 """
 
 
@@ -245,7 +245,7 @@ def test_memory_over_time_has_the_peak_even_where_it_is_short(metric: Metric) ->
     if metric is Metric.DEVICE_PEAK:  # what is freed goes back to the host when it suits TensorFlow
         assert held[-1] < 10 * MB
     assert moments == sorted(moments)
-    assert 0.3 < moments[-1] < 20
+    assert 0.9 < moments[-1] < 100
     assert 10 < len(moments) < 600
 
 

@@ -161,17 +161,18 @@ def _functions_made_from_now(tf: Any) -> list[Any]:
 def sampled(now: Callable[[], Reading]) -> Callable[[], list[list[float]]]:
     """Begin to read what is held every few milliseconds; what is returned ends it.
 
-    A peak that came and went between two readings is shown at the second. As the program goes on,
-    readings are put together by twos and taken half as often: there are never more than a few
-    hundred.
+    A peak that came and went between two readings is shown at the second; the last one is taken at
+    the end. As the program goes on, readings are put together by twos and taken half as often:
+    there are never more than a few hundred.
     """
     start, pause, over = time.perf_counter(), 0.002, Event()
     moments: list[list[float]] = []
 
-    def read() -> None:
+    def read(highest: float) -> None:
         nonlocal moments, pause
-        highest = now().peak
-        while not over.wait(pause):
+        ended = False
+        while not ended:
+            ended = over.wait(pause)
             held, peak = now()
             moments.append([time.perf_counter() - start, peak if peak > highest else held])
             highest = max(highest, peak)
@@ -182,7 +183,7 @@ def sampled(now: Callable[[], Reading]) -> Callable[[], list[list[float]]]:
                 ]
                 pause *= 2
 
-    sampler = Thread(target=read, daemon=True)
+    sampler = Thread(target=read, args=[now().peak], daemon=True)
     sampler.start()
 
     def end() -> list[list[float]]:

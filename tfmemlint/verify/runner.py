@@ -79,11 +79,11 @@ def _weigh(request: dict[str, Any]) -> dict[str, Any]:
     vars(program)[STEP_DONE] = meter.step or (lambda: None)
     curve = sampled(meter.now) if request["curve"] and meter.now else list
     _execute(code, program)
-    figure = meter.stop()
+    figure, moments = meter.stop(), curve()
     del filler
     return {
         "figure": figure,
-        "curve": curve(),
+        "curve": moments,
         "meter": meter.name,
         "device": {"kind": device.kind, "name": device.name, "driver": device.driver},
         "versions": _versions(tf, device),
