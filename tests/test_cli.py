@@ -51,6 +51,7 @@ PACK = {
         'open(file.path, "a").write("#"); ' + FIX.format(name="meddles", other="rests", how="SAFE"),
     ),
     "ACM206": ("mumbles", "yield Diagnostic(span, None)"),
+    "ACM207": ("waits", 'while not os.path.exists("go"): time.sleep(0.01)'),
     "ACM205": ("swings", FIX.format(name="swings", other="swings ", how="SAFE")),
 }
 """A rule for each word, by code."""
@@ -115,7 +116,7 @@ def run(here: Path, environment: dict[str, str]) -> Run:
             env={**environment, **(env or {})},
             input=stdin.encode("utf-8", "surrogateescape"),
             capture_output=True,
-            timeout=60,
+            timeout=300,
             check=False,
         )
         streams = (each.decode("utf-8", "surrogateescape") for each in (done.stdout, done.stderr))
@@ -810,7 +811,7 @@ def test_an_interrupt_is_130_and_leaves_no_process_behind(
     while process.poll() is None and not (here / "asleep").exists():
         time.sleep(0.05)
     (os.killpg if whole_group else os.kill)(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=300)
 
     assert (process.returncode, out, err) == (130, b"", b"")
     with pytest.raises(ProcessLookupError):
@@ -821,7 +822,7 @@ def test_an_interrupt_is_130_and_leaves_no_process_behind(
 def test_workers_end_when_their_parent_is_killed(here: Path, environment: dict[str, str]) -> None:
     write(here / "0.py", "eggs")
     for number in range(1, 1000):
-        write(here / f"{number}.py", *["beans"] * 100)
+        write(here / f"{number}.py", "waits", *["beans"] * 100)
     process = started(here, environment, "check", "--jobs=2")
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
     while process.poll() is None and len(children.read_text().split()) < 2:
@@ -830,8 +831,10 @@ def test_workers_end_when_their_parent_is_killed(here: Path, environment: dict[s
     assert process.poll() is None
 
     process.kill()
-    process.communicate(timeout=60)
-    end = time.monotonic() + 60
+    process.wait(300)
+    (here / "go").touch()
+    process.communicate(timeout=300)
+    end = time.monotonic() + 300
     while time.monotonic() < end:
         try:
             os.killpg(process.pid, 0)
@@ -850,7 +853,7 @@ def test_a_closed_pipe_is_141(here: Path, environment: dict[str, str]) -> None:
     process.stdout.close()
     assert process.stderr
 
-    assert (process.stderr.read(), process.wait(60)) == (b"", 141)
+    assert (process.stderr.read(), process.wait(300)) == (b"", 141)
     process.stderr.close()
 
 
@@ -862,7 +865,7 @@ def test_a_full_disk_is_2(
     write(here / "a.py", "beans")
     with Path("/dev/full").open("wb") as full:
         process = started(here, environment, *arguments, stdout=full.fileno())
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=300)
 
     assert (process.returncode, err) == (2, b"error: [Errno 28] No space left on device\n")
 
@@ -879,7 +882,7 @@ def test_closed_streams_are_no_trouble(
         cwd=here,
         env=environment,
         capture_output=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
 
@@ -1011,7 +1014,7 @@ def imported(here: Path, environment: dict[str, str], *arguments: str) -> set[st
         env=environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     return {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}

@@ -38,7 +38,7 @@ def start(request: pytest.FixtureRequest) -> Iterator[Start]:
 @pytest.fixture
 def weigh(start: Start) -> Weigh:
     def weigh(
-        text: str, metric: Metric = Metric.TRACES, seconds: float = 60, memory: int = 8 << 30
+        text: str, metric: Metric = Metric.TRACES, seconds: float = 300, memory: int = 8 << 30
     ) -> Run:
         return start(Job("toy.py", text, metric, "cpu", seconds, memory))
 
@@ -128,18 +128,19 @@ def test_what_a_program_leaves_behind_is_killed(
 ) -> None:
     program = (
         "import os, subprocess, sys\n"
-        "sleep = [sys.executable, '-c', 'import time; time.sleep(600)']\n"
-        "print(subprocess.Popen(sleep).pid)\n"
-        "print(subprocess.Popen(sleep, start_new_session=True).pid, flush=True)\n"
+        "seen, show = os.pipe()\n"
+        "os.set_inheritable(show, True)\n"
+        "tells = f'os.write({show}, str(os.getpid()).ljust(9).encode())'\n"
+        "sleep = [sys.executable, '-c', f'import os, time; {tells}; time.sleep(600)']\n"
+        "subprocess.Popen(sleep, close_fds=False)\n"
+        "subprocess.Popen(sleep, close_fds=False, start_new_session=True)\n"
         "if os.fork() == 0:\n"
         "    os.setsid()\n"
         "    if os.fork() == 0:\n"
-        "        print(os.getpid(), flush=True)\n"
         "        os.execv(sleep[0], sleep)\n"
         "    os._exit(0)\n"
-        "os.wait()\n"
-        "import time\n"
-        "time.sleep(0.3)\n"
+        "for _ in range(3):\n"
+        "    print(os.read(seen, 9).decode())\n"
     )
     pids = [int(line) for line in weigh(program).output.text.split()]
     assert len(pids) == 3

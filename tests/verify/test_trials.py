@@ -15,13 +15,17 @@ from tfmemlint.verify.weighing import Settings, planned
 from tfmemlint.vocabulary import Metric, Rule
 
 ONCE = Settings(runs=1, device="cpu")
-NOTES_ITS_TIME = """import time
+NOTES_ITS_TIME = """import os, time
 begun = time.monotonic()
+open({log!r} + {code!r}, "w").close()
+while not os.path.exists({log!r} + {beside!r}) and time.monotonic() < begun + 100:
+    time.sleep(0.01)
 for _ in range(40):
     time.sleep(0.03)  # step
 with open({log!r}, "a") as log:
     print({code!r}, begun, time.monotonic(), file=log)
 """
+"""Goes on once the program that is to run beside it has begun, however long that takes to start."""
 
 MakeRule = Callable[..., Rule]
 MakeFolder = Callable[[str, str], Path]
@@ -34,9 +38,13 @@ def test_pairs_run_side_by_side_but_those_whose_time_counts(
     log = str(tmp_path / "log")
     metrics = {"TOY1": Metric.TRACES, "TOY2": Metric.TRACES, "TOY3": Metric.STEP_TIME}
     metrics |= {"TOY4": Metric.TRACES, "TOY5": Metric.TRACES}
+    beside = {"TOY1": "TOY2", "TOY2": "TOY1", "TOY4": "TOY5", "TOY5": "TOY4"}
+    texts = {
+        code: NOTES_ITS_TIME.format(log=log, code=code, beside=beside.get(code, code))
+        for code in metrics
+    }
     pairs = [
-        (rule(metric, code=code), folder(*[NOTES_ITS_TIME.format(log=log, code=code)] * 2))
-        for code, metric in metrics.items()
+        (rule(metric, code=code), folder(*[texts[code]] * 2)) for code, metric in metrics.items()
     ]
     done = list(trials(pairs, ONCE, 2, Progress()))
     assert [trial.rule.code for trial in done] == list(metrics)
