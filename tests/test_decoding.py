@@ -6,7 +6,7 @@ import ast
 import warnings
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tfmemlint.decoding import UndecodableError, decode, encode
@@ -110,6 +110,7 @@ def test_message_says_why_bytes_are_not_text(data: bytes, why: str) -> None:
     assert why == str(error.value)
 
 
+@settings(deadline=None, database=None)
 @given(
     st.lists(
         st.sampled_from(PIECES),

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tfmemlint import registry
@@ -49,6 +49,7 @@ def test_a_long_file_has_the_tree_that_python_gives_it() -> None:
     )
 
 
+@settings(deadline=None, database=None)
 @given(st.lists(st.sampled_from(PARTS), min_size=1, max_size=6))
 def test_what_looks_like_a_definition_is_not_taken_for_one(parts: list[str]) -> None:
     text = FILLER.join(["", *parts, ""]) + FILLER * 3

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tfmemlint import Claim, File, Metric, Rule, registry
@@ -238,6 +238,7 @@ def names(tree: ast.AST) -> set[bytes]:
     return {name.encode() for name in found if name.isascii()}
 
 
+@settings(deadline=None, database=None)
 @given(st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
 def test_every_name_in_code_is_a_word_of_the_code(source: str) -> None:
     with warnings.catch_warnings():
@@ -257,6 +258,7 @@ def test_every_name_in_the_standard_library_is_a_word_of_its_code() -> None:
         assert names(ast.parse(data)) <= names_in(code(data)), path
 
 
+@settings(deadline=None, database=None)
 @given(st.lists(st.sampled_from([*"a\xe9\u212a\ufb01.(\n'# \\_0", "fit"])).map("".join))
 def test_every_name_that_python_reads_is_a_word(source: str) -> None:
     try:

@@ -87,7 +87,7 @@ def test_a_gpu_that_is_not_there_is_missed(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def _stop_when(bench: Bench, there: Path) -> None:
-    until = time.monotonic() + 60
+    until = time.monotonic() + 300
     while time.monotonic() < until and not (there.exists() and there.read_text()):
         time.sleep(0.05)
     bench.stop()

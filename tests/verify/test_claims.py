@@ -51,7 +51,7 @@ def test_the_fix_saves_what_the_rule_claims(rule: Rule, attempt: Attempt) -> Non
 
 def _tried(rules: list[Rule]) -> Generator[Trial, None, None]:
     pairs = [(rule, registry.folder(rule)) for rule in rules]
-    return trials(pairs, Settings(runs=1), default_jobs(), Progress())
+    return trials(pairs, Settings(runs=1, seconds=600), default_jobs(), Progress())
 
 
 _TEST = test_the_fix_saves_what_the_rule_claims.__name__

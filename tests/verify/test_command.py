@@ -202,12 +202,12 @@ def test_an_interrupt_ends_the_programs_too_and_what_they_were_forked_from(
     command = subprocess.Popen(
         [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while len(started.read_text().splitlines()) < 2 and time.monotonic() < deadline:
         time.sleep(0.1)
     pids = {int(each) for each in started.read_text().split()}
     command.send_signal(signal.SIGINT)
-    _, errors = command.communicate(timeout=60)
+    _, errors = command.communicate(timeout=300)
     assert command.returncode == 130
     assert errors == "tfmemlint verify: interrupted\n"
     assert len(pids - {command.pid}) >= 2
