@@ -41,7 +41,7 @@ UNROLLED_BY_DESIGN = (
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    found = [each for each in file.tf.tree.all(ast.Call) if _is_unrolled(file, each)]
+    found = [each for each, _ in file.tf.names.calls(LAYERS) if _is_unrolled(file, each)]
     if not found or file.is_test or file.tf.names.uses(UNROLLED_BY_DESIGN):
         return
     for layer in found:
@@ -55,8 +55,7 @@ def _is_unrolled(file: File, call: ast.Call) -> bool:
     unroll = argument(call, None, "unroll")
     dropped = argument(call, None, "recurrent_dropout")
     dropout = dropped is not None and file.tf.values.number(dropped) != 0
-    asked = isinstance(unroll, ast.Constant) and unroll.value is True and not dropout
-    return asked and file.tf.names.is_any(call.func, LAYERS)
+    return isinstance(unroll, ast.Constant) and unroll.value is True and not dropout
 
 
 def _message(layer: ast.Call, steps: int | None) -> str:

@@ -57,8 +57,8 @@ class Sources(NamedTuple):
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    for mix in file.tf.tree.all(ast.Call):
-        given = argument(mix, 0, "datasets") if file.tf.names.is_any(mix.func, MIXES) else None
+    for mix, _ in file.tf.names.calls(MIXES):
+        given = argument(mix, 0, "datasets")
         sources = _sources(file, given) if given is not None else None
         if sources is None or (sources.loop.trips is not None and sources.loop.trips <= FEW):
             continue

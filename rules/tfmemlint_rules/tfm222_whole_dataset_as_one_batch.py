@@ -77,13 +77,11 @@ def _batches(file: File, passing: frozenset[ast.expr]) -> Iterator[tuple[ast.exp
 
 def _fits(file: File) -> Iterator[tuple[ast.expr, list[ast.expr]]]:
     """The batch sizes that models are fitted with, each with input and target."""
-    for call in file.tf.tree.all(ast.Call):
-        if not isinstance(call.func, ast.Attribute) or call.func.attr != "fit":
-            continue
+    for call, method in file.tf.tree.methods("fit"):
         x, y, size = (argument(call, i, name) for i, name in enumerate(("x", "y", "batch_size")))
         shuffle = argument(call, None, "shuffle")
         in_order = isinstance(shuffle, ast.Constant) and shuffle.value is False
-        model = call.func.value
+        model = method.value
         owner = file.tf.functions.instance_of(model)
         own_step = owner is not None and file.tf.functions.method(owner, "train_step") is not None
         if x is None or size is None or in_order or own_step:

@@ -99,3 +99,10 @@ def test_two_expressions_are_the_same(look: Look, source: str, same: bool) -> No
     file, seen = look(source)
 
     assert file.tf.bindings.same(seen[0], seen[1]) is same
+
+
+def test_bindings_of_a_name_are_found_whatever_their_scope(look: Look) -> None:
+    file, _ = look("x = 1\ndef f(x):\n    y = 2\n")
+
+    assert [each.how.value for each in file.tf.bindings.named("x")] == ["assigned", "parameter"]
+    assert file.tf.bindings.named("z") == ()

@@ -117,3 +117,22 @@ def test_calls_of_several_names_come_in_the_order_of_the_source(look: Look) -> N
         ("s", "tensorflow.stack"),
         ("put", "tensorflow.stack"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        ("import numpy as np\ndef f():\n    see(np.stack)", "numpy.stack"),
+        ("import numpy as np\ndef f(np):\n    see(np.stack)", None),
+        ("import numpy as np\ndef f():\n    np = other()\nsee(np.stack)", "numpy.stack"),
+        ("def f():\n    import numpy as np\nsee(np.stack)", None),
+        ("def f():\n    import numpy as np\n    see(np.stack)", "numpy.stack"),
+        ("class A:\n    import numpy as np\n    def f(self):\n        see(np.stack)", None),
+    ],
+)
+def test_a_name_means_what_is_imported_where_that_is_seen(
+    look: Look, source: str, name: str | None
+) -> None:
+    file, (seen,) = look(source)
+
+    assert file.tf.names.qualified(seen) == name

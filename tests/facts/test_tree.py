@@ -22,6 +22,36 @@ def test_nodes_of_a_type_come_in_source_order(look: Look) -> None:
     assert names == ["b", "a", "c", "d", "e"]
 
 
+def test_calls_are_found_by_the_name_of_what_is_called() -> None:
+    tree = Tree(ast.parse("g(a.f(x).g(1))\nf(b.h)(c)\n(lambda: f)()\nt[0](f(2))\n"))
+
+    assert list(map(ast.unparse, tree.calls(("f", "g")))) == [
+        "g(a.f(x).g(1))",
+        "a.f(x).g(1)",
+        "a.f(x)",
+        "f(b.h)",
+        "f(2)",
+    ]
+    assert list(map(ast.unparse, tree.calls([""]))) == ["f(b.h)(c)", "(lambda: f)()", "t[0](f(2))"]
+    assert tree.calls(("a", "h", "x", "t")) == []
+
+
+def test_methods_are_calls_of_attributes_alone() -> None:
+    tree = Tree(ast.parse("f(a.f(x).g(1))\na.f\ng()\nself.f()\n"))
+    found = [(ast.unparse(call), ast.unparse(method)) for call, method in tree.methods("f", "g")]
+
+    assert found == [("a.f(x).g(1)", "a.f(x).g"), ("a.f(x)", "a.f"), ("self.f()", "self.f")]
+
+
+def test_attributes_are_found_by_name() -> None:
+    tree = Tree(ast.parse("a.b = c.d.b(e.b)\nb = d\n"))
+
+    assert {name: [*map(ast.unparse, found)] for name, found in tree.attributes.items()} == {
+        "b": ["a.b", "c.d.b", "e.b"],
+        "d": ["c.d"],
+    }
+
+
 def test_a_thousand_elifs_and_a_long_sum_are_walked_without_recursion() -> None:
     chain = "if a == 0:\n    pass\n" + "".join(f"elif a == {i}:\n    b({i})\n" for i in range(900))
     file = File("deep.py", chain + "x = " + " + ".join(["y"] * 900) + "\n")

@@ -95,9 +95,8 @@ class Accumulations:
     # What adds to lists.
 
     def _grown(self) -> Iterator[Accumulated | None]:
-        for call in self._tree.all(ast.Call):
-            method = call.func
-            if isinstance(method, ast.Attribute) and method.attr in _ADDS and call.args:
+        for call, method in self._tree.methods(*_ADDS):
+            if call.args:
                 place = 1 if method.attr == "insert" else 0
                 value = call.args[place] if place < len(call.args) else None
                 elements = [] if value is None else [value]

@@ -65,6 +65,10 @@ class Bindings:
         for binding in _all_bindings(tf.tree):
             self._named[binding.name].append(binding)
 
+    def named(self, name: str) -> tuple[Binding, ...]:
+        """Every binding of a name in the file, whatever its scope."""
+        return tuple(self._named.get(name, ()))
+
     def of(self, scope: ScopeNode, name: str) -> tuple[Binding, ...]:
         """Every binding of a name in one scope, in source order."""
         return tuple(self._scopes(name).get(scope, ()))

@@ -46,9 +46,10 @@ class Datasets:
     @cached_property
     def any_certain(self) -> bool:
         """Whether any pipeline of the file can be certain: where none is, none need be followed."""
-        if not self._names.attributes.isdisjoint({*ONLY_TF_DATA, "as_dataset"}):
+        attributes = self._tree.attributes.keys()
+        if not attributes.isdisjoint({*ONLY_TF_DATA, "as_dataset"}):
             return True
-        if not self._names.attributes.isdisjoint(METHODS) and any(
+        if not attributes.isdisjoint(METHODS) and any(
             each.arg in ONLY_TF_DATA_KEYWORDS for each in self._tree.all(ast.keyword)
         ):
             return True
@@ -65,9 +66,8 @@ class Datasets:
         if not self.any_certain:
             return ()
         found: list[Chain] = []
-        for call in self._tree.all(ast.Call):
-            if isinstance(call.func, ast.Attribute) and call.func.attr in METHODS:
-                found += self.of(call)
+        for call, _ in self._tree.methods(*METHODS):
+            found += self.of(call)
         certain = [chain for chain in dict.fromkeys(found) if chain.is_certain]
         continued = {
             (beginning, chain.calls[:length])
@@ -156,7 +156,7 @@ class Datasets:
         """The datasets of which one element is taken, as `next(iter(ds))` does, by their calls."""
         if not self.any_certain:
             return frozenset()
-        taken = (each for call in self._tree.all(ast.Call) for each in self._single(call))
+        taken = (each for call in self._tree.calls(_TAKES_ONE) for each in self._single(call))
         return frozenset(
             call
             for dataset in taken
@@ -325,6 +325,7 @@ class Datasets:
 _SOURCE_NAMES = frozenset(SOURCES)
 _EVALUATED = (ast.Attribute, ast.Call, ast.IfExp, ast.Name, ast.NamedExpr, ast.Subscript)
 _DATASET = frozenset({"tensorflow.data.Dataset"})
+_TAKES_ONE = ("get_single_element", "next", "take")
 _OUT_OF_SIGHT = frozenset({How.PARAMETER, How.IMPORTED, How.LOOPED})
 _LIBRARIES = ("tensorflow.", "keras.", "numpy.", "pandas.", "jax.", "torch.")
 

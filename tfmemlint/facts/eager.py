@@ -43,8 +43,8 @@ class EagerMode:
     @cached_property
     def is_debugged(self) -> bool:
         """Whether somebody is at the code with a debugger."""
-        called = (each.func for each in self._tree.all(ast.Call))
-        stops = any(isinstance(each, ast.Name) and each.id == "breakpoint" for each in called)
+        called = (each.func for each in self._tree.calls(("breakpoint",)))
+        stops = any(isinstance(each, ast.Name) for each in called)
         return stops or self._names.uses(_DEBUGGERS)
 
     def is_needed(self, switch: EagerSwitch) -> bool:
@@ -83,7 +83,7 @@ class EagerMode:
 
     def _compiled(self) -> Iterator[ast.keyword]:
         """`model.compile(..., run_eagerly=True)`, where nothing compiles the model further on."""
-        calls = [each for each in self._tree.all(ast.Call) if _is_method(each, "compile")]
+        calls = [each for each, _ in self._tree.methods("compile")]
         for call in calls:
             keyword = next((each for each in call.keywords if each.arg == "run_eagerly"), None)
             if keyword is not None and _is_true(keyword.value):
@@ -104,9 +104,7 @@ class EagerMode:
 
     def _switched(self) -> Iterator[ast.Call]:
         """`tf.config.run_functions_eagerly(True)`, where nothing switches it back."""
-        found = [
-            each for each in self._tree.all(ast.Call) if self._names.is_any(each.func, _SWITCHES)
-        ]
+        found = [each for each, _ in self._names.calls(_SWITCHES)]
         given = [[*each.args, *_values(each)] for each in found]
         if all(len(each) == 1 and _is_true(each[0]) for each in given):
             yield from found

@@ -75,13 +75,10 @@ class Escapes:
         return tuple(sorted(found, key=lambda each: (each.call.lineno, each.call.col_offset)))
 
     def _growths(self) -> Iterator[Escape]:
-        for call in self._tree.all(ast.Call):
-            method = call.func
-            place = _ADDS.get(method.attr) if isinstance(method, ast.Attribute) else None
-            if place is None or len(call.args) != place + 1 or call.keywords:
-                continue
-            assert isinstance(method, ast.Attribute)
-            yield Escape(call, method.value, call.args[place])
+        for call, method in self._tree.methods(*_ADDS):
+            place = _ADDS[method.attr]
+            if len(call.args) == place + 1 and not call.keywords:
+                yield Escape(call, method.value, call.args[place])
 
     # How long the list lives.
 
@@ -195,9 +192,8 @@ class Escapes:
         And the classes with such methods that Keras would trace: all of these then run so.
         """
         found: set[ast.AST] = set()
-        for call in self._tree.all(ast.Call):
-            asks = isinstance(call.func, ast.Attribute) and call.func.attr == "numpy"
-            function = self._tree.function(call) if asks else None
+        for call, _ in self._tree.methods("numpy"):
+            function = self._tree.function(call)
             if function is not None:
                 owner = self._functions.class_of(function)
                 traced = owner is not None and getattr(function, "name", "") in KERAS_TRACED

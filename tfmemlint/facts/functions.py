@@ -319,7 +319,7 @@ class Functions:
     @cached_property
     def _calls(self) -> Mapping[ast.AST, list[ast.Call]]:
         found: dict[ast.AST, list[ast.Call]] = {}
-        for call in self.tree.all(ast.Call):
+        for call in self.tree.calls({"", *self._given, *self.members}):
             called = self.definition(call.func)
             if called is not None:
                 found.setdefault(called, []).append(call)

@@ -62,9 +62,8 @@ class Generators:
     def hoards(self) -> tuple[Hoard, ...]:
         """What generators load whole and give bit by bit; one for a loop, its first data."""
         found: dict[ast.AST, Hoard] = {}
-        for call in self._tree.all(ast.Call):
-            method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-            if method != "from_generator" or self._names.qualified(call.func) != FROM_GENERATOR:
+        for call, method in self._tree.methods("from_generator"):
+            if self._names.qualified(method) != FROM_GENERATOR:
                 continue
             generator = self._generator(argument(call, 0, "generator"))
             if generator is None or argument(call, 3, "args") is not None:

@@ -137,11 +137,9 @@ class Loops:
     def growths(self) -> tuple[Growth, ...]:
         """The lists that grow in loops, in source order of the growth."""
         found: list[Growth] = []
-        for call in self._tree.all(ast.Call):
-            function = call.func
-            grows = isinstance(function, ast.Attribute) and function.attr in ("append", "extend")
-            if grows and isinstance(function, ast.Attribute) and len(call.args) == 1:
-                found += self._growth(function.value, call, call.args[0])
+        for call, method in self._tree.methods("append", "extend"):
+            if len(call.args) == 1:
+                found += self._growth(method.value, call, call.args[0])
         for augmented in self._tree.all(ast.AugAssign):
             if isinstance(augmented.op, ast.Add) and isinstance(augmented.value, ast.List):
                 found += self._growth(augmented.target, augmented, augmented.value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from itertools import chain
 
@@ -94,7 +94,8 @@ class Names:
     def calls(self, names: frozenset[str]) -> Iterator[tuple[ast.Call, str]]:
         """Every call of one of these canonical names, and which it is, in source order."""
         if self.mentions(names):
-            for call in self._tree.all(ast.Call):
+            spelled = _last_parts(names) | self._may_be_imported
+            for call in self._tree.calls(spelled):
                 name = self.one_of(call.func, names)
                 if name is not None:
                     yield call, name
@@ -129,7 +130,7 @@ class Names:
         last = {name.rpartition(".")[2] for name in names}
         last |= {old.rpartition(".")[2] for old, new in _CANONICAL.items() if new.endswith(names)}
         ends = tuple(last)  # a name that begins so has a part of it that ends so
-        wanted = frozenset(each for each in self.attributes if each.startswith(ends))
+        wanted = [each for each in self._tree.attributes if each.startswith(ends)]
         return any((self.qualified(each) or "").startswith(names) for each in self._ending(wanted))
 
     def _mentions(self, names: frozenset[str]) -> bool:
@@ -142,15 +143,10 @@ class Names:
         attributes = map(self.qualified, self._ending(_last_parts(names)))
         return any(name in names for name in chain(imported, starred, attributes))
 
-    def _ending(self, parts: frozenset[str]) -> Iterator[ast.Attribute]:
+    def _ending(self, parts: Iterable[str]) -> Iterator[ast.Attribute]:
         """The attributes of these names."""
-        if not parts.isdisjoint(self.attributes):
-            yield from (each for each in self._tree.all(ast.Attribute) if each.attr in parts)
-
-    @cached_property
-    def attributes(self) -> frozenset[str]:
-        """The names of all attributes that are written anywhere in the file."""
-        return frozenset(each.attr for each in self._tree.all(ast.Attribute))
+        known = self._tree.attributes
+        return (each for part in known.keys() & parts for each in known[part])
 
     def _resolve(self, expression: ast.expr, hops: int) -> str | None:
         if expression in self._known:
@@ -161,6 +157,8 @@ class Names:
                 base = self._resolve(expression.value, hops - 1)
                 found = canonical(f"{base}.{expression.attr}") if base else None
             elif isinstance(expression, ast.Name):
+                if expression.id in self._imported_once:
+                    return self._imported_once[expression.id]
                 self._known[expression] = None  # an alias of itself refers to nothing
                 bindings = self._bindings.reaching(expression)
                 names = {self._bound(each, hops - 1) for each in bindings}
@@ -195,6 +193,17 @@ class Names:
             size = len(found)
             found.update(name for name, root in renamed if root in found)
         return frozenset(found)
+
+    @cached_property
+    def _imported_once(self) -> Mapping[str, str | None]:
+        """What the names mean, wherever they stand, that the module imports and nothing rebinds."""
+        module = self._tree.module
+        found: dict[str, str | None] = {}
+        for alias in self._tree.all(ast.alias):
+            bindings = self._bindings.named(alias.asname or alias.name.partition(".")[0])
+            if len(bindings) == 1 and self._bindings.of(module, bindings[0].name):
+                found[bindings[0].name] = self._imported(alias)
+        return found
 
     def _starred(self, name: str) -> str | None:
         """What a name that nothing here binds means after `from ... import *`."""

@@ -58,15 +58,12 @@ class Predictions:
     @cached_property
     def repeated(self) -> tuple[Prediction, ...]:
         """Every such call, in source order."""
-        found = (self._prediction(call) for call in self._tree.all(ast.Call))
+        found = (self._prediction(*each) for each in self._tree.methods("predict"))
         calls = [each for each in found if each is not None]
         # there `predict` runs a session, and makes no pipeline
         return () if calls and self._tracing.by_hand else tuple(calls)
 
-    def _prediction(self, call: ast.Call) -> Prediction | None:
-        callee = call.func
-        if not isinstance(callee, ast.Attribute) or callee.attr != "predict":
-            return None
+    def _prediction(self, call: ast.Call, callee: ast.Attribute) -> Prediction | None:
         given = makers.argument(call, 0, "x")
         told = any(each.arg in ("steps", None) for each in call.keywords) or len(call.args) > 3
         if given is None or told:
@@ -206,7 +203,7 @@ class Predictions:
 
     @cached_property
     def _may_show(self) -> bool:
-        return any(map(self._shows, self._tree.all(ast.Call)))
+        return any(self._names.calls(_SHOWS))
 
     def _shows(self, call: ast.Call) -> bool:
         return self._names.is_any(call.func, _SHOWS)

@@ -81,9 +81,8 @@ class Pulls:
                     yield pull
                 elif self._is_dataset(clause.iter):
                     yield Pull(node, clause.iter, None, None)
-        for call in self._tree.all(ast.Call):
-            lists = isinstance(call.func, ast.Name) and call.func.id in ("list", "tuple")
-            one = call.args[0] if lists and len(call.args) == 1 else None
+        for call in self._tree.calls(("list", "tuple")):
+            one = call.args[0] if isinstance(call.func, ast.Name) and len(call.args) == 1 else None
             if one is not None and rewritten(call) and self._is_dataset(one):
                 yield Pull(call, one, None, None)
 

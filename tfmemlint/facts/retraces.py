@@ -91,8 +91,8 @@ class Retraces:
     def _runs(self) -> Mapping[FunctionNode, list[tuple[ast.Call, ast.Tuple]]]:
         """The calls that hand a function and its arguments on: `strategy.run(step, args=(x,))`."""
         found: dict[FunctionNode, list[tuple[ast.Call, ast.Tuple]]] = {}
-        for call in self._tree.all(ast.Call):
-            if isinstance(call.func, ast.Attribute) and call.func.attr in RUNS and call.args:
+        for call, _ in self._tree.methods(*RUNS):
+            if call.args:
                 named = (each.value for each in call.keywords if each.arg == "args")
                 given = next(iter((*call.args[1:2], *named)), None)
                 function = self._functions.function(call.args[0])

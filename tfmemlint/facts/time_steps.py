@@ -70,13 +70,9 @@ class TimeSteps:
 
     def _added(self, call: ast.Call, model: ast.expr) -> Iterator[ast.Call]:
         """The layers that `model.add` was given above, and those the model was made with."""
-        for other in [*self._tree.all(ast.Call)][::-1]:
-            method = other.func
-            if not isinstance(method, ast.Attribute) or method.attr != "add" or not other.args:
-                continue
-            earlier = other.lineno < call.lineno and self._bindings.same(method.value, model)
-            given = other.args[0]
-            if earlier and isinstance(given, ast.Call):
+        for other, method in [*self._tree.methods("add")][::-1]:
+            given = other.args[0] if other.lineno < call.lineno and other.args else None
+            if isinstance(given, ast.Call) and self._bindings.same(method.value, model):
                 yield given
         binding = self._bindings.only(model) if isinstance(model, ast.Name) else None
         made = binding.value if binding is not None else None

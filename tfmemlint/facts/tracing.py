@@ -193,13 +193,16 @@ class Tracing:
             decorators = list(filter(functions.makes_tf_function, definition.decorator_list))
             for decorator in decorators:
                 yield definition, Traced(TracedBy.TF_FUNCTION, decorator)
-            owner = functions.class_of(definition) if not decorators else None
-            if owner is None or definition.name not in KERAS_TRACED:
+            if decorators or definition.name not in KERAS_TRACED:
                 continue
-            if functions.is_keras(owner) and not self._runs_models_by_hand:
+            owner = functions.class_of(definition)
+            if owner and functions.is_keras(owner) and not self._runs_models_by_hand:
                 yield definition, Traced(TracedBy.KERAS, owner)
-        may_be_given = self._names.mentions(TF_FUNCTION) or self._datasets.any_certain
-        for call in self._tree.all(ast.Call) if may_be_given else ():
+        if self._names.mentions(TF_FUNCTION):
+            calls = list(self._tree.all(ast.Call))
+        else:
+            calls = self._tree.calls(DATASET_TAKES_FUNCTION) if self._datasets.any_certain else []
+        for call in calls:
             if functions.makes_tf_function(call.func):
                 given = (
                     *call.args[:1],
@@ -208,8 +211,9 @@ class Tracing:
                 wrapped = functions.function(given[0]) if given else None
                 if wrapped is not None:
                     yield wrapped, Traced(TracedBy.TF_FUNCTION, call)
-            for mapped in self._given_to_dataset(call):
-                yield mapped, Traced(TracedBy.DATASET, call)
+            if isinstance(call.func, ast.Attribute) and call.func.attr in DATASET_TAKES_FUNCTION:
+                for mapped in self._given_to_dataset(call, call.func):
+                    yield mapped, Traced(TracedBy.DATASET, call)
 
     @cached_property
     def _runs_models_by_hand(self) -> bool:
@@ -226,13 +230,9 @@ class Tracing:
         )
         if not any(self._runs_a_model(block) for block in tapes if self._is_program(block)):
             return False
-        runs = (
-            call.func
-            for call in self._tree.all(ast.Call)
-            if isinstance(call.func, ast.Attribute) and call.func.attr in _KERAS_RUNS
-        )
+        runs = self._tree.methods(*_KERAS_RUNS)
         traces = self._names.uses(("tensorflow.function",))
-        return not traces and all(self._functions.function(each) for each in runs)
+        return not traces and all(self._functions.function(method) for _, method in runs)
 
     def _runs_a_model(self, block: ast.With) -> bool:
         """Whether a block calls an instance of a Keras class of this module."""
@@ -248,12 +248,10 @@ class Tracing:
         calls = self._functions.calls_of(function) if hops else ()
         return any(self._is_program(each, hops - 1) for each in calls)
 
-    def _given_to_dataset(self, call: ast.Call) -> Iterator[FunctionNode]:
-        if not isinstance(call.func, ast.Attribute):
+    def _given_to_dataset(self, call: ast.Call, method: ast.Attribute) -> Iterator[FunctionNode]:
+        if not self._datasets.is_dataset(method.value):
             return
-        place = DATASET_TAKES_FUNCTION.get(call.func.attr)
-        if place is None or not self._datasets.is_dataset(call.func.value):
-            return
+        place = DATASET_TAKES_FUNCTION[method.attr]
         given = call.args[place : place + 1]
         given += [each.value for each in call.keywords if each.arg in ("map_func", "predicate")]
         for argument in given:

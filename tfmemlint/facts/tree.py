@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from itertools import chain
 
 from tfmemlint.light_typing import TYPE_CHECKING, cast
@@ -80,6 +81,42 @@ class Tree:
     def all(self, *kinds: type[ast.AST]) -> Iterator[ast.AST]:
         """Every node of exactly these types, each type in source order."""
         return chain.from_iterable(self._by_type.get(kind, ()) for kind in kinds)
+
+    def calls(self, names: Iterable[str]) -> list[ast.Call]:
+        """The calls of anything spelled so, `name(x)` or `a.name(x)`, in source order.
+
+        What is called by no name at all, as in `f(x)(y)`, has the name "".
+        """
+        known = self._called
+        found = [each for name in known.keys() & names for each in known[name]]
+        return [call for _, call in sorted(found)]
+
+    def methods(self, *names: str) -> Iterator[tuple[ast.Call, ast.Attribute]]:
+        """The calls `a.name(x)`, in source order, each with what it calls."""
+        for call in self.calls(names):
+            if isinstance(call.func, ast.Attribute):
+                yield call, call.func
+
+    @cached_property
+    def _called(self) -> Mapping[str, list[tuple[int, ast.Call]]]:
+        """The calls by the name of what is called, each with its place among all calls."""
+        found: dict[str, list[tuple[int, ast.Call]]] = {}
+        for place, call in enumerate(self.all(ast.Call)):
+            callee = call.func
+            if isinstance(callee, ast.Attribute):
+                name = callee.attr
+            else:
+                name = callee.id if isinstance(callee, ast.Name) else ""
+            found.setdefault(name, []).append((place, call))
+        return found
+
+    @cached_property
+    def attributes(self) -> Mapping[str, list[ast.Attribute]]:
+        """The attributes by name, in source order."""
+        found: dict[str, list[ast.Attribute]] = {}
+        for attribute in self.all(ast.Attribute):
+            found.setdefault(attribute.attr, []).append(attribute)
+        return found
 
     def parent(self, node: ast.AST) -> ast.AST | None:
         """The node that holds this one; None for the module."""

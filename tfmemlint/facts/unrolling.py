@@ -115,9 +115,9 @@ class Unrollings:
         for node in self._tree.all(ast.For, ast.While):
             if self._tracing.why(node) is not None:
                 yield self._loops.loop(node), list(within(node.body))
-        for call in self._tree.all(ast.Call):
+        for call in self._tree.calls(("sum",)):
             made = call.args[0] if call.args else None
-            adds = isinstance(call.func, ast.Name) and call.func.id == "sum"
+            adds = isinstance(call.func, ast.Name)
             if not adds or not isinstance(made, (ast.GeneratorExp, ast.ListComp)):
                 continue
             if len(made.generators) == 1 and self._tracing.why(call) is not None:
