@@ -7,6 +7,7 @@ from textwrap import indent
 import pytest
 
 from tfmemlint import File
+from tfmemlint.facts.imports import Imported
 
 Look = Callable[[str], tuple[File, list[ast.expr]]]
 
@@ -356,3 +357,68 @@ def test_it_is_where_a_loop_takes_the_rows_apart(look: Look) -> None:
 )
 def test_numbers_words_and_a_few_rows_are_no_images(look: Look, element: str, rows: str) -> None:
     assert parsed(look, f"see([{element} for r in {rows}])") == [None]
+
+
+@pytest.mark.parametrize(
+    ("source", "many"),
+    [
+        ("import numpy as np\nsee([np.load(p) for p in paths])", "paths"),
+        ("from numpy import frombuffer as f\nsee([f(open(p).read()) for p in paths])", "paths"),
+        ("import numpy as np\nsee([np.frombuffer(p.read_bytes()) for p in paths])", "paths"),
+        (
+            "import tensorflow as tf\nsee([tf.io.decode_png(tf.io.read_file(p)) for p in paths])",
+            "paths",
+        ),
+        ("import numpy as np\nsee([np.frombuffer(p) for p in paths])", None),
+        ("import numpy as np\nsee([open(p).read() for p in paths])", None),
+    ],
+)
+def test_one_way_to_load_is_enough(look: Look, source: str, many: str | None) -> None:
+    file, (seen,) = look(source)
+    found = file.tf.loading.gathered(seen)
+
+    assert (None if found is None else file.source(found.files)) == many
+
+
+@pytest.mark.parametrize(
+    ("source", "many"),
+    [
+        ("see([parse(r.split(',')).reshape(64, 64) for r in rows])", "rows"),
+        ("see([np.fromstring(r, sep=' ').reshape(64, 64) for r in rows])", "rows"),
+        ("see([np.array(r).reshape(64, 64) for r in csv.reader(f)])", "csv.reader(f)"),
+        ("see([cv2.resize(np.array(r.split(',')), (64, 64)) for r in rows])", "rows"),
+        ("see([np.array(np.split(r, 2)).reshape(64, 64) for r in rows])", None),
+        ("see([np.array(r.split(',')) for r in rows])", None),
+    ],
+)
+def test_one_way_to_parse_is_enough(look: Look, source: str, many: str | None) -> None:
+    plain = "import csv, cv2\nimport numpy as np\ndef parse(fields):\n    return np.array(fields)\n"
+    file, (seen,) = look(plain + source)
+    found = file.tf.parsing.gathered(seen)
+
+    assert (None if found is None else file.source(found.files)) == many
+
+
+@pytest.mark.parametrize(
+    ("imports", "may"),
+    [
+        ("from helpers import load", True),
+        ("from . import helpers", True),
+        ("import numpy as np\nimport keras, os", False),
+    ],
+)
+def test_functions_of_other_files_may_load(imports: str, may: bool) -> None:
+    def nothing(name: str) -> None:
+        return None
+
+    def loads(name: str) -> bool:
+        return name == "helpers.load"
+
+    imported = Imported(frozenset(), nothing, loads)
+    file = File("example.py", f"{imports}\nx = [load(p) for p in paths]", imported=imported)
+    (listed,) = file.tf.tree.all(ast.ListComp)
+    alone = File("example.py", imports)
+
+    assert file.tf.imports.may_load is may
+    assert (file.tf.loading.gathered(listed) is not None) is (imports == "from helpers import load")
+    assert not alone.tf.imports.may_load

@@ -181,6 +181,22 @@ class Contents:
         return _or_path(given)
 
 
+def may_load(tree: Tree, names: Names) -> bool:
+    """Whether a file reads arrays from files, or opens files and decodes what they hold."""
+    if names.mentions(_LOADS):
+        return True
+    opens = names.mentions(_OPENS) or any(tree.calls(("open", "read_bytes")))
+    return opens and names.mentions(_DECODES)
+
+
+def may_parse(tree: Tree, names: Names) -> bool:
+    """Whether a file takes text apart, and gives what it has then the shape of images."""
+    if not any(tree.methods("array_split", "reshape")) and not names.mentions(_TAKES_IMAGES):
+        return False
+    split = (names.qualified(method) for _, method in tree.methods("rsplit", "split"))
+    return None in split or names.mentions(_FIELDS)
+
+
 def _or_path(given: Content) -> Content:
     return given if given is Content.PATH else Content.NOTHING
 
@@ -189,7 +205,7 @@ def _made_by(name: str, given: Content) -> Content:
     if name in _LOADS:
         return Content.ARRAY if given in (Content.PATH, Content.FILE) else Content.NOTHING
     if name in _DECODES:
-        parsed = given is Content.TEXT and name == "numpy.fromstring"
+        parsed = given is Content.TEXT and name == _PARSES
         made = Content.ARRAY if given is Content.FILE else Content.NOTHING
         return Content.FIELDS if parsed else made
     if name in _OPENS:
@@ -233,6 +249,10 @@ def _names_part(index: ast.expr) -> bool:
     return isinstance(index, ast.Attribute) and index.attr == "newaxis"
 
 
+READERS = frozenset({"csv.reader"})
+"""What gives the fields of a row after another."""
+_PARSES = "numpy.fromstring"
+_FIELDS = READERS | {_PARSES}
 _OPENS = frozenset(
     {
         "codecs.open",

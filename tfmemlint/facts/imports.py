@@ -67,6 +67,14 @@ class Imports:
             return False
         return self._imported.loads(name)
 
+    @cached_property
+    def may_load(self) -> bool:
+        """Whether anything is imported that may be a function of another file."""
+        if self._imported is None:
+            return False
+        written = map(self.written, self._tree.all(ast.alias))
+        return any(each.partition(".")[0] not in LIBRARIES for each in written)
+
     def given(self, call: ast.Call, factory: Factory) -> Iterator[ast.expr | None]:
         """What a call gives for all that a factory reads; None for what cannot be told."""
         if any(isinstance(each, ast.Starred) for each in call.args):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from functools import cached_property
 
 from tfmemlint.facts.bindings import How, element
-from tfmemlint.facts.files import Content, Contents
+from tfmemlint.facts.files import READERS, Content, Contents, may_load, may_parse
 from tfmemlint.facts.flow import Frame, Origin
 from tfmemlint.facts.iterables import called
 from tfmemlint.facts.loops import Growth, Loop
@@ -52,8 +53,15 @@ class Loading:
 
     def gathered(self, expression: ast.expr) -> Gathered | None:
         """The list an expression is, if it holds an array for each file of a whole data set."""
-        found = self._gathered(expression, (), None, _MAX_HOPS)
+        found = self._gathered(expression, (), None, _MAX_HOPS) if self._may_be_any else None
         return found if found is not None and self._runs_once(expression) else None
+
+    @cached_property
+    def _may_be_any(self) -> bool:
+        """Whether the file has what makes such arrays at all."""
+        if self._rows:
+            return may_parse(self._tree, self._names)
+        return self._imports.may_load or may_load(self._tree, self._names)
 
     def _runs_once(self, node: ast.AST) -> bool:
         return self._anywhere or self._repeats.runs_once(node)
@@ -183,7 +191,7 @@ class Loading:
             return Content.PATH
         named = self._flow.origins(_seen_through(iterable), frame) or ()
         made = _seen_through(named[0].value if len(named) == 1 else iterable)
-        is_reader = isinstance(made, ast.Call) and self._names.is_any(made.func, _READERS)
+        is_reader = isinstance(made, ast.Call) and self._names.is_any(made.func, READERS)
         return Content.FIELDS if is_reader else Content.TEXT
 
     def _is_emptied(self, growth: Growth) -> bool:
@@ -220,7 +228,6 @@ class Loading:
         )
 
 
-_READERS = frozenset({"csv.reader"})
 _SEEN_THROUGH = frozenset({"enumerate", "list", "tqdm"})
 
 
