@@ -151,3 +151,19 @@ def test_a_model_has_predict_and_a_layer_has_not() -> None:
     file, call = last_call(code)
 
     assert [file.tf.passes.is_model(each) for each in call.args] == [True, False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("code", "may"),
+    [
+        ("import keras\nkeras.Sequential([])", True),
+        ("from keras.applications import ResNet50\nResNet50()", True),
+        ("import keras\nclass Net(keras.Model): pass", True),
+        ("import keras\nclass Block(keras.layers.Layer): pass\nclass Own(Block): pass", True),
+        ("import tensorflow as tf\nwith tf.GradientTape() as tape:\n    model(x)", True),
+        ("import keras\nkeras.layers.Dense(1)(x)", False),
+        ("import tensorflow as tf\nclass Model: pass\nModel()(tf.zeros(3))", False),
+    ],
+)
+def test_without_models_or_tapes_nothing_goes_through_a_model(code: str, may: bool) -> None:
+    assert File("module.py", code).tf.passes.may_be_any is may

@@ -49,7 +49,8 @@ class FullBatches:
         """Every such call, in source order; none of those that a step makes in turn."""
         if not self._wholes.any_made:
             return ()
-        calls = list(self._tree.all(ast.Call))
+        every = self._passes.may_be_any
+        calls = list(self._tree.all(ast.Call)) if every else self._tree.calls(_KERAS_METHODS)
         repeated = {call: passes for call in calls if (passes := self._repeated(call))}
         related = {call for call, passes in repeated.items() if self._needs_all(call, passes)}
         steps = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cached_property
 
 from tfmemlint.facts import makers
 from tfmemlint.facts.bindings import How
@@ -40,12 +41,22 @@ class Passes:
     """Where the arrays of a file go through models."""
 
     def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
         self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
         self._flow = tf.flow
         self._values = tf.values
         self._tapes = tf.tapes
+
+    @cached_property
+    def may_be_any(self) -> bool:
+        """Whether the file makes a model, or records what may be one."""
+        if self._tapes.all or self._names.mentions(makers.MODELS):
+            return True
+        if self._names.uses(("keras.applications",)):
+            return True
+        return any(map(self._functions.is_keras, self._tree.all(ast.ClassDef)))
 
     def is_model(self, callee: ast.expr, frame: Frame | None = None) -> bool:
         """Whether an expression is surely a Keras model, which has `predict`, not a mere layer."""
