@@ -18,7 +18,10 @@ MB = 1 << 20
 
 PIPELINE = """import tensorflow as tf
 
+options = tf.data.Options()
+options.autotune.enabled = False  # or threads would work ahead, as far as they come
 examples = tf.data.Dataset.range(1024).map(lambda i: tf.fill([256, 256], tf.cast(i, tf.float32)))
+examples = examples.with_options(options)
 batches = examples.batch(4).shuffle(64, seed=0)
 print(float(sum(tf.reduce_sum(batch) for batch in batches.take(8)) * 0))
 """
