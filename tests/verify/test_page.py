@@ -14,6 +14,7 @@ import pytest
 
 from tfmemlint import registry
 from tfmemlint.verify.command import main, measure
+from tfmemlint.verify.meters import Reading, sampled
 from tfmemlint.verify.page import Entry, page, savings
 from tfmemlint.verify.pictures import Pictures, recorded
 from tfmemlint.verify.plots import Axis, Bar, Series, alone, lines, shares, ticks
@@ -247,6 +248,13 @@ def test_memory_over_time_has_the_peak_even_where_it_is_short(metric: Metric) ->
     assert moments == sorted(moments)
     assert 0.9 < moments[-1] < 100
     assert 10 < len(moments) < 600
+
+
+def test_what_comes_and_goes_before_the_first_reading_is_in_the_curve() -> None:
+    reading = Reading(0, 0)
+    end = sampled(lambda: reading)
+    reading = Reading(1, 40)
+    assert max(held for _, held in end()) == 40
 
 
 @pytest.mark.tensorflow
