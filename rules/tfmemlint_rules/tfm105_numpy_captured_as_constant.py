@@ -17,7 +17,9 @@ Make a tensor of the array once, outside, and let the traced function read that.
 Safe where the array is converted by itself, as in `tf.gather(table, ids)`: the name is bound once
 and only read, and `tf.constant(table)` is put behind it. Unsafe where the operation converts the
 array to the dtype of its other operand, since a tensor keeps its own: offered for float32 alone.
-Not offered for attributes, and where the array may be changed.
+Unsafe also where the file sets up devices or forks processes, which may have to come before the
+first tensor. Not offered for attributes, where the array may be changed under any name, and where
+graphs are made by hand.
 
 ## When to ignore it
 When the constant is wanted: a model for TensorFlow Lite or a frozen graph has to bring its tables
@@ -91,9 +93,9 @@ def _fix(file: File, binding: Binding, captures: Sequence[Capture]) -> Fix | Non
     """A tensor made where the array gets its name, and read in place of it."""
     statement = file.tf.tree.statement(binding.node)
     tf = file.tf.names.module("tensorflow", statement)
-    if tf is None or not isinstance(statement, ast.Assign):
+    if tf is None or not isinstance(statement, ast.Assign) or file.tf.captures.makes_graphs:
         return None
-    if file.tf.tracing.why(statement) is not None or not file.tf.captures.stays(binding):
+    if file.tf.tracing.why(statement) is not None or not file.tf.unchanged.stays(binding):
         return None
     if not _imported_before(file, tf, statement):
         return None
@@ -109,6 +111,8 @@ def _fix(file: File, binding: Binding, captures: Sequence[Capture]) -> Fix | Non
             return None
     elif any(conversions):
         return None
+    if file.tf.captures.wants_tensors_late:
+        safety = Applicability.UNSAFE
     suffix = "_TENSOR" if binding.name.isupper() else "_tensor"
     name = edits.fresh(file, binding.name + suffix)
     line = edits.below(file, statement, f"{name} = {made}")

@@ -15,7 +15,9 @@ Make the dataset once, outside, and read it in the traced function, or pass it a
 
 ## Fix safety
 Safe: what the dataset is made of is bound once and only read, and the dataset is made behind it;
-the steps that follow stay where they are. Not offered for attributes, and where arrays may change.
+the steps that follow stay where they are. Unsafe where the file sets up devices or forks processes,
+which may have to come before the first dataset. Not offered for attributes, where arrays may be
+changed under any name, and where graphs are made by hand.
 
 ## When to ignore it
 When the graph is exported and has to bring its data along. The rule is silent for arrays that are
@@ -100,8 +102,8 @@ def _cost(captures: list[Capture]) -> Cost:
 
 def _fix(file: File, call: ast.Call, taken: set[str]) -> Fix | None:
     """The dataset made where the last of its arrays gets its name."""
-    bindings = _bindings(file, call)
-    if not bindings or not all(map(file.tf.captures.stays, bindings)):
+    bindings = [] if file.tf.captures.makes_graphs else _bindings(file, call)
+    if not bindings or not all(map(file.tf.unchanged.stays, bindings)):
         return None
     statements = [file.tf.tree.statement(each.node) for each in bindings]
     last = max(statements, key=lambda each: each.lineno)
@@ -117,7 +119,9 @@ def _fix(file: File, call: ast.Call, taken: set[str]) -> Fix | None:
     if "\n" in text or not _is_known_above(file, call, last):
         return None
     line, read = edits.below(file, last, f"{name} = {text}"), edits.replaced(file, call, name)
-    return line and Fix("Make the dataset outside", (line, read), Applicability.SAFE)
+    late = file.tf.captures.wants_tensors_late
+    safety = Applicability.UNSAFE if late else Applicability.SAFE
+    return line and Fix("Make the dataset outside", (line, read), safety)
 
 
 def _bindings(file: File, call: ast.Call) -> list[Binding]:

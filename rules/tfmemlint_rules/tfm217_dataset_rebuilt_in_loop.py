@@ -89,7 +89,7 @@ def _is_of_the_same(file: File, chain: Chain) -> bool:
     found = [(name, file.tf.bindings.only(name)) for name in names]
     return all(
         file.tf.values.of(name).kind in UNCHANGING
-        or (binding is not None and file.tf.captures.stays(binding))
+        or (binding is not None and file.tf.unchanged.stays(binding))
         for name, binding in found
     )
 

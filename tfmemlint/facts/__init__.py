@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from tfmemlint.facts.tracing import Tracing
     from tfmemlint.facts.trips import Trips
     from tfmemlint.facts.unrolling import Unrollings
+    from tfmemlint.facts.unchanged import Unchanged
     from tfmemlint.facts.uses import Uses
     from tfmemlint.facts.values import Values
     from tfmemlint.facts.varying_shapes import VaryingShapes
@@ -375,6 +376,13 @@ class TensorFlow:
         return Symbolic(self)
 
     @cached_property
+    @cached_property
+    def unchanged(self) -> Unchanged:
+        """Which arrays stay as they are."""
+        from tfmemlint.facts.unchanged import Unchanged  # noqa: PLC0415
+
+        return Unchanged(self)
+
     def escapes(self) -> Escapes:
         """The lists that keep what was traced."""
         from tfmemlint.facts.escapes import Escapes  # noqa: PLC0415

@@ -17,21 +17,23 @@ if TYPE_CHECKING:
 
 _CONVERTS = ("keras.ops.", "tensorflow.")
 _LEAVES_PYTHON = ("tensorflow.data.", "tensorflow.debugging.", "tensorflow.print")
-_READS = frozenset({"abs", "float", "int", "len", "max", "min", "print", "sum", "type"})
-_COPIES = frozenset(
-    {"all", "any", "argmax", "argmin", "astype", "copy", "dtype", "item", "max", "mean", "min"}
-    | {"nbytes", "ndim", "shape", "size", "std", "sum", "tolist", "var"}
-)
-"""What an array can be asked for without giving a view of itself away."""
-_CHANGES_GIVEN = frozenset(
-    {"numpy.copyto", "numpy.place", "numpy.put", "numpy.putmask", "numpy.random.shuffle"}
-)
-_GIVES_VIEW = frozenset(
-    f"numpy.{each}"
-    for each in ("array_split", "asarray", "ascontiguousarray", "atleast_2d", "broadcast_to")
-) | frozenset(
-    f"numpy.{each}"
-    for each in ("expand_dims", "moveaxis", "ravel", "reshape", "split", "squeeze", "swapaxes")
+_MAKES_GRAPHS = ("tensorflow.Graph", "tensorflow.Session", "tensorflow.wrap_function")
+_BEFORE_TENSORS = (
+    "concurrent.futures.ProcessPoolExecutor",
+    "multiprocess",
+    "os.fork",
+    "tensorflow.config.experimental",
+    "tensorflow.config.set_",
+    "tensorflow.config.threading.",
+    "tensorflow.distribute.MultiWorker",
+    "tensorflow.distribute.Parameter",
+    "tensorflow.distribute.TPU",
+    "tensorflow.distribute.cluster_resolver.",
+    "tensorflow.distribute.experimental.",
+    "tensorflow.experimental.dtensor.",
+    "tensorflow.tpu.",
+    "torch.multiprocessing",
+    "torch.utils.data",
 )
 
 
@@ -79,12 +81,18 @@ class Captures:
             return above if self._tensors.is_tensor(other) else None
         return None
 
-    def stays(self, binding: Binding) -> bool:
-        """Whether nothing but reads is done with what a name is given, and nothing else can be."""
-        scope = self._tree.scope(binding.node)
-        if len(self._bindings.of(scope, binding.name)) != 1 or any(self._tree.loops(binding.node)):
-            return False
-        return all(map(self._only_reads, self._bindings.loads(scope, binding.name)))
+    @cached_property
+    def makes_graphs(self) -> bool:
+        """Whether the file makes graphs by hand, in which tensors made outside are of no use."""
+        return self._tracing.by_hand or self._names.uses(_MAKES_GRAPHS)
+
+    @cached_property
+    def wants_tensors_late(self) -> bool:
+        """Whether the file does what TensorFlow may not survive once there are tensors.
+
+        It sets up devices or threads, or has processes forked.
+        """
+        return self._names.uses(_BEFORE_TENSORS)
 
     def _of_names(self) -> Iterator[Capture]:
         assigned = {each.name for each in self._bindings.all if each.how is How.ASSIGNED}
@@ -130,23 +138,3 @@ class Captures:
         if isinstance(function, ast.Lambda) and around is not None and self._tracing.why(function):
             return self._named(around)
         return function
-
-    def _only_reads(self, use: ast.Name) -> bool:
-        above = self._tree.parent(use)
-        if isinstance(above, ast.Attribute):
-            return above.attr in _COPIES and isinstance(above.ctx, ast.Load)
-        if isinstance(above, ast.Subscript) and isinstance(above.ctx, ast.Load):
-            above = self._tree.parent(above)  # a view, fine where it is not kept
-        if isinstance(above, ast.keyword):
-            if above.arg == "out":
-                return False
-            above = self._tree.parent(above)
-        if isinstance(above, (ast.Tuple, ast.List, ast.Dict)):
-            above = self._tree.parent(above)
-        if isinstance(above, ast.Call):
-            name = self._names.qualified(above.func)
-            if name is None:
-                return isinstance(above.func, ast.Name) and above.func.id in _READS
-            keeps = name in _CHANGES_GIVEN or name in _GIVES_VIEW
-            return name.startswith((*_CONVERTS, "numpy.")) and not keeps
-        return isinstance(above, (ast.BinOp, ast.Compare, ast.UnaryOp))
