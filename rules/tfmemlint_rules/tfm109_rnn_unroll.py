@@ -18,7 +18,8 @@ kernel, which rounds in its own way.
 ## When to ignore it
 When sequences are short: the rule is silent where the model spells out that they have up to 20 time
 steps. It is silent, too, in files that use `tf.lite`, a TPU or model optimisation, whose converters
-want straight code, and where `recurrent_dropout` is given, which rules the fast kernels out anyway.
+want straight code, where Keras runs on JAX or PyTorch, and where `recurrent_dropout` is given,
+which rules the fast kernels out anyway.
 """
 
 from __future__ import annotations
@@ -43,6 +44,8 @@ UNROLLED_BY_DESIGN = (
 def check(file: File) -> Iterator[Diagnostic]:
     found = [each for each, _ in file.tf.names.calls(LAYERS) if _is_unrolled(file, each)]
     if not found or file.is_test or file.tf.names.uses(UNROLLED_BY_DESIGN):
+        return
+    if file.tf.switches.keras_runs_elsewhere:
         return
     for layer in found:
         steps = file.tf.time_steps.of(layer)

@@ -18,8 +18,9 @@ counts, or asks a tensor for its value works in eager mode alone.
 
 ## When to ignore it
 When the code needs Python for each step. The rule is silent by itself where the mode depends on a
-condition or a setting, in tests, beside `breakpoint` and `pdb`, where what is run calls `.numpy()`,
-and in loops that compile one model after the other, which leak less without graphs.
+condition, a setting or a caller, in tests, beside `breakpoint` and `pdb`, where what is run asks
+tensors for their values, and in loops that compile one model after the other, which leak less
+without graphs.
 """
 
 from __future__ import annotations

@@ -49,6 +49,7 @@ def test_a_switch_is_left_on(code: str, switch: str) -> None:
             "model.compile(run_eagerly=True)\nmodel.compile('sgd')", id="compiled once more"
         ),
         pytest.param("elsewhere.run_functions_eagerly(True)", id="not TensorFlow's"),
+        pytest.param("debug and run_functions_eagerly(True)", id="a value decides"),
     ],
 )
 def test_what_is_undone_or_decided_elsewhere_is_not_left_on(code: str) -> None:
@@ -73,6 +74,24 @@ def test_eager_code_is_needed_where_traced_code_asks_for_values(
 ) -> None:
     code = "def step(x):\n    return x.numpy()\nstep(1)\nrun_functions_eagerly(True)\n"
     found = mode(decorator + code)
+    (switch,) = found.left_on
+
+    assert found.is_needed(switch) is needed
+
+
+@pytest.mark.parametrize(
+    ("body", "needed"),
+    [
+        ("np.abs(a - b)", True),
+        ("np.sqrt(2.0) * tf.abs(a - b)", False),
+        ("np.prod(a.shape) * tf.abs(a - b)", False),
+        ("float(tf.reduce_sum(a - b))", True),
+        ("tf.reduce_sum(a - b) * float('1')", False),
+    ],
+)
+def test_eager_code_is_needed_where_a_loss_gives_tensors_to_python(body: str, needed: bool) -> None:
+    code = f"import numpy as np\ndef rank(a, b):\n    return {body}\n"
+    found = mode(code + COMPILED.format(loss="rank"))
     (switch,) = found.left_on
 
     assert found.is_needed(switch) is needed

@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from tfmemlint.facts.sequences import Sequences
     from tfmemlint.facts.sliceable import Sliceable
     from tfmemlint.facts.stacks import Stacks
+    from tfmemlint.facts.switches import Switches
     from tfmemlint.facts.symbolic import Symbolic
     from tfmemlint.facts.takers import Takers
     from tfmemlint.facts.tapes import Tapes
@@ -73,8 +74,8 @@ if TYPE_CHECKING:
     from tfmemlint.facts.time_steps import TimeSteps
     from tfmemlint.facts.tracing import Tracing
     from tfmemlint.facts.trips import Trips
-    from tfmemlint.facts.unrolling import Unrollings
     from tfmemlint.facts.unchanged import Unchanged
+    from tfmemlint.facts.unrolling import Unrollings
     from tfmemlint.facts.uses import Uses
     from tfmemlint.facts.values import Values
     from tfmemlint.facts.varying_shapes import VaryingShapes
@@ -213,6 +214,13 @@ class TensorFlow:
         from tfmemlint.facts.tracing import Tracing  # noqa: PLC0415
 
         return Tracing(self)
+
+    @cached_property
+    def switches(self) -> Switches:
+        """What is set for the whole program."""
+        from tfmemlint.facts.switches import Switches  # noqa: PLC0415
+
+        return Switches(self)
 
     @cached_property
     def tapes(self) -> Tapes:
@@ -369,6 +377,13 @@ class TensorFlow:
         return Captures(self)
 
     @cached_property
+    def unchanged(self) -> Unchanged:
+        """Which arrays stay as they are."""
+        from tfmemlint.facts.unchanged import Unchanged  # noqa: PLC0415
+
+        return Unchanged(self)
+
+    @cached_property
     def symbolic(self) -> Symbolic:
         """Which expressions are tensors only while code is traced."""
         from tfmemlint.facts.symbolic import Symbolic  # noqa: PLC0415
@@ -376,13 +391,6 @@ class TensorFlow:
         return Symbolic(self)
 
     @cached_property
-    @cached_property
-    def unchanged(self) -> Unchanged:
-        """Which arrays stay as they are."""
-        from tfmemlint.facts.unchanged import Unchanged  # noqa: PLC0415
-
-        return Unchanged(self)
-
     def escapes(self) -> Escapes:
         """The lists that keep what was traced."""
         from tfmemlint.facts.escapes import Escapes  # noqa: PLC0415

@@ -6,13 +6,16 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
-from tfmemlint.facts.tracing import EAGER_SWITCHES, TracedBy
+from tfmemlint.facts.bindings import How
+from tfmemlint.facts.switches import is_true
+from tfmemlint.facts.tracing import TracedBy, Tracing
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
-_SWITCHES = frozenset(EAGER_SWITCHES)
+_READS_VALUE = frozenset({"bool", "float", "int"})
+_MAKES = ("keras.backend.", "keras.ops.", "tensorflow.")
 _DEBUGGERS = ("ipdb", "pdb", "pudb")
 
 EagerSwitch = ast.keyword | ast.Call | ast.Assign
@@ -27,7 +30,8 @@ class EagerMode:
         self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
-        self._tracing = tf.tracing
+        self._switches = tf.switches
+        self._tracing = Tracing(tf, obeys_switches=False)
 
     @cached_property
     def left_on(self) -> tuple[EagerSwitch, ...]:
@@ -37,8 +41,9 @@ class EagerMode:
         """
         if any(_is_switch(each) for each in self._tree.all(ast.Attribute)):
             return ()
-        found: list[EagerSwitch] = [*self._compiled(), *self._set(), *self._switched()]
-        return tuple(each for each in found if not self._is_conditional(each))
+        decided = self._switches.is_conditional
+        found: list[EagerSwitch] = [*self._compiled(), *self._set()]
+        return (*(each for each in found if not decided(each)), *self._switches.left_on)
 
     @cached_property
     def is_debugged(self) -> bool:
@@ -61,7 +66,7 @@ class EagerMode:
     def _traced_code_asks(self) -> bool:
         calls = self._tree.all(ast.Call)
         return any(
-            (_is_method(each, "numpy") and self._tracing.why(each)) or self._makes_layer(each)
+            (self._asks_for_value(each) and self._tracing.why(each)) or self._makes_layer(each)
             for each in calls
         )
 
@@ -71,22 +76,36 @@ class EagerMode:
         return why is not None and why.by is TracedBy.TF_FUNCTION
 
     def _asks(self, given: ast.expr) -> bool:
-        """Whether a function of the module, alone or in a list, calls `.numpy()`."""
+        """Whether a function of the module, alone or in a list, asks tensors for values."""
         several = given.elts if isinstance(given, (ast.List, ast.Tuple)) else [given]
         functions = map(self._functions.function, several)
         return any(
-            isinstance(node, ast.Call) and _is_method(node, "numpy")
+            isinstance(node, ast.Call) and self._asks_for_value(node)
             for function in functions
             if function is not None
             for node in ast.walk(function)
         )
+
+    def _asks_for_value(self, call: ast.Call) -> bool:
+        """`x.numpy()`, `float(tf.reduce_sum(x))`, and `np.abs(x)` of what a function is given."""
+        if isinstance(call.func, ast.Name) and call.func.id in _READS_VALUE:
+            asked = [each for argument in call.args for each in ast.walk(argument)]
+            made = (each.func for each in asked if isinstance(each, ast.Call))
+            return any((self._names.qualified(each) or "").startswith(_MAKES) for each in made)
+        if not (self._names.qualified(call.func) or "").startswith("numpy."):
+            return _is_method(call, "numpy")
+        read = (each for given in call.args for each in ast.walk(given))
+        names = [each for each in read if isinstance(each, ast.Name)]
+        plain = (each for each in names if not isinstance(self._tree.parent(each), ast.Attribute))
+        bound = (binding for each in plain for binding in self._bindings.reaching(each))
+        return any(each.how is How.PARAMETER for each in bound)
 
     def _compiled(self) -> Iterator[ast.keyword]:
         """`model.compile(..., run_eagerly=True)`, where nothing compiles the model further on."""
         calls = [each for each, _ in self._tree.methods("compile")]
         for call in calls:
             keyword = next((each for each in call.keywords if each.arg == "run_eagerly"), None)
-            if keyword is not None and _is_true(keyword.value):
+            if keyword is not None and is_true(keyword.value):
                 later = (each for each in calls if each.lineno > call.lineno)
                 if not any(self._bindings.same(_model(each), _model(call)) for each in later):
                     yield keyword
@@ -99,21 +118,8 @@ class EagerMode:
             for target in assignment.targets
             if isinstance(target, ast.Attribute) and target.attr == "run_eagerly"
         ]
-        if all(_is_true(assignment.value) for assignment in found):
+        if all(is_true(assignment.value) for assignment in found):
             yield from found
-
-    def _switched(self) -> Iterator[ast.Call]:
-        """`tf.config.run_functions_eagerly(True)`, where nothing switches it back."""
-        found = [each for each, _ in self._names.calls(_SWITCHES)]
-        given = [[*each.args, *_values(each)] for each in found]
-        if all(len(each) == 1 and _is_true(each[0]) for each in given):
-            yield from found
-
-    def _is_conditional(self, switch: EagerSwitch) -> bool:
-        """Whether a test decides: `if debug:`; but what `if __name__` starts is the program."""
-        above = self._tree.ancestors(switch)
-        tests = (each.test for each in above if isinstance(each, (ast.If, ast.IfExp)))
-        return not all("__name__" in ast.unparse(test) for test in tests)
 
 
 def _is_switch(node: ast.Attribute) -> bool:
@@ -130,7 +136,3 @@ def _is_method(call: ast.Call, name: str) -> bool:
 
 def _model(call: ast.Call) -> ast.expr:
     return call.func.value if isinstance(call.func, ast.Attribute) else call.func
-
-
-def _is_true(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is True

@@ -52,6 +52,8 @@ class Remakes:
     @cached_property
     def all(self) -> tuple[Remake, ...]:
         """Every function remade, in source order of what repeats, each once."""
+        if self._tracing.makes_no_functions:
+            return ()
         found: dict[tuple[Made, Made], Remake] = {}
         for made in self._wrappings.all:
             trails = self._wrappings.trails(made)

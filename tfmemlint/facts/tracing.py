@@ -9,6 +9,7 @@ from functools import cached_property
 
 from tfmemlint.facts.bindings import Binding
 from tfmemlint.facts.functions import TF_FUNCTION
+from tfmemlint.facts.switches import EAGER_SWITCHES
 from tfmemlint.facts.tree import FUNCTIONS, FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
@@ -56,12 +57,6 @@ RUNS_PYTHON = frozenset(
 )
 """What leaves the graph again: functions given to these run as plain Python."""
 
-EAGER_SWITCHES = (
-    "tensorflow.config.experimental_run_functions_eagerly",
-    "tensorflow.config.run_functions_eagerly",
-)
-"""What has no graph made at all."""
-
 _MAKES_GRAPHS_BY_HAND = (
     "keras.backend.get_session",
     "keras.backend.gradients",
@@ -97,13 +92,23 @@ class Traced(NamedTuple):
 
 
 class Tracing:
-    """The traced functions of a module: declared so, given to tf.data, or called from such."""
+    """The traced functions of a module: declared so, given to tf.data, or called from such.
 
-    def __init__(self, tf: TensorFlow) -> None:
+    Where the file turns graphs off, tf.data traces alone; Keras does not, nor where it runs on
+    something else.
+    """
+
+    def __init__(self, tf: TensorFlow, *, obeys_switches: bool = True) -> None:
         self._tree = tf.tree
         self._names = tf.names
         self._functions = tf.functions
         self._datasets = tf.datasets
+        self._switches = tf.switches if obeys_switches else None
+
+    @cached_property
+    def makes_no_functions(self) -> bool:
+        """Whether the file surely has every `tf.function`, and every step of Keras, run eagerly."""
+        return self._switches is not None and self._switches.are_on
 
     @cached_property
     def is_off(self) -> bool:
@@ -176,7 +181,8 @@ class Tracing:
         """The functions that run as a graph, each with its own declarations or else its callers."""
         found: dict[FunctionNode, list[Traced]] = {}
         for function, why in self._declared():
-            found.setdefault(function, []).append(why)
+            if why.by is TracedBy.DATASET or not self.makes_no_functions:
+                found.setdefault(function, []).append(why)
         declared = frozenset(found)
         pending = list(found)
         for function in pending:
@@ -196,7 +202,7 @@ class Tracing:
             if decorators or definition.name not in KERAS_TRACED:
                 continue
             owner = functions.class_of(definition)
-            if owner and functions.is_keras(owner) and not self._runs_models_by_hand:
+            if owner and functions.is_keras(owner) and not self._keras_traces_nothing:
                 yield definition, Traced(TracedBy.KERAS, owner)
         if self._names.mentions(TF_FUNCTION):
             calls = list(self._tree.all(ast.Call))
@@ -214,6 +220,11 @@ class Tracing:
             if isinstance(call.func, ast.Attribute) and call.func.attr in DATASET_TAKES_FUNCTION:
                 for mapped in self._given_to_dataset(call, call.func):
                     yield mapped, Traced(TracedBy.DATASET, call)
+
+    @cached_property
+    def _keras_traces_nothing(self) -> bool:
+        elsewhere = self._switches is not None and self._switches.keras_runs_elsewhere
+        return elsewhere or self._runs_models_by_hand
 
     @cached_property
     def _runs_models_by_hand(self) -> bool:
