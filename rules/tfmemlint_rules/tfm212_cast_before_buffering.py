@@ -14,7 +14,8 @@ buffer then shares the cache's memory. Casting again in each epoch costs next to
 
 ## Fix safety
 Safe: number by number, the same operations are done to the same elements, which come in the same
-order. Not offered where other steps, or other statements, stand between.
+order. Not offered where other steps, or other statements, stand between. What combines two parts of
+an element, as an image and its own scale, is TFM204's affair: as batches they may not fit.
 
 ## When to ignore it
 When the cast is not to a wider type after all. The rule is silent by itself where it sees that,

@@ -281,7 +281,6 @@ def test_what_gives_the_same_for_the_same(function: str) -> None:
         "lambda x: tf.clip_by_value(x * SIZE, 0.0, 1.0)",
         "lambda x: tf.image.convert_image_dtype(x[..., tf.newaxis], tf.float32)",
         "lambda x, y: (tf.expand_dims(x, axis=-1), tf.one_hot(y, 10))",
-        "lambda x: x['image'] * x['mask']",
         "def f(x):\n    x = tf.cast(x, tf.float32)\n    x /= 255.0\n    return x, x",
     ],
 )
@@ -296,6 +295,7 @@ def test_what_is_the_same_for_examples_and_batches(function: str) -> None:
     "function",
     [
         pytest.param("lambda x: x - MEAN", id="an array, which might be as long as a batch"),
+        pytest.param("lambda x: x['image'] / x['peak']", id="a number, or an image, of each example"),
         pytest.param("lambda x: x - tf.reduce_mean(x)", id="a mean, of an example or a batch"),
         pytest.param("lambda x: tf.exp(x)", id="another last bit at the end of a vector"),
         pytest.param("lambda x: x ** 2", id="a power"),
@@ -314,3 +314,12 @@ def test_what_is_the_same_for_examples_and_batches(function: str) -> None:
 )
 def test_what_is_not(function: str) -> None:
     assert not mapped(function, UNKNOWN, "MEAN = np.load('mean.npy')\n").is_exact
+
+
+@pytest.mark.parametrize(("other", "exact"), [(FLOATS, True), (LABEL, False), (UNKNOWN, False)])
+def test_two_of_each_example_are_combined_alike_if_they_have_as_many_dimensions(
+    other: Tensor, exact: bool
+) -> None:
+    function = "lambda x, y: tf.cast(x, tf.float32) / tf.cast(y, tf.float32)"
+
+    assert mapped(function, row((FLOATS, other))).is_exact is exact

@@ -125,7 +125,10 @@ class Operations:
 
     def pairwise(self, given: Sequence[Tensor]) -> Tensor:
         """Numbers combined one by one; what is broadcast might be along the batch as well."""
-        is_sure = all(each.times > 0 or each.is_number for each in given)
+        data = [each for each in given if not each.is_number]
+        ranks = {None if each.shape is None else len(each.shape) for each in data}
+        of_element = all(each.times > 0 for each in data)
+        is_sure = of_element and (len(data) == 1 or (len(ranks) == 1 and None not in ranks))
         self._effects.exact = self._effects.exact and is_sure
         return reduce(together, given)
 
