@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from tfmemlint.facts.sequences import Sequences
     from tfmemlint.facts.sliceable import Sliceable
     from tfmemlint.facts.stacks import Stacks
+    from tfmemlint.facts.steady import Steady
     from tfmemlint.facts.switches import Switches
     from tfmemlint.facts.symbolic import Symbolic
     from tfmemlint.facts.takers import Takers
@@ -431,6 +432,13 @@ class TensorFlow:
         from tfmemlint.facts.same_graphs import SameGraphs  # noqa: PLC0415
 
         return SameGraphs(self)
+
+    @cached_property
+    def steady(self) -> Steady:
+        """Which code does the same whenever it is traced."""
+        from tfmemlint.facts.steady import Steady  # noqa: PLC0415
+
+        return Steady(self)
 
     @cached_property
     def remakes(self) -> Remakes:
