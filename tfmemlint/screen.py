@@ -25,8 +25,10 @@ _COMMENT_OR_STRING = rb"(#[^\n]*|%b|%b|%b|%b)" % tuple(
 _ALTERNATIVES: dict[str, frozenset[bytes]] = {}
 """The words that triggers list, once they have been taken apart."""
 _LEFT_OUT = (b"#", b'"""', b"'''")
+# No quote in braces, nor what hides one: where a string ends that such text is all of, it is over.
+_SIMPLE = rb"[^{}]*(?:(?:\{\{|\}\}|\{[^{}'\"#\\]*\})[^{}]*)*"
 _FORMATTED = (b"f", b"F", b"fr", b"fR", b"Fr", b"FR")
-_INSIDE = rb"tensorflow\.(?:_api|compiler|core|python|security|tools|tsl)\b"
+_INSIDE = rb"tensorflow\.(?:_api|compiler|core|dtensor|python|security|tools|tsl)\b"
 _OFFERED = (
     rb"\b(?!%b)tensorflow(?:_|\b)|\b(?:tf_)?keras"
     # what facts know by the name that it has inside TensorFlow
@@ -97,9 +99,11 @@ def awaited(rules: Iterable[Known], words: frozenset[bytes]) -> list[Known]:
 
 def _is_doubtful(formatted: bytes) -> bool:
     """Whether a formatted string is long, or may have been cut short by a quote in its code."""
+    import re  # noqa: PLC0415
+
     if formatted.startswith(_LEFT_OUT):
         return True
-    if b"{" not in formatted:
+    if b"{" not in formatted or re.fullmatch(_SIMPLE, formatted):
         return False
     other = b"'" if formatted.startswith(b'"') else b'"'
     parts = formatted.split(other)  # what stands in other quotes is at odd places
