@@ -202,6 +202,10 @@ def test_dictionaries_keep_their_keys() -> None:
         "lambda x: layers.RandomFlip('horizontal')(x, training=True)",
         "lambda x: keras.Sequential([layers.Rescaling(2), layers.RandomRotation(0.1)])(x)",
         "lambda x: x if tf.random.uniform(()) > 0.5 else -x",
+        "lambda x: tf.nn.fractional_max_pool(x[None], [1.0, 1.5, 1.5, 1.0])[0]",
+        "lambda x: tf.nn.experimental.general_dropout(x, 0.5, noise)",
+        "lambda x: tf.nn.sampled_softmax_loss(w, b, x, x, 10, 100)",
+        "lambda x: tf.image.extract_glimpse(x, (64, 64), (0.0, 0.0))",
     ],
 )
 def test_what_is_random(function: str) -> None:
@@ -241,6 +245,11 @@ def test_what_is_stateful(function: str) -> None:
         "lambda x: np.flip(x)",
         "lambda x: (yield x)",
         "lambda x: tf.map_fn(helper, x)",
+        "lambda x: keras.ops.map(helper, x)",
+        "lambda x: keras.ops.core.scan(helper, x)",
+        "lambda x: tf.nn.static_rnn(cell, x)",
+        "lambda x: x * tf.raw_ops.RandomUniform(shape=[8], dtype=tf.float32)",
+        "lambda x: tf.compat.v1.scatter_nd_update(seen, [[0]], x)",
     ],
 )
 def test_what_is_not_known(function: str) -> None:
@@ -259,6 +268,9 @@ def test_what_is_not_known(function: str) -> None:
         "lambda x: tf.ensure_shape(x, np.array([8, 8]))",
         "lambda x: tf.reshape(x, [len(SIZES), -1])",
         "lambda x: tf.math.log(tf.maximum(x, 1e-6))",
+        "lambda x: tf.nn.max_pool(x, 2, 2, 'SAME')",
+        "lambda x: tf.scatter_nd([[0]], x, [8])",
+        "lambda x: keras.ops.matmul(x, x)",
         "lambda r: tf.io.parse_single_example(r, {'x': tf.io.FixedLenFeature([], tf.string)})",
         "def f(x):\n    x.set_shape([8, 8])\n    assert x.shape == 2\n    return x",
         "def f(x):\n    with tf.name_scope('scale'):\n        y = x * 2\n    return y",
@@ -295,7 +307,9 @@ def test_what_is_the_same_for_examples_and_batches(function: str) -> None:
     "function",
     [
         pytest.param("lambda x: x - MEAN", id="an array, which might be as long as a batch"),
-        pytest.param("lambda x: x['image'] / x['peak']", id="a number, or an image, of each example"),
+        pytest.param(
+            "lambda x: x['image'] / x['peak']", id="a number, or an image, of each example"
+        ),
         pytest.param("lambda x: x - tf.reduce_mean(x)", id="a mean, of an example or a batch"),
         pytest.param("lambda x: tf.exp(x)", id="another last bit at the end of a vector"),
         pytest.param("lambda x: x ** 2", id="a power"),

@@ -90,9 +90,24 @@ RANDOM = (
     "tensorflow.random.",
     "tensorflow.random_",
     "tensorflow.image.random_",
+    "tensorflow.image.extract_glimpse",
     "tensorflow.image.sample_distorted_bounding_box",
+    "tensorflow.experimental.numpy.random.",
+    "tensorflow.multinomial",
+    "tensorflow.nn.RNNCellDropoutWrapper",
+    "tensorflow.nn.all_candidate_sampler",
     "tensorflow.nn.dropout",
-    "tensorflow.nn.experimental.stateless_dropout",
+    "tensorflow.nn.experimental.",
+    "tensorflow.nn.fixed_unigram_candidate_sampler",
+    "tensorflow.nn.fractional_",
+    "tensorflow.nn.learned_unigram_candidate_sampler",
+    "tensorflow.nn.log_uniform_candidate_sampler",
+    "tensorflow.nn.nce_loss",
+    "tensorflow.nn.sampled_softmax_loss",
+    "tensorflow.nn.uniform_candidate_sampler",
+    "tensorflow.truncated_normal",
+    "keras.backend.dropout",
+    "keras.backend.random_",
     "keras.random.",
     "keras.layers.Dropout",
     "keras.layers.GaussianNoise",
@@ -154,7 +169,21 @@ PURE = (
     "keras.ops.",
     "math.",
 )
-"""What gives the same for the same."""
+"""What gives the same for the same, unless it is one of those below."""
+UNSEEN = tuple(
+    f"{module}{name}"
+    for module, names in {
+        "keras.ops.": """associative_scan cond custom_gradient fori_loop map scan switch
+        vectorize vectorized_map while_loop""",
+        "keras.ops.core.": "",
+        "tensorflow.": "raw_ops. scatter_nd_",
+        "tensorflow.nn.": """bidirectional_dynamic_rnn dynamic_rnn raw_rnn rnn_cell
+        static_bidirectional_rnn static_rnn static_state_saving_rnn with_space_to_batch""",
+        "tensorflow.sparse.": "map_values",
+    }.items()
+    for name in names.split() or [""]
+)
+"""What runs functions it is given, keeps variables, or may be anything."""
 SMALLER = (
     "tensorflow.argmax",
     "tensorflow.image.total_variation",

@@ -119,8 +119,8 @@ class Operations:
             least = min((each.times for each in parts), default=0.0)
             is_image = any(each.is_image for each in parts)
             return vague(first)._replace(times=least, is_image=is_image)
-        if of_element and not name.startswith(ops.PURE) and not _is_random(name):
-            effects.known = False
+        seen = name.startswith(ops.PURE) or _is_random(name) or not of_element
+        effects.known = effects.known and seen and not name.startswith(ops.UNSEEN)
         return OUTSIDE if name.startswith(ops.SMALLER) else vague(row(given.all))
 
     def pairwise(self, given: Sequence[Tensor]) -> Tensor:

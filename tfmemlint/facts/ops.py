@@ -128,6 +128,7 @@ _SIMPLE = (
     ast.unaryop,
 )
 _RANDOM = (
+    "tensorflow.image.extract_glimpse",
     "tensorflow.image.random_",
     "tensorflow.image.sample_distorted",
     "tensorflow.image.stateless_",
