@@ -39,6 +39,12 @@ def test_a_line_shared_with_other_code_does_not_move() -> None:
     assert lifted("for i in y:\n    f = g; f()\n") is None
 
 
+def test_what_the_loop_deletes_stays_in_it() -> None:
+    assert lifted("for i in y:\n    f = g\n    f()\n    del f\n") is None
+    assert lifted("for i in y:\n    @d\n    def f():\n        pass\n    del (a, f)\n") is None
+    assert lifted("for i in y:\n    f = g\n    del f[0], x\n") is not None
+
+
 def below(source: str) -> str | None:
     file = File("example.py", source)
     edit = edits.below(file, next(file.tf.tree.all(ast.Assign)), "b = a")

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from tfmemlint.source import File, Located
 
 
+_IN_TURN = (ast.Await, ast.NamedExpr, ast.Yield, ast.YieldFrom)
+
+
 def replaced(file: File, node: Located, text: str) -> Edit:
     """`text` in place of a node."""
     return Edit(file.span(node), text)
@@ -74,7 +77,7 @@ def reordered(
     found = [method_call(file, call) for call in calls]
     spans = [span for span in found if span is not None]
     apart = all(one.end <= other.start for one, other in pairwise(sorted(spans)))
-    if len(spans) < len(calls) or not apart:
+    if len(spans) < len(calls) or not apart or any(map(_acts_in_turn, calls)):
         return None
     longer = [_with_comment(file, span) for span in spans]
     if None not in longer:
@@ -83,6 +86,12 @@ def reordered(
     places = zip(calls, spans, wanted, strict=True)
     moved = tuple(Edit(span, texts[new]) for call, span, new in places if new is not call)
     return (*moved, *_comments_reordered(file, calls, wanted))
+
+
+def _acts_in_turn(call: ast.Call) -> bool:
+    """Whether the arguments of a call do what has to be done before, or after, something else."""
+    given = (*call.args, *(each.value for each in call.keywords))
+    return any(isinstance(node, _IN_TURN) for each in given for node in ast.walk(each))
 
 
 def _comments_reordered(
@@ -289,9 +298,12 @@ def newline(file: File) -> str:
 
 
 def lifted(file: File, statement: ast.stmt, anchor: ast.stmt) -> tuple[Edit, Edit] | None:
-    """A statement and the comments right above it, moved in front of one that holds it."""
+    """A statement and the comments right above it, moved in front of one that holds it.
+
+    None where that deletes what the statement gives a name.
+    """
     lines, outer = whole_lines(file, statement), whole_lines(file, anchor)
-    if lines is None or outer is None:
+    if lines is None or outer is None or _deletes(anchor, _bound_by(statement)):
         return None
     lines = Span(_commented(file, lines.start), lines.end)
     end = lines.end
@@ -301,6 +313,18 @@ def lifted(file: File, statement: ast.stmt, anchor: ast.stmt) -> tuple[Edit, Edi
     text = reindented(file, lines, margin(file, anchor)) + blank
     at = _commented(file, outer.start)
     return Edit(Span(at, at), text), Edit(Span(lines.start, end), "")
+
+
+def _bound_by(statement: ast.stmt) -> frozenset[str]:
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return frozenset({statement.name})
+    names = (each for each in ast.walk(statement) if isinstance(each, ast.Name))
+    return frozenset(each.id for each in names if isinstance(each.ctx, ast.Store))
+
+
+def _deletes(anchor: ast.stmt, names: frozenset[str]) -> bool:
+    found = (each for each in ast.walk(anchor) if isinstance(each, ast.Name))
+    return any(isinstance(each.ctx, ast.Del) and each.id in names for each in found)
 
 
 def postponed(

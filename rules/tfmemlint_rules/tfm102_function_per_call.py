@@ -17,10 +17,11 @@ Make the function once, before the loop, and call it there. What changes from ro
 an argument: tensors for numbers, so that they do not have it traced again.
 
 ## Fix safety
-Safe where it is offered as such: the function, which reads nothing that the loop gives a value, is
-moved in front of it. Unsafe where the function draws random numbers, since those of a new
-`tf.function` begin anew, and where it calls what is out of sight, which may do more than compute.
-Not offered where it reads what the loop makes or changes, or prints.
+Safe where the function, moved in front of the loop, is known to be traced to the same graph there:
+it reads numbers, tensors, variables and plain Keras objects, and the loop sets no attributes of any
+object and calls nothing out of sight. Unsafe elsewhere, and where it draws random numbers, since
+those of a new `tf.function` begin anew. Not offered where it reads what the loop makes or changes,
+or prints, or where the loop deletes it.
 
 ## When to ignore it
 When the process is to end soon anyway. The rule is silent by itself for loops of few rounds, in
@@ -36,13 +37,6 @@ from collections.abc import Iterator
 from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, Span, edits
 from tfmemlint.facts.remakes import Remake
 from tfmemlint.facts.wrappings import Made
-
-RANDOM = (
-    "keras.random.",
-    "tensorflow.image.random_",
-    "tensorflow.nn.dropout",
-    "tensorflow.random.",
-)
 
 
 def check(file: File) -> Iterator[Diagnostic]:
@@ -94,7 +88,8 @@ def _fix(file: File, remake: Remake, name: str) -> Fix | None:
         if _is_called_at_once(remake)
         else _lifted(file, made, anchor)
     )
-    certain = file.tf.same_graphs.is_known(made) and not _is_random(file, made)
+    steady, code = file.tf.steady, file.tf.loops.extent(loop)
+    certain = steady.is_steady(made) and steady.leaves_alone(code, made)
     safety = Applicability.SAFE if certain else Applicability.UNSAFE
     return None if edited is None else Fix("Make the function before the loop", edited, safety)
 
@@ -123,21 +118,6 @@ def _named(file: File, made: Made, anchor: ast.stmt, name: str) -> tuple[Edit, .
         return None
     assigned = f"{edits.margin(file, anchor)}{name} = {file.source(made)}{edits.newline(file)}"
     return Edit(Span(lines.start, lines.start), assigned), edits.replaced(file, made, name)
-
-
-def _is_random(file: File, made: Made) -> bool:
-    """Whether the function, or one of this module that it calls, draws random numbers."""
-    wrapped = file.tf.wrappings.wrapped(made)
-    pending = [] if wrapped is None else [wrapped]
-    for function in pending:
-        for node in ast.walk(function):
-            called = file.tf.functions.function(node.func) if isinstance(node, ast.Call) else None
-            if called is not None and called not in pending:
-                pending.append(called)
-            name = file.tf.names.qualified(node) if isinstance(node, ast.Attribute) else None
-            if (name or "").startswith(RANDOM):
-                return True
-    return False
 
 
 RULE = Rule(

@@ -51,38 +51,6 @@ for rate in rates:
     assert file.tf.same_graphs.before(found.made, found.loop) == same
 
 
-@pytest.mark.parametrize(
-    ("body", "known"),
-    [
-        ("return tf.square(x) + np.sqrt(2)", True),
-        ("return model(x)", True),
-        ("optimizer.apply_gradients(zip(x, model.weights))", True),
-        ("with tf.GradientTape() as tape: return tape.gradient(x, x)", True),
-        ("return sum(list(x))", True),
-        ("return self.model(x)", False),
-        ("return reader.next()", False),
-        ("return [each(x) for each in layers]", False),
-    ],
-)
-def test_what_is_out_of_sight_may_do_more_than_compute(body: str, known: bool) -> None:
-    file = read(f"""
-import keras
-model = keras.Sequential([])
-optimizer = keras.optimizers.SGD()
-
-for x in xs:
-    @tf.function
-    def step(x):
-        {body}
-    step(x)
-""")
-
-    (found,) = file.tf.remakes.all
-
-    assert found.made is not None
-    assert file.tf.same_graphs.is_known(found.made) == known
-
-
 def test_what_a_loop_hands_to_others_they_may_change() -> None:
     file = read("""
 for x in xs:
@@ -98,3 +66,26 @@ for x in xs:
     assert found.loop is not None
     assert found.made is not None
     assert not file.tf.same_graphs.before(found.made, found.loop)
+
+
+def test_what_is_wrapped_in_the_loop_that_defines_it_cannot_be_wrapped_before() -> None:
+    file = read("""
+def outer(x):
+    return x + 1
+
+for x in xs:
+    def inner(x):
+        return x + 1
+    step = tf.function(inner)
+    step(x)
+    other = tf.function(outer)
+    other(x)
+""")
+
+    one, other = file.tf.remakes.all
+
+    assert one.loop is not None
+    assert one.made is not None
+    assert other.made is not None
+    assert not file.tf.same_graphs.before(one.made, one.loop)
+    assert file.tf.same_graphs.before(other.made, one.loop)

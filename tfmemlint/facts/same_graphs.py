@@ -11,7 +11,7 @@ from tfmemlint.facts.bindings import How
 from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.loops import Loop
 from tfmemlint.facts.tree import root_name
-from tfmemlint.facts.wrappings import DATA, Made, wrapped_by
+from tfmemlint.facts.wrappings import DATA, Made
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class SameGraphs:
                 if self._does_more(node):
                     return False
                 if isinstance(node, ast.Name) and not self._is_own(node, inside):
-                    if not isinstance(node.ctx, ast.Load) or self._is_bound_in(node, loop, inside):
+                    if not isinstance(node.ctx, ast.Load) or self._is_bound_in(node, loop, made):
                         return False
                     outside.add(node.id)
         return not any(
@@ -51,50 +51,6 @@ class SameGraphs:
             for node in ast.walk(self._loops.extent(loop))
             if not any(self._tree.inside(node, each) for each in inside)
         )
-
-    def is_known(self, made: Made) -> bool:
-        """Whether all that the function runs is in sight, or TensorFlow's, Keras's and NumPy's.
-
-        And whether nothing it reads is an object that other code may change meanwhile.
-        """
-        inside = self._wrappings.run_with(made)
-        if not all(
-            self._is_own(node, inside) or self._is_settled(node)
-            for each in inside
-            for node in ast.walk(each)
-            if isinstance(node, ast.Name)
-        ):
-            return False
-        in_sight = self._wrappings.wrapped(made) is not None
-        given = wrapped_by(made) if isinstance(made, ast.Call) and not in_sight else None
-        if given is not None and not self._is_ready_made(given):
-            return False
-        calls = (node for each in inside for node in ast.walk(each) if isinstance(node, ast.Call))
-        return all(
-            self._functions.function(call.func) is not None
-            or self._is_ready_made(call.func)
-            or self._is_arguments(call.func, inside)
-            for call in calls
-        )
-
-    def _is_arguments(self, callee: ast.expr, inside: list[ast.AST]) -> bool:
-        """Whether a method is one of what the function is given, or of what it enters: a tape."""
-        *_, root = _chain(callee)
-        return (
-            root is not callee
-            and isinstance(root, ast.Name)
-            and self._is_own(root, inside)
-            and all(
-                each.how in (How.PARAMETER, How.ENTERED) for each in self._bindings.reaching(root)
-            )
-        )
-
-    def _is_settled(self, name: ast.Name) -> bool:
-        """Whether a name means a function, a class, a constant, or what a library makes."""
-        if len(self._bindings.reaching(name)) > 1 or self._values.of(name).kind is Kind.ARRAY:
-            return False
-        known = self._functions.definition(name) is not None or self._is_ready_made(name)
-        return known or isinstance(self._value(name), ast.Constant)
 
     def _is_ready_made(self, callee: ast.expr) -> bool:
         """Whether an expression, or what it is an attribute of, comes from a library."""
@@ -116,9 +72,9 @@ class SameGraphs:
         home = self._bindings.home(name.id, name)
         return home is not None and any(self._tree.inside(home, each) for each in inside)
 
-    def _is_bound_in(self, name: ast.Name, loop: Loop, inside: list[ast.AST]) -> bool:
+    def _is_bound_in(self, name: ast.Name, loop: Loop, made: Made) -> bool:
         return any(
-            self._tree.inside(binding.node, self._loops.extent(loop)) and binding.node not in inside
+            self._tree.inside(binding.node, self._loops.extent(loop)) and binding.node is not made
             for binding in self._bindings.reaching(name)
         )
 
