@@ -19,8 +19,8 @@ Unsafe: the rounds get one element after another where each got a first one.
 
 ## When to ignore it
 When the first element is what every round wants. The rule is silent by itself in loops over epochs,
-which may look at one batch after each, in those of up to 32 rounds, for one element or batch that
-was taken, and in traced code.
+which may look at one batch after each, in those of up to 32 rounds, where a remainder picks some of
+them (`if step % 500 == 0`), for one element or batch that was taken, and in traced code.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _loop(file: File, end: End) -> Loop | None:
         comprehension = isinstance(loop.node, ast.comprehension)
         if comprehension or loop.over not in STEPPING:
             break
-        if not file.tf.loops.invariant(end.dataset, loop):
+        if not file.tf.loops.invariant(end.dataset, loop) or file.tf.loops.is_seldom(end.at, loop):
             break
         found, many = loop, many or loop.trips is None or loop.trips > FEW
     return found if many else None

@@ -8,6 +8,7 @@ from enum import Enum
 from functools import cached_property
 
 from tfmemlint.facts.bindings import Binding, How, targets
+from tfmemlint.facts.early_ends import EarlyEnds
 from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.makers import RANGES, WRAPS_ITERABLE
 from tfmemlint.facts.tree import LOOPS, LoopNode, within
@@ -21,7 +22,7 @@ class Over(Enum):
     """What a loop goes over."""
 
     EPOCHS = "epochs"
-    """A range whose variable or bound is called an epoch: the whole data once per trip."""
+    """A range, or a condition, that speaks of an epoch: the whole data once per trip."""
     RANGE = "a range"
     OFFSETS = "offsets"
     """A range with a step, `range(0, n, size)`: a slice of the data per trip."""
@@ -89,6 +90,7 @@ class Loops:
         self._bindings = tf.bindings
         self._names = tf.names
         self._values = tf.values
+        self._early_ends = EarlyEnds(tf)
         self._known: dict[ast.AST, Loop] = {}
 
     def around(self, node: ast.AST) -> tuple[Loop, ...]:
@@ -98,8 +100,20 @@ class Loops:
     def loop(self, node: LoopNode | ast.comprehension) -> Loop:
         """What is known of one loop."""
         if node not in self._known:
-            self._known[node] = self._describe(node)
+            found = self._describe(node)
+            most = self._early_ends.rounds(node) if isinstance(node, LOOPS) else None
+            if most is not None and (found.trips is None or most < found.trips):
+                found = found._replace(trips=most)
+            self._known[node] = found
         return self._known[node]
+
+    def is_seldom(self, node: ast.AST, loop: Loop) -> bool:
+        """Whether a remainder tells in which rounds code runs: `if step % 500 == 0:`."""
+        return any(
+            isinstance(each, ast.BinOp) and isinstance(each.op, ast.Mod)
+            for test, _ in self._tree.tests(node, loop.node)
+            for each in ast.walk(test)
+        )
 
     def extent(self, loop: Loop) -> ast.AST:
         """The code a loop runs, and its header."""
@@ -192,6 +206,8 @@ class Loops:
         if isinstance(node, ast.While):
             endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
             over = Over.FOREVER if endless else Over.CONDITION
+            if any("epoch" in each.id.lower() for each in _names(node.test)):
+                over = Over.EPOCHS
             return Loop(node, over, None, None if endless else self._counted(node))
         iterable = self._bare(node.iter)
         if isinstance(iterable, ast.Call):
