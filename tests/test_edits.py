@@ -88,6 +88,21 @@ def test_several_method_calls_take_each_others_places(before: str, after: str) -
     assert applied(before, found) == after
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ds.batch(n := 8).shuffle(n * 10)",
+        "ds.batch(8).shuffle((n := 9))",
+        "ds.batch(await a).shuffle(9)",
+    ],
+)
+def test_a_call_whose_arguments_do_more_than_give_values_stays_where_it_is(text: str) -> None:
+    file = File("a.py", f"async def f(ds):\n    return {text}\n")
+    batch, shuffle = calls(file, "batch", "shuffle")
+
+    assert edits.swapped(file, batch, shuffle) is None
+
+
 def test_what_stays_where_it_is_is_not_edited() -> None:
     file = File("example.py", "x = d.a(1).b(2).c(3)\n")
     a, b, c = calls(file, "a", "b", "c")

@@ -50,3 +50,46 @@ def f(i):
     {read}
 """
     assert applicability(code, source) is expected
+
+
+@pytest.mark.parametrize(
+    ("code", "source"),
+    [
+        ("TFM201", "{files}.map(decode).shuffle(1000){after}"),
+        ("TFM205", "{files}.map(decode).repeat(3).cache(){after}"),
+        ("TFM206", "{files}.map(decode).cache().take(3){after}"),
+    ],
+)
+@pytest.mark.parametrize(("after", "expected"), [("", SAFE), (".ignore_errors()", UNSAFE)])
+def test_elements_that_fail_are_counted_elsewhere_when_steps_change_places(
+    code: str, source: str, after: str, expected: Applicability
+) -> None:
+    files = "tf.data.Dataset.list_files('*.png', shuffle=False)"
+    before = "def decode(path):\n    return tf.io.decode_png(tf.io.read_file(path))\nds = "
+
+    assert applicability(code, before + source.format(files=files, after=after)) is expected
+
+
+@pytest.mark.parametrize("steps", ["batch(4).prefetch(64)", "map(decoded).prefetch(640).batch(4)"])
+@pytest.mark.parametrize(
+    ("dataset", "expected"),
+    [
+        ("tf.data.TFRecordDataset(['a'])", SAFE),
+        ("tf.data.TFRecordDataset(['a']).map(tf.image.random_flip_up_down)", SAFE),
+        (
+            "tf.data.Dataset.from_generator(rows, output_signature=tf.TensorSpec([], tf.string))",
+            UNSAFE,
+        ),
+        ("tf.data.TFRecordDataset(['a']).concatenate(others)", UNSAFE),
+    ],
+)
+def test_less_is_made_ahead_safely_where_nothing_that_changes_is_looked_at(
+    dataset: str, steps: str, expected: Applicability
+) -> None:
+    source = f"""
+def decoded(record):
+    return tf.image.resize(tf.io.decode_jpeg(record, channels=3), (224, 224))
+
+ds = {dataset}.{steps}
+"""
+    assert applicability("TFM208" if "640" in steps else "TFM207", source) is expected

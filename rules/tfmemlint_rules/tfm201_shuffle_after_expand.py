@@ -17,8 +17,9 @@ encoded pictures or bytes.
 
 ## Fix safety
 Safe where everything between the two places is seen to give the same for the same. Unsafe where it
-draws random numbers, runs Python or is out of sight: then the elements may come out differently.
-Not offered where other steps, or other statements, stand between.
+draws random numbers, runs Python or is out of sight, and where the file ignores errors, since the
+buffer then holds what cannot be made as well: the elements may come out differently. Not offered
+where other steps, or other statements, stand between.
 
 ## When to ignore it
 When records are larger than what is made of them. The rule is silent by itself where it sees that,
@@ -131,6 +132,7 @@ def _fix(file: File, sites: list[Site]) -> Fix | None:
     calls = [step.call for step in moved]
     found = edits.reordered(file, calls, [calls[-1], *calls[:-1]])
     pure = all(site.passage.is_pure for site in sites)
+    pure = pure and not file.tf.datasets.leave_out_failures
     applicability = Applicability.SAFE if pure else Applicability.UNSAFE
     return Fix("Shuffle before mapping", found, applicability) if found else None
 

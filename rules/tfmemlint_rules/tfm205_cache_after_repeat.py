@@ -13,10 +13,10 @@ and nothing is ever read from it.
 Cache first, then repeat: one copy is held, and from the second epoch on it is read.
 
 ## Fix safety
-Safe where the elements are surely the same, in the same order, whenever they are read. Unsafe
-otherwise: what changed with each repetition and comes before `cache` now is made once for all
-epochs. `shuffle` and functions seen to be random are put behind `cache`; where that would leave
-less in the cache than was meant, no fix is offered.
+Safe where the elements are surely the same, in the same order, whenever they are read, and the file
+ignores no errors. Unsafe otherwise: what changed with each repetition and comes before `cache` now
+is made once for all epochs. `shuffle` and functions seen to be random are put behind `cache`; where
+that would leave less in the cache than was meant, no fix is offered.
 
 ## When to ignore it
 When `repeat(n)` is there to keep `n` random variants of each element. The rule is silent by itself
@@ -108,6 +108,7 @@ def _fix(file: File, site: Site) -> Fix | None:
     wanted = [*calls[1:], calls[0]] if maps else [calls[-1], *calls[:-1]]
     found = edits.reordered(file, calls, wanted)
     same = epochs.again(chain, site.cache) is Again.SAME
+    same = same and not file.tf.datasets.leave_out_failures
     rebatched = maps and not BATCHING.isdisjoint(methods)  # at the ends of epochs
     applicability = Applicability.SAFE if same and not rebatched else Applicability.UNSAFE
     return Fix("Cache before repeating", found, applicability) if found else None

@@ -14,8 +14,9 @@ Take first, then cache: the cache is complete after `k` elements. That saves the
 in every epoch but the first, not memory: as many elements are held, and from then on they stay.
 
 ## Fix safety
-Safe where the elements are surely the same, in the same order, whenever they are read. Unsafe
-otherwise: what was drawn anew in each epoch, since nothing was cached, is drawn once.
+Safe where the elements are surely the same, in the same order, whenever they are read, and the file
+ignores no errors, which take none of the `k` places. Unsafe otherwise: what was drawn anew in each
+epoch, since nothing was cached, is drawn once.
 
 ## When to ignore it
 When `k` is larger than the number of elements: then the cache is complete. The rule is silent by
@@ -126,6 +127,7 @@ def _fix(file: File, site: Site) -> Fix | None:
     calls = [step.call for step in chain.steps[cache : take + 1]]
     found = edits.reordered(file, calls, [calls[-1], *calls[:-1]])
     same = file.tf.epochs.again(chain, take) is Again.SAME
+    same = same and not file.tf.datasets.leave_out_failures
     applicability = Applicability.SAFE if same else Applicability.UNSAFE
     return Fix("Take before caching", found, applicability) if found else None
 

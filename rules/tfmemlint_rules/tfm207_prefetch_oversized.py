@@ -15,7 +15,9 @@ two of them only wait.
 wait for them. `prefetch(1)` holds one.
 
 ## Fix safety
-Safe: the elements are the same, in the same order.
+Safe where the elements are seen to be the same whenever they are made, in the same order. Unsafe
+where they come from a generator or from out of sight, or where what makes them reads variables or
+runs Python: that may see other things when it runs less far ahead.
 
 ## When to ignore it
 When the time to make a batch varies so much that many are needed to bridge it, and there is room
@@ -83,7 +85,7 @@ def check(file: File) -> Iterator[Diagnostic]:
                 edits.method_call(file, call) or file.span(call),
                 f"`prefetch` holds up to `{ast.unparse(buffer)}` batches of "
                 f"`{ast.unparse(site.size)}` examples each",
-                _fix(file, buffer),
+                _fix(file, call, buffer),
                 Cost(f"{ast.unparse(ast.BinOp(buffer, ast.Mult(), site.size))} examples", held),
             )
 
@@ -141,12 +143,14 @@ def _bytes(file: File, site: Site, buffer: ast.expr) -> int | None:
     return int(example * batch * many)
 
 
-def _fix(file: File, buffer: ast.expr) -> Fix:
+def _fix(file: File, call: ast.Call, buffer: ast.expr) -> Fix:
+    early = file.tf.epochs.may_be_early(call)
+    safety = Applicability.SAFE if early else Applicability.UNSAFE
     autotune = edits.autotune(file, buffer)
     if autotune is None:
-        return Fix("Prefetch one batch", (edits.replaced(file, buffer, "1"),), Applicability.SAFE)
+        return Fix("Prefetch one batch", (edits.replaced(file, buffer, "1"),), safety)
     change = edits.replaced(file, buffer, autotune)
-    return Fix("Prefetch as many as are needed", (change,), Applicability.SAFE)
+    return Fix("Prefetch as many as are needed", (change,), safety)
 
 
 RULE = Rule(

@@ -15,7 +15,9 @@ before `batch`, `prefetch(tf.data.AUTOTUNE)` was measured to take as much memory
 it.
 
 ## Fix safety
-Safe: the elements are the same, in the same order.
+Safe where the elements are seen to be the same whenever they are made, in the same order. Unsafe
+where they come from a generator or from out of sight, or where what makes them reads variables or
+runs Python: that may see other things when it runs less far ahead.
 
 ## When to ignore it
 When the time to make an example varies so much that many are needed to bridge it, and there is room
@@ -63,7 +65,7 @@ def check(file: File) -> Iterator[Diagnostic]:
                 edits.method_call(file, step.call) or file.span(step.call),
                 f"`prefetch` holds up to `{ast.unparse(buffer)}` examples for batches of "
                 f"`{ast.unparse(size)}`",
-                _fix(file, buffer),
+                _fix(file, step.call, buffer),
                 Cost(f"{many if many == counts[1] else ast.unparse(buffer)} examples", held),
             )
 
@@ -86,12 +88,14 @@ def _ahead(chain: Chain) -> Iterator[tuple[int, Step]]:
             yield place, batches[0]
 
 
-def _fix(file: File, buffer: ast.expr) -> Fix | None:
+def _fix(file: File, call: ast.Call, buffer: ast.expr) -> Fix | None:
     autotune = edits.autotune(file, buffer)
     if autotune is None:
         return None
     change = edits.replaced(file, buffer, autotune)
-    return Fix("Prefetch as many as are needed", (change,), Applicability.SAFE)
+    early = file.tf.epochs.may_be_early(call)
+    safety = Applicability.SAFE if early else Applicability.UNSAFE
+    return Fix("Prefetch as many as are needed", (change,), safety)
 
 
 RULE = Rule(

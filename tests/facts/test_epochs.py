@@ -107,3 +107,42 @@ def test_the_function_of_a_step_is_run_on_what_the_steps_before_it_make() -> Non
     assert mapped is not None
     assert mapped.is_pure
     assert file.tf.epochs.mapped(chain, 1) is None
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("tf.data.TFRecordDataset(['a']).batch(3)", True),
+        (f"{FILES}.shuffle(9).map(decode).map(flipped)", True),
+        (f"{FILES}.interleave(tf.data.TFRecordDataset)", True),
+        (f"{FILES}.flat_map(lambda path: tf.data.TFRecordDataset(path).map(flipped))", True),
+        ("tf.data.Dataset.zip((tf.data.Dataset.range(3), tf.data.Dataset.range(4)))", True),
+        ("tf.data.Dataset.from_generator(noise, tf.float32)", False),
+        ("prepared().batch(3)", False),
+        (f"{FILES}.map(lambda path: tf.py_function(names, [path], tf.float32))", False),
+        (f"{FILES}.map(names)", False),
+        (f"{FILES}.flat_map(names)", False),
+        (f"{FILES}.flat_map(lambda path: tf.data.Dataset.from_generator(names, tf.int8))", False),
+        (
+            "tf.data.Dataset.zip((tf.data.Dataset.range(3), "
+            "tf.data.Dataset.from_generator(noise, tf.float32)))",
+            False,
+        ),
+    ],
+)
+def test_what_looks_at_nothing_that_changes_may_be_made_early(code: str, expected: bool) -> None:
+    file = pipeline(f"{code}.prefetch(99)")
+    (call,) = (each for each, _ in file.tf.tree.methods("prefetch"))
+
+    assert file.tf.epochs.may_be_early(call) is expected
+
+
+def test_every_pipeline_that_takes_a_step_counts() -> None:
+    file = pipeline(
+        "def ahead(ds):\n    return ds.batch(3).prefetch(99)\n"
+        "ahead(tf.data.Dataset.range(9))\n"
+        "ahead(tf.data.Dataset.from_generator(noise, tf.float32))"
+    )
+    (call,) = (each for each, _ in file.tf.tree.methods("prefetch"))
+
+    assert not file.tf.epochs.may_be_early(call)

@@ -141,6 +141,15 @@ class Datasets:
         return target == gives[0] and readings == [taken]
 
     @cached_property
+    def leave_out_failures(self) -> bool:
+        """Whether the file has pipelines go on where an element cannot be made.
+
+        Then steps before that count elements that steps behind it never see.
+        """
+        imported = any(each.name == "ignore_errors" for each in self._tree.all(ast.alias))
+        return imported or "ignore_errors" in self._tree.attributes
+
+    @cached_property
     def regrouped(self) -> frozenset[ast.expr]:
         """The datasets whose elements are batched or taken apart further on, by their calls."""
         return frozenset(
