@@ -16,8 +16,9 @@ Pass a tensor: `tf.constant(step)`, or loop over `dataset.enumerate()`, whose nu
 
 ## Fix safety
 Safe where the function only gives the number to `tf.cast`, or to a summary as its step, or does
-nothing with it. Unsafe elsewhere: a Python number takes the dtype of what it is combined with, and
-a tensor has its own. Not offered where Python has to know the number, as in `if step == 0`, and
+nothing with it, and is known to do the same in every trace. Unsafe elsewhere: a Python number takes
+the dtype of what it is combined with, and a tensor has its own; random numbers, Python's own state
+and attributes that the loop sets are then read by one trace, not by one for each number. Not offered where Python has to know the number, as in `if step == 0`, and
 where an integer is added, multiplied or compared.
 
 ## When to ignore it
@@ -44,14 +45,19 @@ KEEPS = {
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    retraces = file.tf.retraces.all
-    if not retraces or file.is_test:
+    if file.is_test:
         return
-    for retrace in retraces:
-        handled = file.tf.handling.of(retrace.function, retrace.parameter)
+    for retrace in file.tf.retraces.all:
+        handled = _handled(file, retrace)
         if Handled.STRUCTURE not in handled:
             span = file.span(retrace.argument)
             yield Diagnostic(span, _message(file, retrace), _fix(file, retrace, handled))
+
+
+def _handled(file: File, retrace: Retrace) -> frozenset[Handled]:
+    """What is done with the number by the function, and by those that run instead of it."""
+    several = (retrace.function, *file.tf.functions.overrides(retrace.function))
+    return frozenset().union(*(file.tf.handling.of(each, retrace.parameter) for each in several))
 
 
 def _message(file: File, retrace: Retrace) -> str:
@@ -70,8 +76,15 @@ def _fix(file: File, retrace: Retrace, handled: frozenset[Handled]) -> Fix | Non
     kind = f", {tf}.{dtype}" if dtype and retrace.whole else ""
     text = f"{tf}.constant({file.source(retrace.argument)}{kind})"
     edit = edits.replaced(file, retrace.argument, text)
-    safety = Applicability.SAFE if safe else Applicability.UNSAFE
+    safety = Applicability.SAFE if safe and _is_steady(file, retrace) else Applicability.UNSAFE
     return Fix("Pass a tensor", (edit,), safety)
+
+
+def _is_steady(file: File, retrace: Retrace) -> bool:
+    """Whether one trace does what one for each number did."""
+    rounds, steady = file.tf.loops.extent(retrace.loop), file.tf.steady
+    several = (retrace.function, *file.tf.functions.overrides(retrace.function))
+    return all(steady.is_steady(each) and steady.leaves_alone(rounds, each) for each in several)
 
 
 RULE = Rule(

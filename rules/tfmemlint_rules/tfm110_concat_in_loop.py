@@ -49,9 +49,7 @@ FEW = 16
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    joins = file.tf.joins.all
-    if not joins or file.is_test:
-        return
+    joins = file.tf.joins.all if not file.is_test else ()
     told, rounds = set[Joined](), file.tf.rounds
     for joined in joins:
         if joined in told or not rounds.are_many(joined, FEW) or not rounds.copy_tensors(joined):

@@ -115,7 +115,8 @@ class MadeAnew:
             for each in self._tree.all(ast.FunctionDef, ast.AsyncFunctionDef)
             if any(map(wraps, each.decorator_list)) and self._functions.class_of(each) is None
         ]
-        made += (each for each in self._tree.all(ast.Call) if each.args and wraps(each.func))
+        applied = self._tree.calls(self._functions.tracers)
+        made += (each for each in applied if each.args and wraps(each.func))
         for each in made:
             rounds = self._rounds(each, _MAX_HOPS)
             calls = self._calls(each) if rounds is not None else None

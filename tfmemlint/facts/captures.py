@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import chain
 
 from tfmemlint.facts.bindings import Binding, How
 from tfmemlint.facts.kinds import Kind, Value
 from tfmemlint.facts.tracing import RUNS_PYTHON
-from tfmemlint.facts.tree import FunctionNode
+from tfmemlint.facts.tree import FUNCTIONS, FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -95,9 +96,9 @@ class Captures:
         return self._names.uses(_BEFORE_TENSORS)
 
     def _of_names(self) -> Iterator[Capture]:
-        assigned = {each.name for each in self._bindings.all if each.how is How.ASSIGNED}
+        outer = self._assigned_outside()
         for name in self._tree.all(ast.Name):
-            if name.id not in assigned or not isinstance(name.ctx, ast.Load):
+            if name.id not in outer or not isinstance(name.ctx, ast.Load):
                 continue
             function = self._tree.function(name)
             if function is None:
@@ -112,10 +113,25 @@ class Captures:
                 binding = found[0] if len(found) == 1 else None
                 yield Capture(name, self._named(function), value, binding)
 
+    def _assigned_outside(self) -> set[str]:
+        """The names that are given values where functions inside can see them."""
+        tree = self._tree
+        around = {tree.function(each) for kind in FUNCTIONS for each in tree.all(kind)}
+        found = {name for each in tree.all(ast.Global, ast.Nonlocal) for name in each.names}
+        for binding in self._bindings.all:
+            if binding.how is How.ASSIGNED and binding.name not in found:
+                scope = tree.scope(binding.node)
+                if scope in around or not isinstance(scope, FUNCTIONS):
+                    found.add(binding.name)
+        return found
+
     def _of_attributes(self) -> Iterator[Capture]:
-        for attribute in self._tree.all(ast.Attribute):
+        known = self._tree.attributes
+        for attribute in chain.from_iterable(
+            known.get(name, ()) for name in self._functions.members
+        ):
             held = attribute.value
-            if attribute.attr not in self._functions.members or not isinstance(held, ast.Name):
+            if not isinstance(held, ast.Name):
                 continue
             function = self._tree.function(attribute)
             if function is None or not isinstance(attribute.ctx, ast.Load):

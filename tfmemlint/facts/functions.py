@@ -89,6 +89,15 @@ class Functions:
             self._methods[owner] = found
         return self._methods[owner].get(name)
 
+    def overrides(self, function: FunctionNode) -> tuple[FunctionNode, ...]:
+        """What runs instead of a method where a class of the module that inherits it has its own."""
+        owner = self.class_of(function)
+        if owner is None or isinstance(function, ast.Lambda):
+            return ()
+        heirs = (each for each in self.tree.all(ast.ClassDef) if owner in self._lineage(each)[1:])
+        found = (self.method(each, function.name) for each in heirs)
+        return tuple({each: None for each in found if each is not None and each is not function})
+
     def attributes(self, owner: ast.ClassDef, name: str) -> tuple[ast.expr, ...]:
         """Everything the class's methods assign to `self.name`, whole assignments only."""
         return tuple(value for value, path in self.unpacked_attributes(owner, name) if not path)
@@ -166,6 +175,13 @@ class Functions:
             yield node
             if not isinstance(node, (*FUNCTIONS, ast.ClassDef)):
                 pending += children(node)[::-1]
+
+    @cached_property
+    def tracers(self) -> frozenset[str]:
+        """The last words of all that may have TensorFlow trace a function."""
+        if not self._names.mentions(TF_FUNCTION):
+            return frozenset()
+        return self._names.spelled(TF_FUNCTION) | self._results | {""}
 
     def makes_tf_function(self, expression: ast.expr) -> bool:
         """Whether applying this expression to a function has TensorFlow trace it.

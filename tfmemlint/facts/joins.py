@@ -92,7 +92,11 @@ class Joins:
         """Every such statement, in source order."""
         if not self._names.mentions(_JOINS):
             return ()
-        found = (self._joined(each) for each in self._tree.all(ast.Assign))
+        found = (
+            self._joined(each)
+            for each in self._tree.all(ast.Assign)
+            if isinstance(each.value, (ast.Call, ast.IfExp))
+        )
         return tuple(each for each in found if each is not None)
 
     def tape(self, joined: Joined) -> Tape | None:

@@ -94,11 +94,14 @@ class Names:
     def calls(self, names: frozenset[str]) -> Iterator[tuple[ast.Call, str]]:
         """Every call of one of these canonical names, and which it is, in source order."""
         if self.mentions(names):
-            spelled = _last_parts(names) | self._may_be_imported
-            for call in self._tree.calls(spelled):
+            for call in self._tree.calls(self.spelled(names)):
                 name = self.one_of(call.func, names)
                 if name is not None:
                     yield call, name
+
+    def spelled(self, names: frozenset[str]) -> frozenset[str]:
+        """The last words of all that may refer to one of these canonical names."""
+        return _last_parts(names) | self._may_be_imported
 
     def module(self, name: str, at: ast.AST) -> str | None:
         """What code at `at` calls a module that the file imports: `tf` for "tensorflow"."""
@@ -134,14 +137,19 @@ class Names:
         return any((self.qualified(each) or "").startswith(names) for each in self._ending(wanted))
 
     def _mentions(self, names: frozenset[str]) -> bool:
-        imported = map(self._imported, self._tree.all(ast.alias))
+        if not self._brought.isdisjoint(names):
+            return True
+        return any(self.qualified(each) in names for each in self._ending(_last_parts(names)))
+
+    @cached_property
+    def _brought(self) -> frozenset[str | None]:
+        """What the file imports, by name or by `*`."""
         starred = (
             canonical(f"{module}.{name}")
             for module in self._starred_modules
             for name in _STARS.get(module, ())
         )
-        attributes = map(self.qualified, self._ending(_last_parts(names)))
-        return any(name in names for name in chain(imported, starred, attributes))
+        return frozenset(chain(map(self._imported, self._tree.all(ast.alias)), starred))
 
     def _ending(self, parts: Iterable[str]) -> Iterator[ast.Attribute]:
         """The attributes of these names."""

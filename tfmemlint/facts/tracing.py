@@ -8,7 +8,6 @@ from enum import Enum
 from functools import cached_property
 
 from tfmemlint.facts.bindings import Binding
-from tfmemlint.facts.functions import TF_FUNCTION
 from tfmemlint.facts.switches import EAGER_SWITCHES
 from tfmemlint.facts.tree import FUNCTIONS, FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
@@ -204,11 +203,7 @@ class Tracing:
             owner = functions.class_of(definition)
             if owner and functions.is_keras(owner) and not self._keras_traces_nothing:
                 yield definition, Traced(TracedBy.KERAS, owner)
-        if self._names.mentions(TF_FUNCTION):
-            calls = list(self._tree.all(ast.Call))
-        else:
-            calls = self._tree.calls(DATASET_TAKES_FUNCTION) if self._datasets.any_certain else []
-        for call in calls:
+        for call in self._tree.calls({*functions.tracers, *DATASET_TAKES_FUNCTION}):
             if functions.makes_tf_function(call.func):
                 given = (
                     *call.args[:1],

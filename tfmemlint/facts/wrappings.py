@@ -49,7 +49,7 @@ class Wrappings:
             is_method = self._functions.class_of(definition) is not None
             if not is_method and any(map(wraps, definition.decorator_list)):
                 yield definition
-        for call in self._tree.all(ast.Call):
+        for call in self._tree.calls(self._functions.tracers):
             if wrapped_by(call) is not None and wraps(call.func):
                 yield call
 
