@@ -173,10 +173,13 @@ def test_no_process_is_left_behind() -> None:
 
 
 def test_an_interrupt_of_the_parent_ends_its_workers() -> None:
+    seen, show = os.pipe()
+
     def work(item: int) -> None:
         if item == 0:
-            time.sleep(0.5)
+            os.read(seen, 1)  # until the other worker is there
             os.kill(os.getppid(), signal.SIGINT)
+        os.write(show, b".")
         time.sleep(300)
 
     begin = time.monotonic()

@@ -8,7 +8,7 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
 Item = TypeVar("Item")
@@ -61,13 +61,18 @@ def _run(
     try:
         for _ in range(min(processes, len(batches))):
             reading, writing = os.pipe()
-            process = os.fork()
-            if process == 0:
-                for pipe in (reading, *(worker.results for worker in workers)):
-                    os.close(pipe)  # or nobody would notice that the parent is gone
-                _serve(work, items, batches, queue, writing)
-            os.close(writing)
-            workers.append(_Worker(process, reading))
+            # An interrupt waits: amid a fork Python loses it, or we lose the process.
+            before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+            try:
+                process = os.fork()
+                if process == 0:
+                    for pipe in (reading, *(worker.results for worker in workers)):
+                        os.close(pipe)  # or nobody would notice that the parent is gone
+                    _serve(work, items, batches, queue, writing, before)
+                os.close(writing)
+                workers.append(_Worker(process, reading))
+            finally:
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)
         yield from _results(workers)
     finally:
         os.close(queue)
@@ -80,9 +85,11 @@ def _serve(
     batches: Sequence[Sequence[int]],
     queue: int,
     results: int,
+    mask: Iterable[int],
 ) -> NoReturn:
     """A worker's life: batch after batch until none is left."""
     try:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         while number := os.read(queue, _NUMBER):
             for place in batches[int.from_bytes(number, "big")]:
                 result = pickle.dumps(work(items[place]), pickle.HIGHEST_PROTOCOL)
