@@ -20,7 +20,8 @@ Offered where the size of the buffer is written down in its place.
 ## When to ignore it
 When there is room for the buffer, and the generator cannot change its order. The rule is silent by
 itself where sizes are not known, for slices of arrays, which the buffer shares with the array, and
-where a `take` leaves few elements. What a `map` makes larger is another rule's affair.
+where a `take` leaves few elements or the generator makes few. What a `map` makes larger is another
+rule's affair.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def check(file: File) -> Iterator[Diagnostic]:
         shuffle = chain.steps[place]
         buffer = shuffle.argument("buffer_size")
         held = file.tf.values.number(buffer, shuffle.frame)
-        most = file.tf.lengths.at_most(chain, place)
+        most = _there(file, chain, place)
         if buffer is None or held is None or size * min(held, most or held) < LARGE:
             continue
         reported.add(shuffle.call)
@@ -74,6 +75,13 @@ def _shuffle(chain: Chain) -> int | None:
         if step.method not in KEEPS_ELEMENTS:
             return None
     return None
+
+
+def _there(file: File, chain: Chain, place: int) -> int | None:
+    """How many elements come to a place at most: the same ones again with each repetition."""
+    before = chain.methods[:place]
+    again = "repeat" in before and "take" not in before[before.index("repeat") :]
+    return None if again else file.tf.lengths.at_most(chain, place)
 
 
 def _made(file: File, chain: Chain) -> int | None:

@@ -19,7 +19,8 @@ where the number is written elsewhere, or the steps within the inputs would have
 
 ## When to ignore it
 When the inputs are far away, so that many have to be open to bridge the wait, or when they have to
-mix well. The rule is silent by itself where the elements are lines of text, numbers or file names.
+mix well. The rule is silent by itself where the elements are lines of text, numbers or file names,
+and where there are known to be few inputs.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from itertools import chain
+from math import inf
 
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
 from tfmemlint.facts.chains import Chain, From, Step
@@ -47,7 +49,7 @@ def check(file: File) -> Iterator[Diagnostic]:
     steps = chain.from_iterable(each.steps for each in file.tf.datasets.chains)
     for step in {each.call: each for each in steps if each.method == "interleave"}.values():
         cycle = step.argument("cycle_length")
-        inputs = file.tf.values.number(cycle, step.frame)
+        inputs = _opened(file, step)
         if cycle is None or inputs is None or inputs < SEVERAL or _is_tiny(file, step):
             continue
         opened = f"`interleave` has `{ast.unparse(cycle)}` inputs open at once"
@@ -63,6 +65,18 @@ def check(file: File) -> Iterator[Diagnostic]:
                 edits.method_call(file, inner.call) or file.span(inner.call),
                 f"{opened}, each with a `{inner.method}` of its own",
             )
+
+
+def _opened(file: File, step: Step) -> float | None:
+    """How many inputs are open at once: no more than there are elements to make them of."""
+    cycle = file.tf.values.number(step.argument("cycle_length"), step.frame)
+    there: list[float] = []
+    for each in file.tf.datasets.chains:
+        place = each.calls.index(step.call) if step.call in each.calls else None
+        if place is not None:
+            most = file.tf.lengths.at_most(each, place)
+            there.append(inf if most is None or "repeat" in each.methods[:place] else most)
+    return None if cycle is None else min(cycle, max(there))
 
 
 def _inputs(file: File, step: Step) -> tuple[Chain, ...]:

@@ -22,7 +22,8 @@ other arrays.
 
 ## When to ignore it
 When the copies fit in memory, and speed is what counts. The rule is silent by itself where the size
-is not known, for `np.load` of a whole file among others, and for the data sets of `keras.datasets`.
+is not known, for `np.load` of a whole file among others, where it is known to be small, and for the
+data sets of `keras.datasets`.
 """
 
 from __future__ import annotations

@@ -26,10 +26,10 @@ batches further on its way into the training: there it would not be the last ste
 ## When to ignore it
 When memory is short and time is not. The rule is silent by itself where the project asks for
 TensorFlow 2.12 or newer, in its requirements or by the setting `tensorflow`, and `inject_prefetch`
-is not mentioned in the file; in tests; for pipelines of numbers, and of up to 1,024 elements that
-are taken, written down or of a table that scikit-learn brings along; where the last step is a cache
-in memory, which has the elements ready; and for pipelines that code out of sight may prefetch:
-those handed to other modules or to distribution strategies.
+is not mentioned in the file; where it is set to True there; in tests; for pipelines of numbers, and
+of up to 1,024 elements that are taken, written down or of a table that scikit-learn brings along;
+where the last step is a cache in memory, which has the elements ready; and for pipelines that code
+out of sight may prefetch: those handed to other modules or to distribution strategies.
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ KERAS = frozenset({Into.FIT, Into.EVALUATE, Into.PREDICT})
 
 def check(file: File) -> Iterator[Diagnostic]:
     injected = file.tensorflow is not None and file.tensorflow >= INJECTS
-    if file.is_test or (injected and "inject_prefetch" not in file.text):
+    told = "inject_prefetch" in file.text
+    if file.is_test or (_is_injected(file) if told else injected):
         return
     reported: set[ast.Call] = set()
     for end in file.tf.consumers.ends:
@@ -72,6 +73,18 @@ def check(file: File) -> Iterator[Diagnostic]:
                 "nothing prefetches them",
                 _fix(file, last, end),
             )
+
+
+def _is_injected(file: File) -> bool:
+    """Whether each place that speaks of the option sets it to True."""
+    named = file.tf.tree.attributes.get("inject_prefetch", ())
+    above = [file.tf.tree.statement(each) for each in named]
+    return bool(above) and all(
+        isinstance(each, ast.Assign)
+        and isinstance(each.value, ast.Constant)
+        and each.value.value is True
+        for each in above
+    )
 
 
 def _waits(file: File, end: End) -> bool:

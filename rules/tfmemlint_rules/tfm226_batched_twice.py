@@ -19,9 +19,9 @@ other uses, since then the second one may have been meant for another pipeline, 
 shuffled: without the second `batch`, that would be an order of batches, not of examples.
 
 ## When to ignore it
-When batches of batches are meant. The rule is silent by itself where the sizes differ or a `map`
-stands between (the first `batch` then may cut sequences), and where the elements are batched or
-taken apart again afterwards.
+When batches of batches are meant. The rule is silent by itself where the sizes differ or have names
+of their own, where a `map` stands between (the first `batch` then may cut sequences), and where the
+elements are batched or taken apart again afterwards.
 """
 
 from __future__ import annotations
@@ -100,11 +100,21 @@ def _is_same_size(file: File, first: Step | None, second: Step) -> bool:
     outer = second.argument("batch_size")
     if first is None or inner is None or outer is None:
         return first is None
+    if _have_own_names(file, inner, outer):
+        return False
     number = file.tf.values.number(inner, first.frame)
     if number is not None or inner is outer:  # one call may be given two sizes
         return number == file.tf.values.number(outer, second.frame) and number not in (None, 1)
     attributes = isinstance(inner, ast.Attribute) and same_code(inner, outer)
     return attributes or file.tf.bindings.same(inner, outer)
+
+
+def _have_own_names(file: File, inner: ast.expr, outer: ast.expr) -> bool:
+    """Whether two sizes that may be equal are constants of different names: both were meant."""
+    names = [each for each in (inner, outer) if isinstance(each, ast.Name)]
+    given = [file.tf.bindings.only(each) for each in names]
+    literal = [each is not None and isinstance(each.value, ast.Constant) for each in given]
+    return len(names) == 2 and all(literal) and names[0].id != names[1].id
 
 
 def _fix(file: File, second: Step) -> Fix | None:

@@ -20,7 +20,7 @@ own must be able to take a batch: a mean over the examples, say, in place of a s
 ## When to ignore it
 When a step for each example is what is wanted. The rule is silent by itself where an element may
 be a batch already: from generators, windows, `flat_map` and `interleave`, from functions that add
-an axis or stack, and behind any step it does not know.
+an axis or stack, behind a `reshape` that may change the rows, and behind any step it does not know.
 """
 
 from __future__ import annotations

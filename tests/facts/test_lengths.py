@@ -17,6 +17,33 @@ from sklearn import datasets
 from sklearn.datasets import load_iris
 N = 40
 D = tf.data.Dataset
+
+def twenty():
+    for i in range(20):
+        yield i
+
+def pairs():
+    yield 0
+    for i in range(3):
+        for j in range(4):
+            yield i, j
+
+def endless():
+    yield 0
+    while True:
+        yield 1
+
+def handed_on():
+    yield 0
+    yield from twenty()
+
+def as_told(n):
+    for i in range(n):
+        yield i
+
+def empty():
+    return []
+
 """
 
 
@@ -32,6 +59,12 @@ D = tf.data.Dataset
         ("D.from_tensor_slices((x[50:100], y[50:100])).batch(8)", 50),
         ("D.from_generator(lambda: iter([(1, 2), (3, 4)]), types)", 2),
         ("D.from_generator(lambda: [[1], [2], [3]], types)", 3),
+        ("D.from_generator(twenty, types).map(f)", 20),
+        ("D.from_generator(pairs, types)", 13),
+        ("D.from_generator(endless, types)", None),
+        ("D.from_generator(handed_on, types)", None),
+        ("D.from_generator(as_told, types)", None),
+        ("D.from_generator(empty, types)", None),
         ("D.from_tensors(x).repeat(1000)", 1),
         ("D.list_files('*').take(7)", 7),
         ("D.range(9).take(20)", 9),

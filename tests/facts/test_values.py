@@ -129,6 +129,9 @@ def test_what_cannot_be_known_is_unknown(look: Look, source: str) -> None:
         ("x, _ = tf.keras.datasets.mnist.load_data()\nsee(x[0])", 47_040_000),
         ("x, _ = tf.keras.datasets.mnist.load_data()\nsee(x[0] / 255.0)", 376_320_000),
         ("see(np.zeros((n, 1000)))", None),
+        ("see(np.memmap(f, np.float32, 'r', shape=(1000, 10)))", 40_000),
+        ("see(np.memmap(f, mode='r', shape=(1000, 10)))", 10_000),
+        ("see(np.memmap(f, np.float32, 'r'))", None),
     ],
 )
 def test_sizes_follow_from_literals(look: Look, source: str, nbytes: int | None) -> None:

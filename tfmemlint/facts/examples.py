@@ -32,6 +32,7 @@ _KEEPS_EXAMPLES = frozenset(
     }
 )
 _HOLDS_EXAMPLES = frozenset({Kind.ARRAY, Kind.TENSOR, Kind.PATHS})
+_KEEPS_ROWS = frozenset({"astype", "copy"})
 _MAKES_BATCHES = frozenset(
     {
         "concat",
@@ -55,6 +56,7 @@ class Examples:
 
     def __init__(self, tf: TensorFlow) -> None:
         self._names = tf.names
+        self._bindings = tf.bindings
         self._flow = tf.flow
         self._values = tf.values
         self._datasets = tf.datasets
@@ -98,18 +100,26 @@ class Examples:
         return holds_all and not self._is_regrouped(array)
 
     def _is_regrouped(self, array: ast.expr) -> bool:
-        """Whether a `reshape` is seen to give an array another number of rows."""
+        """Whether a `reshape` gives an array another number of rows, or may."""
         origins = self._flow.origins(array) or () if isinstance(array, ast.Name) else ()
         made = origins[0].value if len(origins) == 1 else array
         method = made.func if isinstance(made, ast.Call) else None
+        while isinstance(method, ast.Attribute) and method.attr in _KEEPS_ROWS:
+            made = method.value
+            method = made.func if isinstance(made, ast.Call) else None
         if not isinstance(made, ast.Call) or not isinstance(method, ast.Attribute):
             return False
         if method.attr != "reshape":
             return False
         of_library = self._names.qualified(method) is not None
         before = made.args[0] if of_library and made.args else method.value
+        told = made.args[1:] if of_library else made.args
+        sizes = told[0].elts if told and isinstance(told[0], (ast.Tuple, ast.List)) else told
+        rows = self._values.rows(sizes[0]) if sizes else None
+        if rows is not None and self._bindings.same(rows, before):
+            return False
         was, now = self._rows(before), self._rows(made)
-        return was is not None and now is not None and was != now
+        return was is None or was != now
 
     def _rows(self, array: ast.expr) -> int | None:
         shape = self._values.of(array).shape

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from math import prod
 
 from tfmemlint.facts.chains import Chain, From, Source
 from tfmemlint.facts.flow import Frame
@@ -24,6 +25,8 @@ class Lengths:
     def __init__(self, tf: TensorFlow) -> None:
         self._names = tf.names
         self._datasets = tf.datasets
+        self._functions = tf.functions
+        self._loops = tf.loops
         self._values = tf.values
 
     def at_most(self, chain: Chain, end: int | None = None) -> int | None:
@@ -94,12 +97,27 @@ class Lengths:
         return end - start
 
     def _yields(self, generator: ast.expr | None) -> int | None:
-        """How many elements come of `lambda: iter(rows)`, where the rows stand in the code."""
+        """How many elements come of `lambda: iter(rows)`, where the rows stand in the code.
+
+        Or of a function, where literals tell how often the loops around its `yield` run.
+        """
+        function = self._functions.function(generator) if generator is not None else None
+        if isinstance(function, ast.FunctionDef):
+            counts = [
+                0 if isinstance(each, ast.YieldFrom) else self._rounds(each)
+                for each in self._functions.body(function)
+                if isinstance(each, (ast.Yield, ast.YieldFrom))
+            ]
+            return sum(counts) if counts and all(counts) else None
         made = generator.body if isinstance(generator, ast.Lambda) else None
         if isinstance(made, ast.Call) and len(made.args) == 1:
             is_iterator = isinstance(made.func, ast.Name) and made.func.id == "iter"
             made = made.args[0] if is_iterator else None
         return self._rows(made) if isinstance(made, (ast.Name, ast.List)) else None
+
+    def _rounds(self, node: ast.AST) -> int:
+        """How often code runs at most, in a call of its function; zero where that is not known."""
+        return prod(loop.trips or 0 for loop in self._loops.around(node))
 
     def _number(self, expression: ast.expr | None, frame: Frame | None = None) -> int | None:
         number = self._values.number(expression, frame)

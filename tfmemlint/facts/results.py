@@ -37,6 +37,9 @@ class Results:
             return Value(Kind.PATH, Extent.PART, origin=node)
         if name in makers.FRAMES:
             return Value(Kind.FRAME, Extent.WHOLE, origin=node)
+        if name == "numpy.memmap":
+            mapped = makers.Filled(4, "shape", "uint8", 1)
+            return self._filled(kind, mapped, node, frame, value, by_dimension=False)
         if name in makers.LOADS_WHOLE:
             return Value(Kind.ARRAY, Extent.WHOLE, origin=node)
         if name == "tensorflow.Variable":
