@@ -17,9 +17,10 @@ Pass a tensor: `tf.constant(step)`, or loop over `dataset.enumerate()`, whose nu
 ## Fix safety
 Safe where the function only gives the number to `tf.cast`, or to a summary as its step, or does
 nothing with it, and is known to do the same in every trace. Unsafe elsewhere: a Python number takes
-the dtype of what it is combined with, and a tensor has its own; random numbers, Python's own state
-and attributes that the loop sets are then read by one trace, not by one for each number. Not offered where Python has to know the number, as in `if step == 0`, and
-where an integer is added, multiplied or compared.
+the dtype of what it is combined with, and a tensor has its own; and Python's part of a function, be
+it a random number or an attribute that the loop sets, is then run for one trace alone. Not offered
+where Python has to know the number, as in `if step == 0`, and where an integer is added, multiplied
+or compared.
 
 ## When to ignore it
 When there are but a few numbers: up to 8 the rule is silent by itself, as it is where a number says
@@ -57,7 +58,9 @@ def check(file: File) -> Iterator[Diagnostic]:
 def _handled(file: File, retrace: Retrace) -> frozenset[Handled]:
     """What is done with the number by the function, and by those that run instead of it."""
     several = (retrace.function, *file.tf.functions.overrides(retrace.function))
-    return frozenset().union(*(file.tf.handling.of(each, retrace.parameter) for each in several))
+    return frozenset[Handled]().union(
+        *(file.tf.handling.of(each, retrace.parameter) for each in several)
+    )
 
 
 def _message(file: File, retrace: Retrace) -> str:

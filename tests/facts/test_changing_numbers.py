@@ -19,7 +19,9 @@ Look = Callable[[str], tuple[File, list[ast.expr]]]
         ("for i in range(99):\n    k = i + 1\n    see(k)", True),
         ("for i, x in enumerate(xs):\n    see(i)", True),
         ("n = 0\nwhile True:\n    n += 1\n    see(n)", True),
+        ("n = 0\nfor x in xs:\n    if counts:\n        n += 1\n    see(n)", True),
         ("for x in xs:\n    see(float(x))", False),
+        ("for i in range(99):\n    see(float(i / 40))", False),
         ("for x in xs:\n    see(int(x))", True),
         ("def f(n):\n    see(n)\nfor i in range(99):\n    f(i)", True),
     ],
@@ -45,6 +47,12 @@ def test_a_loop_of_many_rounds_changes(look: Look, code: str, whole: bool) -> No
             "n = 0\nfor i in range(99):\n    if i % 10 == 0:\n        n += 1\n    see(n)",
             id="seldom",
         ),
+        pytest.param(
+            "n = 0\nfor x in xs:\n    if x < 0.1:\n        n += 1\n    see(n)", id="now and then"
+        ),
+        pytest.param("for i in range(99):\n    see(int(i > 5))", id="a flag"),
+        pytest.param("for x in xs:\n    see(float(not x))", id="its opposite"),
+        pytest.param("for i in range(99):\n    see(int(i / 40))", id="quotients"),
     ],
 )
 def test_few_values_or_none_that_change_are_no_change(look: Look, code: str) -> None:

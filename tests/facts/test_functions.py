@@ -157,3 +157,23 @@ def test_code_that_nothing_says_is_traced(look: Look, source: str) -> None:
     file, seen = look("import tensorflow as tf\n" + source)
 
     assert file.tf.tracing.why(seen[0]) is None
+
+
+@pytest.mark.parametrize(
+    ("source", "lines"),
+    [
+        ("class C:\n    def m(self): pass\nclass D(C):\n    def m(self): pass", [4]),
+        (
+            "class C:\n    def m(self): pass\nclass D(C): pass\nclass E(D):\n    def m(self): pass",
+            [5],
+        ),
+        ("class C:\n    def m(self): pass\nclass D(C):\n    def n(self): pass", []),
+        ("class C:\n    def m(self): pass\nclass D:\n    def m(self): pass", []),
+        ("def m(): pass\nclass D:\n    def m(self): pass", []),
+    ],
+)
+def test_heirs_may_have_a_method_of_their_own(source: str, lines: list[int]) -> None:
+    tf = File("example.py", source).tf
+    first = next(tf.tree.all(ast.FunctionDef))
+
+    assert [each.lineno for each in tf.functions.overrides(first)] == lines

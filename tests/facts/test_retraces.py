@@ -37,6 +37,19 @@ ONE = "\n    def one(self, x):\n        f(x, self.n)\n        self.n += 1"
         ("g = tf.function(lambda x, n: x)\nfor i in range(99):\n    g(x, i)", True),
         ("for i in range(99):\n    if i % 10 == 0:\n        f(x, i)", True),
         ("for i in range(99):\n    if i == 0: pass\n    else: f(x, i)", True),
+        ("for i in range(99):\n    if i < 30:\n        f(x, i)", True),
+        ("for i in range(99):\n    if i > 3:\n        f(x, i)", True),
+        ("r = 0.5\nfor x in xs:\n    r *= 0.5\n    if r < 1:\n        f(x, r)", False),
+        ("for i in range(99):\n    f(x, i)\n    if i == 30:\n        break", True),
+        (
+            "g = tf.function(lambda x, n: x, autograph=False)\nfor i in range(99):\n    g(x, i)",
+            True,
+        ),
+        (
+            COUNTER + "        for x in xs:\n            f(x, self.n)\n"
+            "            if self.counts:\n                self.n += 1",
+            True,
+        ),
         ("for i in range(99):\n    if i > 0 and mode == 'train':\n        f(x, i)", True),
         (COUNTER + "        for x in xs:\n            f(x, self.n)\n            self.n += 1", True),
         (
@@ -75,6 +88,12 @@ def test_a_number_that_changes_is_found(source: str, whole: bool) -> None:
         "for i in range(99):\n    pass\nf(x, i)",
         "for i in range(99):\n    if i == 0:\n        f(x, i)",
         "for i in range(99):\n    if not i:\n        f(x, i)",
+        "for i in range(99):\n    if i < 3:\n        f(x, i)",
+        "for i in range(99):\n    if 3 >= i:\n        f(x, i)",
+        "for i in range(99):\n    f(x, i)\n    if i == 3:\n        break",
+        "g = tf.function(lambda x, n: x, [A, B])\nfor i in range(99):\n    g(x, i)",
+        COUNTER + "        for x in xs:\n            f(x, self.n)\n"
+        "            if done(x):\n                self.n += 1",
         "for i in range(99):\n    if i == n - 1 and x:\n        f(x, i)",
         "for i in range(99):\n    if i in (0, 10, 50):\n        f(x, i)",
         "for i, x in tf.data.Dataset.range(9).enumerate():\n    f(x, i)",

@@ -254,3 +254,20 @@ def train(callback, layer, xs, losses, history, total):
     loop = function(file, "train").body[0]
 
     assert file.tf.steady.leaves_alone(loop, function(file)) == alone
+
+
+@pytest.mark.parametrize(
+    ("makes", "steady"),
+    [
+        ("writer = tf.summary.create_file_writer('logs')", True),
+        (
+            "writers = [tf.summary.create_file_writer('a'), tf.summary.create_file_writer('b')]",
+            False,
+        ),
+        ("writer = open('log')", False),
+    ],
+)
+def test_the_one_writer_of_summaries_is_always_the_same(makes: str, steady: bool) -> None:
+    code = "with writer.as_default(): tf.summary.scalar('x', x, step=1)"
+
+    assert is_steady(f"{makes}\ndef step(x):\n    {code}\n") is steady

@@ -75,6 +75,8 @@ class ChangingNumbers:
             target = count.target
             assert isinstance(target, ast.Attribute)
             if self._functions.instance_of(target.value) is owner and self._is_number(count.value):
+                if self._is_chosen(count):
+                    continue
                 shared = (each for each in self._run_by(count) if each in loops)
                 loop = next((each for each in shared if _is_many(each)), None)
                 if loop is not None:
@@ -82,6 +84,15 @@ class ChangingNumbers:
                     whole = all(isinstance(getattr(each, "value", None), int) for each in numbers)
                     return Change(loop, whole and isinstance(count.op, (ast.Add, ast.Sub)))
         return None
+
+    def _is_chosen(self, count: ast.AugAssign) -> bool:
+        """Whether a comparison or a call decides each time whether there is something to count."""
+        function = self._tree.function(count) or self._tree.module
+        return any(
+            isinstance(each, (ast.Call, ast.Compare))
+            for test, _ in self._tree.tests(count, function)
+            for each in ast.walk(test)
+        )
 
     def _run_by(self, node: ast.AST, hops: int = 2) -> Iterator[Loop]:
         """The loops around a node, and around the calls of its function."""
@@ -116,7 +127,7 @@ class ChangingNumbers:
             return Change(loop, True) if loop and is_number and _is_many(loop) else None
         if binding.how is How.AUGMENTED:
             loop = next((each for each in around if self._in_body(binding, each)), None)
-            if loop is None or not _is_many(loop) or self._is_seldom(binding.node):
+            if loop is None or not _is_many(loop) or self._is_seldom(binding.node, loop):
                 return None
             others = self._bindings.of(self._tree.scope(binding.node), binding.name)
             values = [each.value for each in others if each.value is not None]
@@ -131,12 +142,11 @@ class ChangingNumbers:
             return self._passed(binding, hops)
         return None
 
-    def _is_seldom(self, node: ast.AST) -> bool:
-        """Whether a remainder tells in which rounds code runs: `if epoch % 50 == 0:`."""
-        above = self._tree.parent(self._tree.statement(node))
-        return isinstance(above, ast.If) and any(
-            isinstance(each, ast.BinOp) and isinstance(each.op, ast.Mod)
-            for each in ast.walk(above.test)
+    def _is_seldom(self, node: ast.AST, loop: Loop) -> bool:
+        """Whether a test that each round decides anew stands before it: `if loss < best:`."""
+        return any(
+            not self._loops.invariant(test, loop) or any(map(_is_remainder, ast.walk(test)))
+            for test, _ in self._tree.tests(node, loop.node)
         )
 
     def _passed(self, binding: Binding, hops: int) -> Change | None:
@@ -169,8 +179,12 @@ class ChangingNumbers:
         if isinstance(call.func, ast.Attribute) and call.func.attr == "item":
             builtin, given = "float", call.func.value
         if builtin in ("float", "int") and given is not None:
+            if isinstance(given, (ast.BoolOp, ast.Compare)) or _is_negated(given):
+                return None  # 0 or 1
             varies = self._change(given, at, hops - 1)
             if varies is not None:
+                if builtin == "int" and _is_quotient(given):
+                    return None  # few values, as `//` has
                 return varies._replace(whole=builtin == "int")
             changing = (
                 loop
@@ -205,6 +219,18 @@ class ChangingNumbers:
 
     def _in_body(self, binding: Binding, loop: Loop) -> bool:
         return self._tree.inside(binding.node, loop.node)
+
+
+def _is_remainder(node: ast.AST) -> bool:
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod)
+
+
+def _is_quotient(node: ast.expr) -> bool:
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)
+
+
+def _is_negated(node: ast.expr) -> bool:
+    return isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
 
 
 def _is_many(loop: Loop) -> bool:

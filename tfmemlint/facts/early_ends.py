@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
 _ENDS = (ast.Break, ast.Raise, ast.Return)
-_FIRST_PAST = {ast.Eq: 0, ast.GtE: 0, ast.Gt: 1}
+_FIRST_PAST: dict[type[ast.cmpop], int] = {ast.Eq: 0, ast.GtE: 0, ast.Gt: 1}
 """How far past a number a counter is when a comparison with it holds for the first time."""
 
 

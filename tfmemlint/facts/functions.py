@@ -90,7 +90,7 @@ class Functions:
         return self._methods[owner].get(name)
 
     def overrides(self, function: FunctionNode) -> tuple[FunctionNode, ...]:
-        """What runs instead of a method where a class of the module that inherits it has its own."""
+        """What runs in place of a method in the classes of the module that inherit from its own."""
         owner = self.class_of(function)
         if owner is None or isinstance(function, ast.Lambda):
             return ()

@@ -63,7 +63,7 @@ class Retraces:
         found: list[Retrace] = []
         for call, function, parameter, argument in self.given(_SIGNED):
             change = self._changing_numbers.of(argument, call)
-            if change is None or self._is_picked(argument, call):
+            if change is None or self._is_picked(argument, call, whole=change.whole):
                 continue
             if not self._has_model_anew(call, change[0]):
                 found.append(Retrace(call, argument, parameter, function, *change))
@@ -109,15 +109,36 @@ class Retraces:
         for parameter, argument in zip(taken, given.elts):  # noqa: B905  others may have defaults
             yield Given(call, function, parameter, argument)
 
-    def _is_picked(self, given: ast.expr, call: ast.Call) -> bool:
+    def _is_picked(self, given: ast.expr, call: ast.Call, *, whole: bool) -> bool:
         """Whether a test lets few values of a number through: `if step == 0:`."""
         names = {ast.unparse(each) for each in ast.walk(given) if isinstance(each, _NAMES)}
         return any(
             isinstance(above, ast.If)
             and any(self._tree.inside(call, each) for each in above.body)
-            and any(_picks(part, names) for part in _conjuncts(above.test))
+            and any(self._picks(part, names, whole) for part in _conjuncts(above.test))
             for above in self._tree.ancestors(call)
         )
+
+    def _picks(self, test: ast.expr, names: set[str], whole: bool) -> bool:
+        """Whether a test holds for one value, or a few, of a variable of one of these names."""
+
+        def is_named(side: ast.expr) -> bool:
+            return isinstance(side, _NAMES) and ast.unparse(side) in names
+
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            return is_named(test.operand)
+        if not isinstance(test, ast.Compare) or len(test.ops) != 1:
+            return False
+        left, operator, right = test.left, test.ops[0], test.comparators[0]
+        if isinstance(operator, ast.Eq):
+            return is_named(left) or is_named(right)
+        if isinstance(operator, (ast.Gt, ast.GtE)):
+            left, right = right, left
+        if isinstance(operator, (ast.Gt, ast.GtE, ast.Lt, ast.LtE)):
+            most = self._values.number(right)
+            return whole and is_named(left) and most is not None and most <= A_FEW
+        written = isinstance(right, (ast.List, ast.Set, ast.Tuple)) and len(right.elts) <= A_FEW
+        return isinstance(operator, ast.In) and written and is_named(left)
 
     def _has_model_anew(self, call: ast.Call, loop: Loop) -> bool:
         """Whether a call gives a model, too, that each round makes: that alone has it traced."""
@@ -148,31 +169,17 @@ def _conjuncts(test: ast.expr) -> list[ast.expr]:
     return test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
 
 
-def _picks(test: ast.expr, names: set[str]) -> bool:
-    """Whether a test holds for one value, or a few, of a variable of one of these names."""
-
-    def is_named(side: ast.expr) -> bool:
-        return isinstance(side, _NAMES) and ast.unparse(side) in names
-
-    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        return is_named(test.operand)
-    if not isinstance(test, ast.Compare) or len(test.ops) != 1:
-        return False
-    sides = (test.left, test.comparators[0])
-    if isinstance(test.ops[0], ast.Eq):
-        return any(map(is_named, sides))
-    written = isinstance(sides[1], (ast.List, ast.Set, ast.Tuple)) and len(sides[1].elts) <= A_FEW
-    is_in = isinstance(test.ops[0], ast.In) and written
-    return is_in and is_named(sides[0])
-
-
 _NAMES = (ast.Attribute, ast.Name)
 _SIGNED = ("input_signature", "experimental_follow_type_hints")
 """By which a function says what it takes: then numbers become tensors by themselves."""
 
 
 def _sets(why: ast.AST, keywords: tuple[str, ...]) -> bool:
-    return isinstance(why, ast.Call) and any(each.arg in keywords for each in why.keywords)
+    """Whether `tf.function(f, ...)` has one of these keywords, or the signature by its place."""
+    if not isinstance(why, ast.Call):
+        return False
+    signed = len(why.args) > 1 and "input_signature" in keywords
+    return signed or any(each.arg in keywords for each in why.keywords)
 
 
 def parameters(function: FunctionNode) -> list[str]:

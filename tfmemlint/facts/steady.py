@@ -122,7 +122,8 @@ class Steady:
             return isinstance(callee, ast.Call)  # a function that is wrapped where it is called
         if callee.attr in ("append", "extend"):
             return self._is_made_inside(callee.value, inside)
-        return callee.attr in words.METHODS
+        begins = callee.attr == "as_default" and not (call.args or call.keywords)
+        return begins or callee.attr in words.METHODS
 
     def _is_known(self, expression: ast.expr) -> bool:
         """Whether all that a dotted name may mean is known to compute, and nothing else."""
@@ -165,6 +166,8 @@ class Steady:
             return self._is_fixed_value(value.elt, binding, traced, hops)
         if self._functions.makes_tf_function(getattr(value, "func", value)):
             return self._functions.function(value) is not None
+        if self._names.is_any(getattr(value, "func", None), words.WRITERS):
+            return self._has_one_writer
         return self._values.of(value).kind in _FIXED or self._maker(value, hops) is not None
 
     def _is_fixed_member(self, name: ast.Name) -> bool:
