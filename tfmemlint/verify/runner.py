@@ -79,15 +79,15 @@ def _weigh(request: dict[str, Any]) -> dict[str, Any]:
     vars(program)[STEP_DONE] = meter.step or (lambda: None)
     curve = sampled(meter.now) if request["curve"] and meter.now else list
     _execute(code, program)
-    figure, moments = meter.stop(), curve()
-    del filler
-    return {
-        "figure": figure,
-        "curve": moments,
+    report: dict[str, Any] = {
+        "figure": meter.stop(),
+        "curve": curve(),
         "meter": meter.name,
         "device": {"kind": device.kind, "name": device.name, "driver": device.driver},
         "versions": _versions(tf, device),
     }
+    del filler
+    return report
 
 
 def _versions(tf: Any, device: Device) -> dict[str, str]:
