@@ -15,8 +15,10 @@ Make the pipeline once, before the loop. `shuffle` changes the order every time 
 
 ## Fix safety
 Safe where the pipeline is made anew and surely gives the same in every round. Unsafe elsewhere: a
-step that is added once acts once, and elements come in another order. Not offered where the
-assignment is not the only one of its name in the loop, or does not run in every round.
+step that is added once acts once, and elements come in another order; records may be written again
+between rounds; what mapped functions read may change; the name may hold something else before the
+loop. Not offered where the assignment is not the only one of its name in the loop, does not run in
+every round, or reads what is defined there.
 
 ## When to ignore it
 When the rounds are few and the buffers small. The rule is silent by itself where a step depends on
@@ -34,6 +36,7 @@ from tfmemlint.facts.chains import Chain, From
 from tfmemlint.facts.epochs import Again
 from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.rebuilds import Rebuilt
+from tfmemlint.facts.tracing import DATASET_TAKES_FUNCTION
 from tfmemlint.facts.words import PIPELINE_WORDS
 
 UNCHANGING = frozenset({Kind.NUMBER, Kind.PATH, Kind.TENSOR})
@@ -71,17 +74,33 @@ def _fix(file: File, rebuilt: Rebuilt) -> Fix | None:
     if not file.tf.rebuilds.can_be_lifted(rebuilt) or isinstance(loop, ast.comprehension):
         return None
     moved = edits.lifted(file, rebuilt.assignment, loop)
-    same = not rebuilt.is_lengthened and all(
-        file.tf.epochs.again(chain, len(chain.steps)) is Again.SAME and _is_of_the_same(file, chain)
+    once = file.tf.rebuilds.is_bound_once(rebuilt) and not rebuilt.is_lengthened
+    same = once and all(
+        file.tf.epochs.again(chain, len(chain.steps)) is Again.SAME
+        and _is_of_the_same(file, chain)
+        and _maps_alike(file, chain, loop)
         for chain in rebuilt.chains
     )
     safety = Applicability.SAFE if same else Applicability.UNSAFE
     return Fix("Make the pipeline before the loop", moved, safety) if moved else None
 
 
+def _maps_alike(file: File, chain: Chain, loop: ast.AST) -> bool:
+    """Whether the functions that a pipeline is given are traced to the same in every round."""
+    found = map(file.tf.datasets.function, chain.steps)
+    functions = [each for each in found if each is not None]
+    steady = file.tf.steady
+    return all(map(steady.is_steady, functions)) and (
+        all(step.method not in DATASET_TAKES_FUNCTION for step in chain.steps)
+        or steady.leaves_alone(loop, *functions)
+    )
+
+
 def _is_of_the_same(file: File, chain: Chain) -> bool:
     """Whether nothing can change what a pipeline begins with, be it under another name."""
     made = chain.source.node
+    if chain.source.kind not in HOLDS_ARRAYS:
+        return False
     given = (
         (*made.args, *(each.value for each in made.keywords)) if isinstance(made, ast.Call) else ()
     )

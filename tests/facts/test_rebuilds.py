@@ -53,6 +53,18 @@ def rebuilds(source: str) -> list[tuple[str, bool, bool]]:
             id="made anew",
         ),
         pytest.param(
+            "for epoch in range(9):\n    def f(v): return v\n"
+            "    a = tf.data.Dataset.from_tensor_slices(x).map(f)\n    model.fit(a)",
+            [("a = tf.data.Dataset.from_tensor_slices(x).map(f)", False, False)],
+            id="with a function that the loop defines",
+        ),
+        pytest.param(
+            "def f(v): return v\nfor epoch in range(9):\n"
+            "    a = tf.data.Dataset.from_tensor_slices(x).map(lambda v: f(v))\n    model.fit(a)",
+            [("a = tf.data.Dataset.from_tensor_slices(x).map(lambda v: f(v))", False, True)],
+            id="with a function that is defined before",
+        ),
+        pytest.param(
             "for epoch in range(9):\n    a = tf.data.Dataset.from_tensor_slices(x)\n"
             "    a = a.batch(2)\n    model.fit(a)",
             [("a = tf.data.Dataset.from_tensor_slices(x)", False, False)],
@@ -115,3 +127,15 @@ def test_a_loop_rebuilds(source: str, expected: list[tuple[str, bool, bool]]) ->
 )
 def test_a_loop_does_not_rebuild(source: str) -> None:
     assert rebuilds(source) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "once"), [("", True), ("a = None\n", False), ("def f():\n    a = 1\n", True)]
+)
+def test_a_name_may_hold_something_else_before_the_loop(before: str, once: bool) -> None:
+    loop = "for e in range(9):\n    a = tf.data.Dataset.from_tensor_slices(x)\n    model.fit(a)\n"
+    file = File("example.py", dedent(BEFORE) + before + loop)
+
+    (rebuilt,) = file.tf.rebuilds.all
+
+    assert file.tf.rebuilds.is_bound_once(rebuilt) == once

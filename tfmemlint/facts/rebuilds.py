@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
+from tfmemlint.facts.bindings import Binding
 from tfmemlint.facts.chains import METHODS, Chain, From
 from tfmemlint.facts.loops import Loop, Over
 from tfmemlint.facts.tree import LOOPS
@@ -54,15 +55,30 @@ class Rebuilds:
         return tuple(each for each in map(self._rebuilt, self._tree.all(ast.Assign)) if each)
 
     def can_be_lifted(self, rebuilt: Rebuilt) -> bool:
-        """Whether the assignment runs in each round, and its name gets nothing else there."""
+        """Whether the assignment runs in each round, and its name gets nothing else there.
+
+        And whether it reads nothing else that is bound there: a function, say.
+        """
         assignment, loop = rebuilt.assignment, rebuilt.loop.node
-        target = assignment.targets[0]
-        if not isinstance(loop, LOOPS) or not isinstance(target, ast.Name):
+        if not isinstance(loop, LOOPS) or not isinstance(assignment.targets[0], ast.Name):
             return False
-        scope = self._bindings.home(target.id, target)
-        given = self._bindings.of(scope, target.id) if scope is not None else ()
-        others = [each for each in given if self._tree.inside(each.node, loop)]
-        return assignment in loop.body and len(others) == 1
+        others = [each for each in self._given(rebuilt) if self._tree.inside(each.node, loop)]
+        read = (each for each in _names(assignment.value) if isinstance(each.ctx, ast.Load))
+        own = all(
+            self._tree.inside(each.node, assignment) or not self._tree.inside(each.node, loop)
+            for name in read
+            for each in self._bindings.reaching(name)
+        )
+        return assignment in loop.body and len(others) == 1 and own
+
+    def is_bound_once(self, rebuilt: Rebuilt) -> bool:
+        """Whether the name is given nothing else outside the loop, either, that could be seen."""
+        return len(self._given(rebuilt)) == 1
+
+    def _given(self, rebuilt: Rebuilt) -> tuple[Binding, ...]:
+        target = rebuilt.assignment.targets[0]
+        scope = self._bindings.home(target.id, target) if isinstance(target, ast.Name) else None
+        return self._bindings.of(scope, getattr(target, "id", "")) if scope is not None else ()
 
     def _rebuilt(self, assignment: ast.Assign) -> Rebuilt | None:
         around = self._loops.around(assignment)

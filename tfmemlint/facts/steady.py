@@ -50,12 +50,12 @@ class Steady:
             self._is_steady(node, traced, inside) for each in inside for node in ast.walk(each)
         )
 
-    def leaves_alone(self, code: ast.AST, apart: Made | FunctionNode) -> bool:
-        """Whether code, and what it calls, but for one function, sets no attribute of any object.
+    def leaves_alone(self, code: ast.AST, *apart: Made | FunctionNode) -> bool:
+        """Whether code, and what it calls, apart from some functions, sets no object's attributes.
 
         And calls nothing that might do so out of sight, or change how TensorFlow traces.
         """
-        skipped = [] if apart is code else self._run_by(apart)
+        skipped = [each for traced in apart for each in self._run_by(traced)]
         pending = [code]
         for each in pending:
             for node in _outside(each, skipped):
