@@ -180,3 +180,27 @@ def test_what_sessions_run_is_made_by_hand(source: str) -> None:
 )
 def test_what_has_no_session_is_not_made_by_hand(source: str) -> None:
     assert not File("code.py", f"import tensorflow as tf\n{source}\n").tf.tracing.by_hand
+
+
+@pytest.mark.parametrize(
+    ("block", "traced"),
+    [
+        ("with tf.init_scope():", False),
+        ("with tf.device('cpu'), tf.init_scope():", False),
+        ("with tf.device('cpu'):", True),
+        ("if tf.init_scope():", True),
+    ],
+)
+def test_what_leaves_the_graph_is_not_traced(block: str, traced: bool) -> None:
+    code = (
+        "import tensorflow as tf\n"
+        f"@tf.function\ndef step(x):\n    {block}\n        see(x)\n    return x\n"
+        "def see(x):\n    return x\n"
+    )
+    tf = File("code.py", code).tf
+    step, see = tf.tree.all(ast.FunctionDef)
+    call = next(each for each in tf.tree.calls(("see",)))
+
+    assert (tf.tracing.why(call) is not None) is traced
+    assert (see in tf.tracing.functions) is traced
+    assert step in tf.tracing.functions

@@ -56,6 +56,7 @@ RUNS_PYTHON = frozenset(
 )
 """What leaves the graph again: functions given to these run as plain Python."""
 
+_LIFTS = frozenset({"tensorflow.init_scope"})
 _MAKES_GRAPHS_BY_HAND = (
     "keras.backend.get_session",
     "keras.backend.gradients",
@@ -168,12 +169,27 @@ class Tracing:
 
     def _traced_around(self, node: ast.AST) -> FunctionNode | None:
         """The innermost function around `node` that is traced, if code there runs with it."""
+        if self._is_lifted(node):
+            return None
         function = self._tree.function(node)
         while function is not None and function not in self.functions:
             if function in self._python:
                 return None
             function = self._tree.function(function)
         return function
+
+    def _is_lifted(self, node: ast.AST) -> bool:
+        """Whether code leaves the graph that is being made: `with tf.init_scope():`."""
+        if not self._names.mentions(_LIFTS):
+            return False
+        for above in self._tree.ancestors(node):
+            if isinstance(above, FUNCTIONS):
+                return False
+            if isinstance(above, ast.With) and node not in above.items:
+                calls = (getattr(each.context_expr, "func", None) for each in above.items)
+                if any(self._names.is_any(each, _LIFTS) for each in calls):
+                    return True
+        return False
 
     @cached_property
     def _whys(self) -> Mapping[FunctionNode, list[Traced]]:
@@ -268,7 +284,7 @@ class Tracing:
     def _run_by(self, function: FunctionNode) -> Iterator[tuple[FunctionNode, ast.Call]]:
         """The functions that traced code calls, or hands to TensorFlow to run in the same graph."""
         for node in self._functions.body(function):
-            if not isinstance(node, ast.Call):
+            if not isinstance(node, ast.Call) or self._is_lifted(node):
                 continue
             called = self._functions.function(node.func)
             if called is not None:
