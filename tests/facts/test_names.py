@@ -136,3 +136,29 @@ def test_a_name_means_what_is_imported_where_that_is_seen(
     file, (seen,) = look(source)
 
     assert file.tf.names.qualified(seen) == name
+
+
+@pytest.mark.parametrize(
+    ("handler", "name"),
+    [
+        ("except ImportError:\n    np = None", "numpy.stack"),
+        ("except ModuleNotFoundError as error:\n    other = np = None", "numpy.stack"),
+        ("except (ImportError, AttributeError):\n    HAS = False\n    np = None", "numpy.stack"),
+        ("except ImportError:\n    np = 0", None),
+        ("except ValueError:\n    np = None", None),
+        ("except ImportError:\n    pass\nelse:\n    np = None", None),
+    ],
+)
+def test_a_name_without_its_module_does_not_count_against_the_import(
+    look: Look, handler: str, name: str | None
+) -> None:
+    file, (seen,) = look(f"try:\n    import numpy as np\n{handler}\nsee(np.stack)")
+
+    assert file.tf.names.qualified(seen) == name
+
+
+def test_none_in_place_of_what_no_import_gives_counts(look: Look) -> None:
+    file, _ = look("try:\n    import numpy\nexcept ImportError:\n    np = None\nsee(np)")
+
+    assert len(file.tf.bindings.named("np")) == 1
+    assert len(file.tf.bindings.named("numpy")) == 1

@@ -42,6 +42,9 @@ class Binding(NamedTuple):
     """Which element of `value` the name gets: `a` in `b, (c, a) = value` gets (1, 1)."""
 
 
+_IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError"})
+
+
 class Bindings:
     """Every binding of a file, and the ones that may give a use its value."""
 
@@ -375,8 +378,11 @@ def _all_bindings(tree: Tree) -> Iterator[Binding]:
             name = alias.asname or alias.name.partition(".")[0]
             yield Binding(name, How.IMPORTED, alias)
     for assignment in tree.all(ast.Assign):
+        missing = _missing(assignment, tree)
         for target in assignment.targets:
             if isinstance(target, ast.Name):
+                if target.id in missing:
+                    continue
                 yield Binding(target.id, How.ASSIGNED, target, assignment.value)
             else:
                 yield from _bind(target, How.ASSIGNED, assignment.value)
@@ -402,6 +408,23 @@ def _all_bindings(tree: Tree) -> Iterator[Binding]:
     for mapping in tree.all(ast.MatchMapping):
         if mapping.rest is not None:
             yield Binding(mapping.rest, How.OTHER, mapping)
+
+
+def _missing(assignment: ast.Assign, tree: Tree) -> frozenset[str]:
+    """The names that get None where their import fails: code that uses them runs elsewhere."""
+    value = assignment.value
+    handler = tree.parent(assignment)
+    if not isinstance(value, ast.Constant) or value.value is not None:
+        return frozenset()
+    if not isinstance(handler, ast.ExceptHandler) or handler.type is None:
+        return frozenset()
+    caught = {each.id for each in ast.walk(handler.type) if isinstance(each, ast.Name)}
+    tried = tree.parent(handler)
+    if caught.isdisjoint(_IMPORT_ERRORS) or not isinstance(tried, ast.Try):
+        return frozenset()
+    imports = [each for each in tried.body if isinstance(each, (ast.Import, ast.ImportFrom))]
+    aliases = (alias for each in imports for alias in each.names)
+    return frozenset(each.asname or each.name.partition(".")[0] for each in aliases)
 
 
 def _bind(target: ast.expr, how: How, value: ast.expr) -> Iterator[Binding]:
