@@ -26,7 +26,8 @@ in each round: the start becomes the list's first element, so values, order and 
 rounds included. Unsafe where the start is a Python list, which no rounds would leave as it is, or
 where it is not known what makes the tensors that are added. Not offered in a loop of a graph, where
 the size of `out` is asked for, where what is added comes first or may be a variable, an array that
-is written to again or a Python number, where only the first round makes `out`, or for `self.out`.
+is written to again or a Python number, where only the first round makes `out`, for `self.out`, or
+in a `try` that the loop goes on from.
 
 ## When to ignore it
 When the rounds are few, or what they add is small and no gradient is taken. The rule is silent on

@@ -36,6 +36,25 @@ def test_the_start_could_be_a_list_if_none_would_notice(
 
 
 @pytest.mark.parametrize(
+    ("within", "found"),
+    [
+        ("try:\n    {}\n  except ValueError: pass", False),
+        ("try: pass\n  finally:\n    {}", False),
+        ("with contextlib.suppress(ValueError):\n    {}", False),
+        ("with tf.device('CPU'):\n    {}", True),
+        ("try: pass\n  except ValueError: pass\n  {}", True),
+    ],
+)
+def test_a_loop_that_goes_on_where_joining_fails_needs_it_done_there(
+    within: str, found: bool
+) -> None:
+    join = within.format("out = tf.concat([out, y], 0)")
+    file = code(f"import contextlib\nout = tf.zeros([0])\nfor y in ys:\n  {join}\n")
+
+    assert (file.tf.joins_as_lists.start(file.tf.joins.all[0]) is not None) == found
+
+
+@pytest.mark.parametrize(
     ("added", "held"),
     [
         ("w", True),

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _MAX_HOPS = 3
 _GIVES_NEW = frozenset({"copy", "numpy", "predict", "predict_on_batch"})
+_SUPPRESS = "contextlib.suppress"
 _WRITES = frozenset({"fill", "partition", "put", "resize", "sort"})
 """Methods of arrays that write into them."""
 
@@ -54,9 +55,26 @@ class JoinsAsLists:
         )
         if not isinstance(made, ast.Assign) or made.targets != [starts[0].node]:
             return None
+        if any(self._is_tried(join.node, loop) for join in joins):
+            return None  # what cannot be joined would be found out behind the loop
         if any(self._may_be_variable(each, _MAX_HOPS) for each in joined.added):
             return None  # a list would hold the variable, and not what it was in each round
         return made if made in block[:place] and alone else None
+
+    def _is_tried(self, node: ast.AST, loop: ast.AST) -> bool:
+        """Whether code of a loop goes on where a node fails: `try`, or `with suppress()`."""
+        for above in self._tree.ancestors(node):
+            if above is loop:
+                return False
+            if isinstance(above, ast.Try):
+                return True
+            entered = above.items if isinstance(above, ast.With) else []
+            calls = (each.context_expr for each in entered)
+            if any(
+                self._names.qualified(getattr(each, "func", None)) == _SUPPRESS for each in calls
+            ):
+                return True
+        return False
 
     def adds_new(self, joined: Joined) -> bool:
         """Whether what is added is an object of its own in each round, which nothing changes.
