@@ -89,12 +89,24 @@ def test_an_array_that_may_be_changed_does_not_stay(after: str) -> None:
         ("base.T", False),
         ("base.reshape(4, 8)", False),
         ("np.transpose(base)", False),
+        ("np.exp(base)", True),
+        ("np.exp(base, base)", False),
+        ("np.add(np.ones(3), 1, base)", False),
+        ("np.mean(base, 0)", True),
+        ("tf.nest.flatten(base)[0]", False),
         ("base.astype('float64', copy=False)", False),
         ("lookup()", False),
     ],
 )
 def test_what_has_another_name_may_be_changed_under_that(made: str, expected: bool) -> None:
     assert stays(f"table = {made}\nbase[0] = 1") == expected
+
+
+@pytest.mark.parametrize(("path", "expected"), [("all.npz", True), ("all.npy", False)])
+def test_each_array_of_an_archive_is_read_anew(path: str, expected: bool) -> None:
+    source = f"data = np.load('{path}')\ntable = data['table']\ndata['table'][0] = 1"
+
+    assert stays(source) == expected
 
 
 def test_each_name_of_data_that_is_unpacked_is_one_of_its_own() -> None:

@@ -20,6 +20,11 @@ _COPIES = frozenset(
 )
 """What an array can be asked for without giving a view of itself away."""
 _VIEWS = frozenset({"ravel", "reshape", "squeeze", "swapaxes", "transpose"})
+_GIVES_VIEW = frozenset(
+    f"numpy.{name}"
+    for name in ("asarray", "ascontiguousarray", "expand_dims", "flip", "moveaxis", *_VIEWS)
+)
+_PLACES = (ast.Attribute, ast.Name, ast.Subscript)
 _ONLY_READ = {
     f"numpy.{name}": count
     for count, names in {
@@ -44,7 +49,7 @@ _CHANGES = frozenset({"copy", "out", None})
 _GIVES_AWAY = (*RUNS_PYTHON, "tensorflow.nest.")
 _MAKES = frozenset(
     {*makers.FILLED, *makers.COUNTED, *makers.SPACED, *makers.LOADS_WHOLE, *makers.FRAMES}
-    | {*makers.SPLITS_ARGUMENTS, *_ONLY_READ, "numpy.eye", "numpy.identity"}
+    | {*makers.SPLITS_ARGUMENTS, "numpy.eye", "numpy.identity"}
 )
 _MAKES_ANY = ("keras.datasets.", "numpy.random.", "sklearn.datasets.", "tensorflow.")
 
@@ -71,6 +76,8 @@ class Unchanged:
         """Whether an expression makes an array that nothing else has a name for."""
         if isinstance(made, (ast.List, ast.Tuple)):
             return all(map(self._is_new, made.elts))
+        if isinstance(made, ast.Subscript) and self._is_archive(made.value):
+            return True
         if isinstance(made, ast.Subscript) or (
             isinstance(made, ast.Attribute) and made.attr == "T"
         ):
@@ -81,14 +88,33 @@ class Unchanged:
         if any(each.arg in _CHANGES for each in made.keywords):
             return False
         if name is not None:
-            of_new = name.startswith("numpy.") and bool(made.args) and self._is_new(made.args[0])
-            return name in _MAKES or name.startswith(_MAKES_ANY) or of_new
+            return self._gives_new(name, made)
         if not isinstance(method, ast.Attribute):
             return False
         if method.attr in _VIEWS:
             return self._is_new(method.value)
         known = method.attr in _COPIES or method.attr in makers.GENERATED
         return known and self._functions.function(method) is None
+
+    def _is_archive(self, node: ast.expr) -> bool:
+        """Whether a name stands for an .npz file, whose arrays are read anew each time."""
+        binding = self._bindings.only(node) if isinstance(node, ast.Name) else None
+        opened = binding.value if binding is not None and not binding.path else None
+        if not isinstance(opened, ast.Call) or self._names.qualified(opened.func) != "numpy.load":
+            return False
+        path = opened.args[0] if opened.args else None
+        named = path.value if isinstance(path, ast.Constant) else None
+        return isinstance(named, str) and named.endswith(".npz")
+
+    def _gives_new(self, name: str, call: ast.Call) -> bool:
+        """Whether a function gives an array of its own, and not what it was told to write to."""
+        if name in _GIVES_VIEW:
+            return bool(call.args) and self._is_new(call.args[0])
+        if name in _ONLY_READ:
+            more = call.args[_ONLY_READ[name] :]
+            return not any(isinstance(each, (*_PLACES, ast.Starred)) for each in more)
+        given_away = name.startswith(_GIVES_AWAY)
+        return (name in _MAKES or name.startswith(_MAKES_ANY)) and not given_away
 
     def _only_reads(self, use: ast.Name) -> bool:
         node: ast.AST = use
