@@ -23,7 +23,8 @@ variables to keep their shapes. Not offered for generators, comprehensions and l
 
 ## When to ignore it
 When a short `islice` is meant to be unrolled: up to 32 elements the rule is silent by itself, as it
-is where AutoGraph is off, since TensorFlow then raises an error after as many.
+is where a `break` or `return` of Python's ends the loop, and where AutoGraph is off, since
+TensorFlow then raises an error after as many.
 """
 
 from __future__ import annotations

@@ -76,3 +76,23 @@ def test_generators_of_each_other_come_to_an_end() -> None:
     traced = "@tf.function\ndef f(x):\n    for y in g(x): pass\n"
 
     assert File("example.py", source + traced).tf.pulls.all == ()
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("return x", 0),
+        ("if n == 3: break", 0),
+        ("if n:\n            if n > 3: return n", 0),
+        ("for y in ys:\n            return y", 0),
+        ("for y in ys:\n            break", 1),
+        ("if x > 3: break", 1),
+        ("if tf.reduce_sum(x) > n: return x", 1),
+        ("def g(): return x", 1),
+        ("if n: continue", 1),
+    ],
+)
+def test_python_may_leave_the_loop_unless_a_tensor_tells_when(body: str, found: int) -> None:
+    file = read(f"for x in tqdm(ds):\n        {body}")
+
+    assert len(file.tf.pulls.all) == found

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from tfmemlint.facts import makers
-from tfmemlint.facts.tree import COMPREHENSIONS
+from tfmemlint.facts.tree import COMPREHENSIONS, LOOPS, SCOPES, children, within
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ PROGRESS = (makers.WRAPS_ITERABLE - {"itertools.chain"}) | {
 
 _MAX_HOPS = 5
 _ENDLESS = frozenset({"itertools.count", "itertools.cycle", "itertools.repeat"})
+_LEAVES = (ast.Break, ast.Raise, ast.Return)
 _DISTRIBUTES = frozenset({"distribute_datasets_from_function", "experimental_distribute_dataset"})
 
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
@@ -60,6 +61,7 @@ class Pulls:
         self._flow = tf.flow
         self._datasets = tf.datasets
         self._graph_loops = tf.graph_loops
+        self._tensors = tf.tensors
 
     @cached_property
     def all(self) -> tuple[Pull, ...]:
@@ -71,7 +73,7 @@ class Pulls:
         rewritten = self._graph_loops.autograph
         for loop in filter(rewritten, self._tree.all(ast.For)):
             pull = self._wrapped(loop.iter)
-            if pull is not None:
+            if pull is not None and not self._is_left(loop):
                 yield pull._replace(loop=loop if pull.node is loop.iter else None)
         for clause in filter(rewritten, self._tree.all(ast.comprehension)):
             node = self._tree.parent(clause)
@@ -85,6 +87,24 @@ class Pulls:
             one = call.args[0] if isinstance(call.func, ast.Name) and len(call.args) == 1 else None
             if one is not None and rewritten(call) and self._is_dataset(one):
                 yield Pull(call, one, None, None)
+
+    def _is_left(self, loop: ast.For) -> bool:
+        """Whether Python leaves a loop early: a `break`, unless a tensor has to hold for it."""
+        pending: list[ast.AST] = [*loop.body]
+        for node in pending:
+            if isinstance(node, _LEAVES):
+                tests = (test for test, _ in self._tree.tests(node, loop))
+                if not any(map(self._reads_tensor, tests)):
+                    return True
+            if isinstance(node, LOOPS):  # whose own end a `break` is
+                pending += [each for each in within(node.body) if isinstance(each, ast.Return)]
+            elif not isinstance(node, (*SCOPES, ast.expr)):
+                pending += children(node)
+        return False
+
+    def _reads_tensor(self, test: ast.expr) -> bool:
+        parts = (each for each in ast.walk(test) if isinstance(each, (ast.Name, ast.Call)))
+        return any(map(self._tensors.is_tensor, parts))
 
     def _wrapped(self, iterable: ast.expr, hops: int = _MAX_HOPS) -> Pull | None:
         """What stands between a loop and a dataset, if it is nothing that AutoGraph knows."""
