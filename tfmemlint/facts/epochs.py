@@ -84,9 +84,9 @@ class Epochs:
         return chain.steps[place].method == "shuffle" or (mapped is not None and mapped.is_random)
 
     def may_be_early(self, call: ast.Call) -> bool:
-        """Whether what comes to a step surely is the same however early it is made."""
+        """Whether what comes out of a step surely is the same however early it is made."""
         passing = [chain for chain in self._datasets.chains if call in chain.calls]
-        return all(self._is_early(chain, chain.calls.index(call)) for chain in passing)
+        return all(self._is_early(chain, chain.calls.index(call) + 1) for chain in passing)
 
     def _is_early(self, chain: Chain, end: int, hops: int = _MAX_HOPS) -> bool:
         parts = chain.source.parts if hops else ()
