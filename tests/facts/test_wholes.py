@@ -91,17 +91,23 @@ def test_what_depends_on_unseen_callers_is_given(code: str, given: bool) -> None
 
 
 @pytest.mark.parametrize(
-    ("code", "made"),
+    ("code", "large"),
     [
         ("np.load('a.npy')", True),
+        ("np.zeros((1000, 2000))", True),
+        ("np.zeros((rows, 2))", True),
+        ("np.tile(np.zeros((10, 20)), (100, 100))", True),
+        ("np.concatenate([np.zeros((10, 20))] * 10_000)", True),
+        ("np.zeros((10, 20))", False),
+        ("x = np.random.rand(1000, 20)\nx.reshape(20_000, 1)", False),
         ("rng = np.random.default_rng()", True),
         ("keras.datasets.mnist.load_data()", True),
         ("load('a.npy')", False),
         ("np.stack(rows).mean()", False),
     ],
 )
-def test_a_file_that_makes_no_array_says_so(code: str, made: bool) -> None:
-    assert File("module.py", IMPORTS + code).tf.wholes.any_made is made
+def test_a_file_that_makes_no_large_array_says_so(code: str, large: bool) -> None:
+    assert File("module.py", IMPORTS + code).tf.wholes.any_large is large
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ class FullBatches:
     @cached_property
     def all(self) -> tuple[FullBatch, ...]:
         """Every such call, in source order; none of those that a step makes in turn."""
-        if not self._wholes.any_made:
+        if not self._wholes.any_large:
             return ()
         every = self._passes.may_be_any
         calls = list(self._tree.all(ast.Call)) if every else self._tree.calls(_KERAS_METHODS)

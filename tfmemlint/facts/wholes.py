@@ -16,6 +16,16 @@ if TYPE_CHECKING:
 
 _MAX_HOPS = 5
 _MAKES = makers.FRAMES | makers.LOADS_WHOLE | makers.RANDOM_GENERATORS | frozenset(makers.FILLED)
+_GROW = makers.JOINS | {
+    "keras.utils.pad_sequences",
+    "keras.utils.to_categorical",
+    "numpy.repeat",
+    "numpy.tile",
+    "tensorflow.image.grayscale_to_rgb",
+    "tensorflow.image.resize",
+    "tensorflow.one_hot",
+}
+"""What makes more numbers of those it is given."""
 _LARGE_BATCH = 2_048
 """Rows that people choose as one batch, and benchmarks make as one."""
 _FEW_NUMBERS = 1_000_000
@@ -60,12 +70,19 @@ class Wholes:
         self._passes = tf.passes
 
     @cached_property
-    def any_made(self) -> bool:
-        """Whether anything in the file makes or loads an array: where nothing does, none is whole.
+    def any_large(self) -> bool:
+        """Whether anything in the file loads an array, or makes one that may be large.
 
         What is made of nothing but other arrays does not count.
         """
-        return self._names.uses(("keras.datasets",)) or any(self._names.calls(_MAKES))
+        if self._names.uses(("keras.datasets",)):
+            return True
+        grow = self._names.mentions(_GROW)
+        return any(grow or self._may_be_large(call) for call, _ in self._names.calls(_MAKES))
+
+    def _may_be_large(self, maker: ast.Call) -> bool:
+        numbers = self._values.of(maker).elements
+        return numbers is None or numbers > _FEW_NUMBERS
 
     def of(self, expression: ast.expr, frame: Frame | None = None) -> Whole | None:
         """The array an expression is, if it holds all rows; sizes are upper bounds."""
