@@ -157,7 +157,7 @@ RULE = Rule(
     ),
     triggers=(
         TRACED_WORDS,
-        "numpy keras",
+        "datasets joblib numpy pandas sklearn",
     ),
     check=check,
 )

@@ -141,7 +141,7 @@ RULE = Rule(
     ),
     triggers=(
         "append concat concatenate dstack hstack vstack",
-        "concat concatenate dstack hstack keras numpy vstack",  # what `append` is one of
+        "concat concatenate dstack hstack numpy ops vstack",  # what `append` is one of
         "for while",
     ),
     check=check,

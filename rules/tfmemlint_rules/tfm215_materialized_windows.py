@@ -92,7 +92,7 @@ RULE = Rule(
     claim=Claim(Metric.HOST_PEAK, at_most=0.35, because="windows share the memory of the series"),
     triggers=(
         "range",
-        "numpy tensorflow keras",
+        "numpy ops tensorflow",
         "array asarray constant convert_to_tensor copy stack",
     ),
     check=check,
