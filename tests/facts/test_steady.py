@@ -163,6 +163,21 @@ settings["rate"] = 0.5
 
 
 @pytest.mark.parametrize(
+    ("rest", "steady"),
+    [
+        ("globals()['rate'] = 2.0", False),
+        ("exec(code)", False),
+        ("vars(module)['rate'] = 2.0", False),
+        ("print(rate)", True),
+    ],
+)
+def test_what_is_bound_out_of_sight_is_not_bound_once(rest: str, steady: bool) -> None:
+    source = "rate = 1.0\n@tf.function\ndef step(x):\n    return x * rate\n"
+
+    assert is_steady(source + rest) == steady
+
+
+@pytest.mark.parametrize(
     ("made", "steady"),
     [
         ("model = keras.Sequential([keras.layers.Dense(2)])", True),

@@ -45,6 +45,8 @@ class Steady:
         they change nothing of Python's, and what they read around them is bound once: numbers,
         tensors, variables, and plain Keras objects, which `leaves_alone` tells of a loop.
         """
+        if self._tree.calls(_REBINDS):
+            return False
         inside = self._run_by(traced)
         return all(
             self._is_steady(node, traced, inside) for each in inside for node in ast.walk(each)
@@ -247,7 +249,7 @@ class Steady:
     @cached_property
     def _sets_attributes(self) -> bool:
         """Whether the file sets attributes of other objects than `self`: `layer.rate = 0.1`."""
-        if self._tree.calls(("delattr", "setattr")):
+        if self._tree.calls(_SETTERS) or "__dict__" in self._tree.attributes:
             return True
         written = (
             each for each in self._tree.all(ast.Attribute) if not isinstance(each.ctx, ast.Load)
@@ -306,7 +308,7 @@ class Steady:
         if isinstance(callee, ast.Name):
             unbound = self._bindings.home(callee.id, callee) is None
             if unbound:
-                return hasattr(builtins, callee.id) and callee.id not in ("delattr", "setattr")
+                return hasattr(builtins, callee.id) and callee.id not in _SETTERS | _REBINDS
             return self._maker(callee, _MAX_HOPS) is not None
         if isinstance(callee, ast.Call):
             return True  # what it gives is called: it is asked about itself
@@ -320,6 +322,9 @@ class Steady:
         return runs and all(each.arg != "callbacks" for each in node.keywords)
 
 
+_SETTERS = frozenset({"__setattr__", "delattr", "setattr"})
+_REBINDS = frozenset({"eval", "exec", "globals", "vars"})
+"""What may give a name another value out of sight."""
 _LOOKS_ON = LIBRARIES | words.LOOKS_ON
 _LEAVES = (ast.Global, ast.Nonlocal, ast.Yield, ast.YieldFrom, ast.Await, ast.Import)
 _ERRORS = frozenset(
