@@ -28,6 +28,7 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
+from tfmemlint.facts.bindings import How
 from tfmemlint.facts.makers import argument
 from tfmemlint.facts.unrolling import LIKES_STRAIGHT_CODE
 
@@ -51,20 +52,23 @@ def check(file: File) -> Iterator[Diagnostic]:
         steps = file.tf.time_steps.of(layer)
         if steps is None or steps > SHORT:
             keyword = next(each for each in layer.keywords if each.arg == "unroll")
-            yield Diagnostic(file.span(keyword), _message(layer, steps), _fix(file, layer))
+            yield Diagnostic(file.span(keyword), _message(layer, keyword, steps), _fix(file, layer))
 
 
 def _is_unrolled(file: File, call: ast.Call) -> bool:
     unroll = argument(call, None, "unroll")
+    binding = file.tf.bindings.only(unroll) if isinstance(unroll, ast.Name) else None
+    if binding is not None and binding.how is How.ASSIGNED and not binding.path:
+        unroll = binding.value
     dropped = argument(call, None, "recurrent_dropout")
     dropout = dropped is not None and file.tf.values.number(dropped) != 0
     return isinstance(unroll, ast.Constant) and unroll.value is True and not dropout
 
 
-def _message(layer: ast.Call, steps: int | None) -> str:
+def _message(layer: ast.Call, unroll: ast.keyword, steps: int | None) -> str:
     name = layer.func.attr if isinstance(layer.func, ast.Attribute) else ast.unparse(layer.func)
     each = "for every time step" if steps is None else f"for each of {steps} time steps"
-    return f"`unroll=True` puts a copy of the cell of `{name}` into the graph {each}"
+    return f"`{ast.unparse(unroll)}` puts a copy of the cell of `{name}` into the graph {each}"
 
 
 def _fix(file: File, layer: ast.Call) -> Fix | None:

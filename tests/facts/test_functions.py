@@ -177,3 +177,33 @@ def test_heirs_may_have_a_method_of_their_own(source: str, lines: list[int]) -> 
     first = next(tf.tree.all(ast.FunctionDef))
 
     assert [each.lineno for each in tf.functions.overrides(first)] == lines
+
+
+@pytest.mark.parametrize(
+    ("body", "rest", "number"),
+    [
+        ("STEPS = 400", "see(self.STEPS)", 400),
+        ("STEPS = 4 * 100", "see(self.STEPS)", 400),
+        ("STEPS = 400", "see(C.STEPS)", 400),
+        ("STEPS = 400", "see(D().STEPS)", 400),
+        ("STEPS = 400", "see(self.STEPS)\n        C.STEPS = 3", None),
+        ("STEPS = 400", "see(other.STEPS)", None),
+        ("STEPS = 400", "class E(C):\n            STEPS = 3\n        see(self.STEPS)", None),
+        ("STEPS: int = 400", "see(self.STEPS)", None),
+        ("if a: STEPS = 400", "see(self.STEPS)", None),
+        ("STEPS = steps", "see(self.STEPS)", None),
+    ],
+)
+def test_a_class_may_hold_a_number_for_good(
+    look: Look, body: str, rest: str, number: int | None
+) -> None:
+    code = f"class C:\n    {body}\nclass D(C):\n    def run(self):\n        {rest}\n"
+    file, (seen,) = look(code)
+
+    assert file.tf.values.number(seen) == number
+
+
+def test_members_of_enumerations_are_no_numbers(look: Look) -> None:
+    file, (seen,) = look("import enum\nclass C(enum.Enum):\n    STEPS = 400\nsee(C.STEPS)")
+
+    assert file.tf.values.number(seen) is None

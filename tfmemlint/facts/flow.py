@@ -72,6 +72,9 @@ class Flow:
             found_in = self._functions.unpacked_attributes(owner, expression.attr) if owner else ()
             values = tuple(Origin(value, path=path) for value, path in found_in)
             return self._latest(expression, values) or None
+        if isinstance(expression, ast.Attribute):
+            number = self._functions.class_constant(expression)
+            return None if number is None else (Origin(number),)
         return None
 
     def enter(self, call: ast.Call, frame: Frame | None) -> Frame | None:

@@ -112,6 +112,36 @@ class Functions:
             found for each in self._lineage(owner) for found in self._assigned.get((each, name), ())
         )
 
+    def class_constant(self, attribute: ast.Attribute) -> ast.expr | None:
+        """The number that a class gives an attribute, `STEPS = 400`, and that nothing changes."""
+        several = self._class_values.get(attribute.attr, ())
+        if len(several) != 1 or attribute.attr in self.members:
+            return None
+        owner, given = several[0]
+        number = isinstance(given, (ast.BinOp, ast.Constant, ast.UnaryOp))
+        held = self.instance_of(attribute.value) or self.definition(attribute.value)
+        if not number or not isinstance(held, ast.ClassDef) or owner not in self._lineage(held):
+            return None
+        bases = (base for each in self._lineage(owner) for base in each.bases)
+        is_enum = any((self._names.qualified(base) or "").startswith("enum.") for base in bases)
+        return None if is_enum else given
+
+    @cached_property
+    def _class_values(self) -> Mapping[str, list[tuple[ast.ClassDef, ast.expr | None]]]:
+        """What classes give names in their bodies; None for fields, which instances may set."""
+        found: dict[str, list[tuple[ast.ClassDef, ast.expr | None]]] = {}
+        for owner in self.tree.all(ast.ClassDef):
+            pending: list[ast.AST] = [*owner.body]
+            for node in pending:
+                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                    given = self.tree.parent(node)
+                    alone = isinstance(given, ast.Assign) and given in owner.body
+                    value = given.value if alone and isinstance(given, ast.Assign) else None
+                    found.setdefault(node.id, []).append((owner, value))
+                elif not isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+                    pending += children(node)
+        return found
+
     def is_keras(self, owner: ast.ClassDef) -> bool:
         """Whether a class is a Keras layer or model, directly or through classes of the module."""
         return any(
