@@ -24,7 +24,8 @@ from tfmemlint.measure.statements import Statements
 from tfmemlint.measure.watching import Watch
 from tfmemlint.verify.ending import status_of
 
-_STRETCH = 5.0  # seconds, by the clock and of a processor, of a trace before it is read
+_STRETCH = 5.0  # seconds of work that are traced before the trace is read
+_LONGEST_STRETCH = 60.0  # seconds, with whatever work
 _LONGEST_TIMELINE = 200_000
 
 
@@ -185,15 +186,18 @@ class _Session:
         What is allocated while a stretch is ended is lost, and that takes the longer the busier the
         machine is: where the program gets little done, it is not ended.
         """
-        began, worked = time.monotonic(), time.process_time()
+        written = read = time.monotonic()
+        worked = time.process_time()
         while not self._over.wait(0.25):
-            long = len(self._watch.timeline) > _LONGEST_TIMELINE
-            if long or time.monotonic() - began > _STRETCH:
-                if long or time.process_time() - worked > _STRETCH:
-                    self._fold(go_on=True)
-                    worked = time.process_time()
-                self._write(self._record(None, None))
-                began = time.monotonic()
+            now, long = time.monotonic(), len(self._watch.timeline) > _LONGEST_TIMELINE
+            if not long and now - written < _STRETCH:
+                continue
+            work = time.process_time() - worked
+            if long or work > _STRETCH or now - read > _LONGEST_STRETCH:
+                self._fold(go_on=True)
+                read, worked = time.monotonic(), time.process_time()
+            self._write(self._record(None, None))
+            written = time.monotonic()
 
     def _fold(self, *, go_on: bool, died_at: int | None = None) -> None:
         """Take in what has been traced since the last time."""
