@@ -168,6 +168,8 @@ settings["rate"] = 0.5
         ("globals()['rate'] = 2.0", False),
         ("exec(code)", False),
         ("vars(module)['rate'] = 2.0", False),
+        ("for rate in rates:\n    for n in range(9):\n        step(n)", False),
+        ("import rate", False),
         ("print(rate)", True),
     ],
 )
@@ -230,6 +232,7 @@ class Trainer:
         ("losses.append(step(x).numpy())", True),
         ("total += np.mean(step(x)); history[0] = total", True),
         ("note(step(x))", True),
+        ("run(x); model.set_weights([w * 0.5 for w in model.get_weights()])", True),
         ("model.save_weights(path)", True),
         ("layer.rate = 0.5", False),
         ("setattr(layer, 'rate', 0.5)", False),
@@ -247,6 +250,8 @@ def test_a_loop_leaves_alone_what_it_sets_no_attribute_of(body: str, alone: bool
     file = read(f"""
 import helpers
 model = keras.Sequential([keras.layers.Dense(2)])
+
+run = tf.function(keras.layers.Dense(2))
 
 def note(x):
     print(x)

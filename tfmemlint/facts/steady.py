@@ -36,7 +36,6 @@ class Steady:
         self._names = tf.names
         self._functions = tf.functions
         self._values = tf.values
-        self._wrappings = tf.wrappings
 
     def is_steady(self, traced: Made | FunctionNode) -> bool:
         """Whether one trace does all that several would, at whatever time.
@@ -215,21 +214,30 @@ class Steady:
 
     def _maker(self, expression: ast.expr, hops: int) -> str | None:
         """What made the Keras object that an expression is, if that has no state but variables."""
-        if isinstance(expression, ast.Name) and hops:
-            binding = self._bindings.only(expression)
-            value = binding.value if binding is not None and binding.how is How.ASSIGNED else None
-            plain = value is not None and binding is not None and not binding.path
-            return self._maker(value, hops - 1) if plain and value is not None else None
-        if isinstance(expression, ast.Attribute) and hops:
-            owner = self._functions.instance_of(expression.value)
-            values = self._functions.attributes(owner, expression.attr) if owner else ()
-            return self._maker(values[0], hops - 1) if len(values) == 1 else None
-        name = self._names.qualified(expression.func) if isinstance(expression, ast.Call) else None
-        if name is None or not name.startswith(words.OBJECTS) or self._sets_attributes:
+        name = self._made_by(expression, hops)
+        if name is None or self._sets_attributes:
             return None
         odd = any(each in name for each in words.ODD_LAYERS) or name == "keras.layers.Layer"
         holds_layers = not name.startswith(("keras.losses.", "keras.metrics.", "keras.optimizers."))
         return None if odd or (holds_layers and self._has_odd_layers) else name
+
+    def _made_by(self, expression: ast.expr, hops: int) -> str | None:
+        """What makes the Keras object that an expression is, be it one that is traced."""
+        if isinstance(expression, ast.Name) and hops:
+            binding = self._bindings.only(expression)
+            value = binding.value if binding is not None and binding.how is How.ASSIGNED else None
+            plain = value is not None and binding is not None and not binding.path
+            return self._made_by(value, hops - 1) if plain and value is not None else None
+        if isinstance(expression, ast.Attribute) and hops:
+            owner = self._functions.instance_of(expression.value)
+            values = self._functions.attributes(owner, expression.attr) if owner else ()
+            return self._made_by(values[0], hops - 1) if len(values) == 1 else None
+        if not isinstance(expression, ast.Call):
+            return None
+        if hops and expression.args and self._functions.makes_tf_function(expression.func):
+            return self._made_by(expression.args[0], hops - 1)
+        name = self._names.qualified(expression.func) or ""
+        return name if name.startswith(words.OBJECTS) else None
 
     def _is_plain_run(self, maker: str, call: ast.Call) -> bool:
         """Whether a layer or model draws no random numbers as it is called here."""
@@ -309,7 +317,7 @@ class Steady:
             unbound = self._bindings.home(callee.id, callee) is None
             if unbound:
                 return hasattr(builtins, callee.id) and callee.id not in _SETTERS | _REBINDS
-            return self._maker(callee, _MAX_HOPS) is not None
+            return self._made_by(callee, _MAX_HOPS) is not None
         if isinstance(callee, ast.Call):
             return True  # what it gives is called: it is asked about itself
         if not isinstance(callee, ast.Attribute):
