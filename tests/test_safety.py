@@ -62,6 +62,42 @@ def test_a_pipeline_of_an_array_moves_safely_if_nothing_changes_it(
 
 
 @pytest.mark.parametrize(
+    ("above", "pipeline", "expected"),
+    [
+        ("", "from_tensor_slices(images).map(lambda x: x * 2).batch(8)", SAFE),
+        ("def twice(x):\n    return x * 2", "from_tensor_slices(images).map(twice)", SAFE),
+        ("rate = 2.0", "from_tensor_slices(images).map(lambda x: x * rate)", SAFE),
+        ("train = None", "from_tensor_slices(images).batch(8)", UNSAFE),
+        ("rate = {'now': 2}", "from_tensor_slices(images).map(lambda x: x * rate['now'])", SAFE),
+        (
+            "rate = {'now': 2}\nchange(rate)",
+            "from_tensor_slices(images).map(lambda x: x * rate['now'])",
+            UNSAFE,
+        ),
+        (
+            "rate = 2.0\ndef lower():\n    global rate\n    rate = 1.0",
+            "from_tensor_slices(images).map(lambda x: x * rate)",
+            UNSAFE,
+        ),
+    ],
+)
+def test_a_pipeline_that_maps_moves_safely_if_what_it_reads_stays(
+    above: str, pipeline: str, expected: Applicability
+) -> None:
+    source = REBUILT.format(before="pass").replace("from_tensor_slices(images).batch(8)", pipeline)
+
+    assert applicability("TFM217", f"{above}\n{source}") is expected
+
+
+def test_records_may_be_written_again_between_rounds() -> None:
+    source = REBUILT.format(before="rewrite('a')").replace(
+        "Dataset.from_tensor_slices(images).batch(8)", "TFRecordDataset(['a']).cache()"
+    )
+
+    assert applicability("TFM217", source) is UNSAFE
+
+
+@pytest.mark.parametrize(
     ("above", "factor", "expected"),
     [
         ("", "2.0", SAFE),
@@ -72,6 +108,16 @@ def test_a_pipeline_of_an_array_moves_safely_if_nothing_changes_it(
         ("def change():\n    images[0] = 1", "images", UNSAFE),
         ("rate = 1.0\ndef change():\n    global rate\n    rate += 1", "rate", UNSAFE),
         ("settings = elsewhere()", "settings.rate", UNSAFE),
+        ("class Rates:\n    now = 1.0\ndef change():\n    Rates.now += 1", "Rates.now", UNSAFE),
+        ("layer = tf.keras.layers.Dense(2)", "layer(value)", SAFE),
+        (
+            "layer = tf.keras.layers.Dense(2)\ndef freeze(layers):\n    for each in layers:\n"
+            "        each.trainable = False\ndef change():\n    freeze([layer])",
+            "layer(value)",
+            UNSAFE,
+        ),
+        ("layer = tf.keras.layers.Dense(2)\nfrom helpers import change", "layer(value)", UNSAFE),
+        ("noise = tf.random_normal_initializer()", "noise([1])", UNSAFE),
     ],
 )
 def test_a_function_moves_safely_if_nothing_it_reads_changes(
