@@ -104,6 +104,24 @@ def test_a_pipeline_has_at_most(look: Look, expression: str, expected: int | Non
     assert file.tf.lengths.at_most(chain) == expected
 
 
+@pytest.mark.parametrize(
+    ("then", "expected"),
+    [
+        ("print(files)", 2),
+        ("files.append('c')", None),
+        ("for path in found:\n    files.append(path)", None),
+        ("files.extend(found)", None),
+        ("files += found", None),
+    ],
+)
+def test_a_list_that_grows_may_have_any_length(look: Look, then: str, expected: int | None) -> None:
+    source = f"{BEFORE}files = ['a', 'b']\n{then}\nsee(D.from_tensor_slices(files))"
+    file, seen = look(source)
+    [chain] = file.tf.datasets.of(seen[0])
+
+    assert file.tf.lengths.at_most(chain) == expected
+
+
 def test_a_place_in_a_pipeline_may_be_asked_about(look: Look) -> None:
     file, seen = look(f"{BEFORE}see(D.range(9).take(5).batch(2).take(3))")
     [chain] = file.tf.datasets.of(seen[0])

@@ -15,6 +15,7 @@ from tfmemlint.light_typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
+_GROWS = frozenset({"append", "extend", "insert"})
 _MAKES_MORE = frozenset({"flat_map", "interleave", "unbatch", "window"})
 """The steps that may make more elements of fewer; `repeat` only gives the same ones again."""
 
@@ -23,6 +24,8 @@ class Lengths:
     """Bounds for the number of different elements that pipelines give."""
 
     def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
         self._names = tf.names
         self._datasets = tf.datasets
         self._functions = tf.functions
@@ -80,6 +83,8 @@ class Lengths:
         while isinstance(tensors, (ast.Tuple, ast.Dict)):
             parts = tensors.elts if isinstance(tensors, ast.Tuple) else tensors.values
             tensors = parts[0] if parts else None
+        if isinstance(tensors, ast.Name) and self._may_grow(tensors):
+            return None
         value = self._values.of(tensors) if tensors is not None else UNKNOWN
         if value.shape:
             made = value.origin.func if isinstance(value.origin, ast.Call) else None
@@ -87,6 +92,14 @@ class Lengths:
             return whole[0] if value.shape[0] is None else value.shape[0]
         part = tensors.slice if isinstance(tensors, ast.Subscript) else None
         return self._cut(part) if isinstance(part, ast.Slice) else None
+
+    def _may_grow(self, rows: ast.Name) -> bool:
+        """Whether a list gets more elements than stand where it is made."""
+        binding = self._bindings.only(rows)
+        if binding is None or not isinstance(binding.value, ast.List):
+            return False
+        uses = map(self._tree.parent, self._bindings.readers(binding))
+        return any(isinstance(use, ast.Attribute) and use.attr in _GROWS for use in uses)
 
     def _cut(self, part: ast.Slice) -> int | None:
         """How many of anything a slice leaves at most: 50 for `xs[50:100]`."""
