@@ -42,13 +42,15 @@ def is_steady(source: str) -> bool:
         "found = []\n    for row in x: found.append(row)\n    return tf.stack(found)",
         "return x * tf.cast(tf.shape(x)[0], x.dtype)",
         "return tf.map_fn(helper, x) + kernels[0]",
-        "return tf.nn.softmax(x) + options['rate']",
+        "return tf.nn.softmax(x) + options['rate'] * HALF",
         "raise ValueError('never')",
     ],
 )
 def test_operations_on_what_is_bound_once_do_the_same_in_every_trace(body: str) -> None:
     assert is_steady(f"""
 RATE = 0.5
+HALF = 2 * np.pi - RATE
+SHAPES = [tf.TensorSpec([None], tf.float32)]
 weight = tf.Variable(1.0)
 kernels = [tf.Variable(tf.ones(size)) for size in (2, 3)]
 options = {{"rate": 0.1}}
@@ -58,7 +60,7 @@ optimizer = keras.optimizers.SGD()
 def helper(x):
     return x + 1
 
-@tf.function
+@tf.function(input_signature=SHAPES)
 def step(x):
     {body}
 """)
@@ -112,6 +114,7 @@ def step(x):
         "return x * settings['rate']",
         "return x * Settings.rate",
         "return x * helper.rate",
+        "return x * table",
         "return x * agent.epsilon",
         "return x * given.epsilon",
         "return given(x)",
@@ -129,6 +132,7 @@ def test_what_python_keeps_may_be_different_in_each_trace(body: str) -> None:
 seen = []
 settings = {{"rate": 1.0}}
 rate = 1.0
+table = np.zeros(3)
 loaded = keras.models.load_model("m.keras")
 
 class Settings:

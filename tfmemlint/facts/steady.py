@@ -165,10 +165,17 @@ class Steady:
             return all(self._is_fixed_value(each, binding, traced, hops) for each in value.values)
         if isinstance(value, ast.ListComp):
             return self._is_fixed_value(value.elt, binding, traced, hops)
-        if self._functions.makes_tf_function(getattr(value, "func", value)):
+        if isinstance(value, ast.BinOp):
+            operands = (value.left, value.right)
+            return all(self._is_fixed_value(each, binding, traced, hops) for each in operands)
+        made = value.func if isinstance(value, ast.Call) else value
+        if self._functions.makes_tf_function(made):
             return self._functions.function(value) is not None
-        if self._names.is_any(getattr(value, "func", None), words.WRITERS):
+        if self._names.is_any(made, words.WRITERS):
             return self._has_one_writer
+        is_array = (self._names.qualified(made) or "").startswith("numpy.") and made is not value
+        if self._is_known(made) and not is_array:
+            return True
         return self._values.of(value).kind in _FIXED or self._maker(value, hops) is not None
 
     def _is_fixed_member(self, name: ast.Name) -> bool:
@@ -204,6 +211,8 @@ class Steady:
             return isinstance(above.ctx, ast.Load) and above.value is use
         if isinstance(above, (ast.For, ast.comprehension)):
             return above.iter is use
+        if isinstance(above, ast.keyword):
+            above = self._tree.parent(above)
         if not isinstance(above, ast.Call) or above.func is use:
             return False
         callee = above.func
