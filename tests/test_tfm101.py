@@ -77,6 +77,33 @@ def test_one_trace_has_to_do_what_many_did(body: str, after: str, expected: Appl
 
 
 @pytest.mark.parametrize(
+    ("between", "expected"), [("print(epoch)", SAFE), ("unknown(model)", UNSAFE)]
+)
+def test_every_loop_that_runs_the_call_has_to_leave_alone_what_is_traced(
+    between: str, expected: Applicability
+) -> None:
+    code = """
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+
+@tf.function
+def step(x, n):
+    return model(x) / tf.cast(n, tf.float32)
+
+def train(epoch):
+    for n in range(100):
+        step(tf.ones([1, 8]), epoch * 100 + n)
+
+for epoch in range(9):
+    {between}
+    train(epoch)
+"""
+
+    assert safety(code.format(between=between)) is expected
+
+
+@pytest.mark.parametrize(
     ("inside", "expected"),
     [("with writer.as_default():", SAFE), ("with writer.as_default(), seen():", UNSAFE)],
 )

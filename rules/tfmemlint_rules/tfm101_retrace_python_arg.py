@@ -85,9 +85,13 @@ def _fix(file: File, retrace: Retrace, handled: frozenset[Handled]) -> Fix | Non
 
 def _is_steady(file: File, retrace: Retrace) -> bool:
     """Whether one trace does what one for each number did."""
-    rounds, steady = file.tf.loops.extent(retrace.loop), file.tf.steady
+    steady, extent = file.tf.steady, file.tf.loops.extent
+    rounds = {extent(each) for each in file.tf.changing_numbers.run_by(retrace.call)}
     several = (retrace.function, *file.tf.functions.overrides(retrace.function))
-    return all(steady.is_steady(each) and steady.leaves_alone(rounds, each) for each in several)
+    return all(
+        steady.is_steady(each) and all(steady.leaves_alone(code, each) for code in rounds)
+        for each in several
+    )
 
 
 RULE = Rule(

@@ -43,6 +43,13 @@ class ChangingNumbers:
         """What gives a Python number another of many values each time the code at `at` runs."""
         return self._change(number, at, _MAX_HOPS)
 
+    def run_by(self, node: ast.AST, hops: int = 2) -> Iterator[Loop]:
+        """The loops around a node, and around the calls of its function."""
+        yield from self._loops.around(node)
+        function = self._tree.function(node) if hops else None
+        for call in self._functions.calls_of(function) if function is not None else ():
+            yield from self.run_by(call, hops - 1)
+
     # What changes.
 
     def _change(self, number: ast.expr, at: ast.AST, hops: int) -> Change | None:
@@ -70,14 +77,14 @@ class ChangingNumbers:
         values = self._functions.attributes(owner, attribute.attr)
         if len(values) != 1 or not all(map(self._is_number, values)):
             return None  # set anew it may have few values
-        loops = [*self._run_by(at)]
+        loops = [*self.run_by(at)]
         for count in counts:
             target = count.target
             assert isinstance(target, ast.Attribute)
             if self._functions.instance_of(target.value) is owner and self._is_number(count.value):
                 if self._is_chosen(count):
                     continue
-                shared = (each for each in self._run_by(count) if each in loops)
+                shared = (each for each in self.run_by(count) if each in loops)
                 loop = next((each for each in shared if _is_many(each)), None)
                 if loop is not None:
                     numbers = (*values, count.value)
@@ -93,13 +100,6 @@ class ChangingNumbers:
             for test, _ in self._tree.tests(count, function)
             for each in ast.walk(test)
         )
-
-    def _run_by(self, node: ast.AST, hops: int = 2) -> Iterator[Loop]:
-        """The loops around a node, and around the calls of its function."""
-        yield from self._loops.around(node)
-        function = self._tree.function(node) if hops else None
-        for call in self._functions.calls_of(function) if function is not None else ():
-            yield from self._run_by(call, hops - 1)
 
     @cached_property
     def _counts(self) -> Mapping[str, list[ast.AugAssign]]:
