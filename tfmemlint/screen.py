@@ -74,8 +74,10 @@ def is_inside_tensorflow(code: bytes) -> bool:
     """
     import re  # noqa: PLC0415
 
+    if b"tensorflow." not in code or not code.isascii():
+        return False
     mentions = len(re.findall(_INSIDE, code))
-    if not mentions or not code.isascii():
+    if not mentions:
         return False
     if mentions == code.count(b"tensorflow") and not any(part in code for part in _PARTS):
         return True
