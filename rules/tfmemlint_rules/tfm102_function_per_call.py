@@ -40,11 +40,10 @@ from tfmemlint.facts.wrappings import Made
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    remakes = file.tf.remakes.all
-    if not remakes or file.is_test:
+    if file.is_test:
         return
     named = 0
-    for remake in remakes:
+    for remake in file.tf.remakes.all:
         fix = _fix(file, remake, edits.fresh(file, f"traced_{named + 1}" if named else "traced"))
         named += fix is not None and _is_called_at_once(remake)
         yield Diagnostic(_span(file, remake), _message(file, remake), fix)
