@@ -29,12 +29,9 @@ _LEFT_OUT = (b"#", b'"""', b"'''")
 _SIMPLE = rb"[^{}]*(?:(?:\{\{|\}\}|\{[^{}'\"#\\]*\})[^{}]*)*"
 _FORMATTED = (b"f", b"F", b"fr", b"fR", b"Fr", b"FR")
 _INSIDE = rb"tensorflow\.(?:_api|compiler|core|dtensor|python|security|tools|tsl)\b"
-_OFFERED = (
-    rb"\b(?!%b)tensorflow(?:_|\b)|\b(?:tf_)?keras"
-    # what facts know by the name that it has inside TensorFlow
-    rb"|\bDatasetV2\b|\bdef_function\b(?![ \t]*[,)\n]|\.(?!function\b))"
-) % _INSIDE
-_PARTS = (b"keras", b"DatasetV2", b"def_function")
+# `DatasetV2` is what facts know by the name that it has inside TensorFlow.
+_OFFERED = rb"\b(?!%b)tensorflow(?:_|\b)|\b(?:tf_)?keras|\bDatasetV2\b" % _INSIDE
+_PARTS = (b"keras", b"DatasetV2")
 
 
 def mentions_tensorflow(data: bytes) -> bool:

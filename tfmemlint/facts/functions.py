@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _MAX_HOPS = 10
 
-TF_FUNCTION = frozenset({"tensorflow.function", "tensorflow.python.eager.def_function.function"})
+TF_FUNCTION = frozenset({"tensorflow.function"})
 PARTIAL = frozenset({"functools.partial"})
 STAYS_A_FUNCTION = TF_FUNCTION | PARTIAL | frozenset({"tensorflow.recompute_grad", "keras.remat"})
 """Calls that take a function first and give back one that runs it."""
