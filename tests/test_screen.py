@@ -123,8 +123,9 @@ def test_what_tensorflow_offers_is_not_taken_for_what_it_is_made_of(source: str)
 
 def test_the_rules_have_nothing_to_say_of_what_tensorflow_is_made_of() -> None:
     spec = find_spec("tensorflow")
-    places = (spec and spec.submodule_search_locations) or ()
-    sources = [path for place in places for path in sorted(Path(place, "python").rglob("*.py"))]
+    if spec is None or spec.origin is None:
+        pytest.skip("TensorFlow is not installed")
+    sources = sorted(Path(spec.origin).with_name("python").rglob("*.py"))
     inside = [path for path in sources[::10] if is_inside_tensorflow(code(path.read_bytes())[0])]
 
     assert len(inside) > 50
