@@ -28,7 +28,6 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts.bindings import How
 from tfmemlint.facts.makers import argument
 from tfmemlint.facts.unrolling import LIKES_STRAIGHT_CODE
 
@@ -57,9 +56,7 @@ def check(file: File) -> Iterator[Diagnostic]:
 
 def _is_unrolled(file: File, call: ast.Call) -> bool:
     unroll = argument(call, None, "unroll")
-    binding = file.tf.bindings.only(unroll) if isinstance(unroll, ast.Name) else None
-    if binding is not None and binding.how is How.ASSIGNED and not binding.path:
-        unroll = binding.value
+    unroll = file.tf.bindings.assigned(unroll) or unroll
     dropped = argument(call, None, "recurrent_dropout")
     dropout = dropped is not None and file.tf.values.number(dropped) != 0
     return isinstance(unroll, ast.Constant) and unroll.value is True and not dropout

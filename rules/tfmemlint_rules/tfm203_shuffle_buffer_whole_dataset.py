@@ -30,7 +30,6 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts.bindings import How
 from tfmemlint.facts.chains import Chain, From
 from tfmemlint.facts.kinds import Value
 from tfmemlint.facts.makers import argument
@@ -96,9 +95,7 @@ def _made(file: File, chain: Chain) -> int | None:
 
 def _parts(file: File, signature: ast.expr | None) -> list[ast.expr]:
     if isinstance(signature, ast.Name):
-        binding = file.tf.bindings.only(signature)
-        plain = binding is not None and binding.how is How.ASSIGNED and not binding.path
-        signature = binding.value if binding is not None and plain else None
+        signature = file.tf.bindings.assigned(signature)
         return [] if isinstance(signature, ast.Name) else _parts(file, signature)
     if isinstance(signature, ast.Tuple):
         return [part for each in signature.elts for part in _parts(file, each)]

@@ -106,3 +106,23 @@ def test_bindings_of_a_name_are_found_whatever_their_scope(look: Look) -> None:
 
     assert [each.how.value for each in file.tf.bindings.named("x")] == ["assigned", "parameter"]
     assert file.tf.bindings.named("z") == ()
+
+
+@pytest.mark.parametrize(
+    ("source", "assigned"),
+    [
+        ("x = f()\nsee(x)", "f()"),
+        ("x: int = 1\nsee(x)", "1"),
+        ("x, y = f()\nsee(x)", None),
+        ("for x in f():\n    see(x)", None),
+        ("x = 1\nif a:\n    x = 2\nsee(x)", None),
+        ("see(f())", None),
+    ],
+)
+def test_what_one_assignment_alone_gives_is_assigned(
+    look: Look, source: str, assigned: str | None
+) -> None:
+    file, seen = look(source)
+    found = file.tf.bindings.assigned(seen[0])
+
+    assert (found and ast.unparse(found)) == assigned

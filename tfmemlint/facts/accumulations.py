@@ -247,10 +247,7 @@ class Accumulations:
 
     def _takes_apart(self, loop: Loop) -> bool:
         """Whether a loop goes over `tf.unstack` of a tensor, along the batch or the time axis."""
-        made = loop.iterable
-        binding = self._bindings.only(made) if isinstance(made, ast.Name) else None
-        if binding is not None and binding.how is How.ASSIGNED and not binding.path:
-            made = binding.value
+        made = self._bindings.assigned(loop.iterable) or loop.iterable
         if not isinstance(made, ast.Call):
             return False
         axis = argument(made, 2, "axis")
@@ -313,10 +310,7 @@ class Accumulations:
 
     def _is_of_host(self, element: ast.expr) -> bool:
         """Whether NumPy makes a value, which it does not make of symbolic tensors."""
-        if isinstance(element, ast.Name):
-            binding = self._bindings.only(element)
-            plain = binding is not None and binding.how is How.ASSIGNED and not binding.path
-            element = binding.value if plain and binding and binding.value else element
+        element = self._bindings.assigned(element) or element
         name = self._names.qualified(element.func) if isinstance(element, ast.Call) else None
         return name is not None and name.startswith(("math.", "numpy."))
 

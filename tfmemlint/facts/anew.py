@@ -9,7 +9,7 @@ from functools import cached_property
 from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.loops import Loop
 from tfmemlint.facts.makers import MODELS, argument
-from tfmemlint.facts.tree import FunctionNode, within
+from tfmemlint.facts.tree import LEAVES, FunctionNode, within
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -327,4 +327,4 @@ def _leaves(block: list[ast.stmt]) -> bool:
         return _leaves(last.body)
     if isinstance(last, ast.Try):
         return _leaves(last.orelse or last.body)
-    return isinstance(last, (ast.Break, ast.Return, ast.Raise))
+    return isinstance(last, LEAVES)

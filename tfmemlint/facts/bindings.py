@@ -123,6 +123,13 @@ class Bindings:
         found = self.reaching(use)
         return found[0] if len(found) == 1 else None
 
+    def assigned(self, name: ast.expr | None) -> ast.expr | None:
+        """What a name is assigned, if that alone gives it a value here, and is not taken apart."""
+        binding = self.only(name) if isinstance(name, ast.Name) else None
+        if binding is None or binding.how is not How.ASSIGNED or binding.path:
+            return None
+        return binding.value
+
     def same(self, one: ast.expr, other: ast.expr) -> bool:
         """Whether two expressions are spelled alike and every name in them is bound alike."""
         if not same_code(one, other):

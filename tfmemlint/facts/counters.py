@@ -10,13 +10,12 @@ from tfmemlint.facts.iterables import called
 from tfmemlint.facts.kinds import Kind
 from tfmemlint.facts.loops import Loop
 from tfmemlint.facts.makers import RANGES, WRAPS_ITERABLE
-from tfmemlint.facts.tree import LOOPS, same_code
+from tfmemlint.facts.tree import LEAVES, LOOPS, same_code
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
-_LEAVES = (ast.Break, ast.Raise, ast.Return)
 _ADDS = frozenset({"append", "extend"})
 _MIRRORED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Eq: ast.Eq,
@@ -67,10 +66,10 @@ class Counters:
         return False
 
     def _leaves(self, statement: ast.stmt, loop: Loop) -> int | None:
-        if isinstance(statement, _LEAVES):
+        if isinstance(statement, LEAVES):
             skips = any(isinstance(each, ast.Continue) for each in loop.body)
             return None if skips else 1
-        if isinstance(statement, ast.If) and isinstance(statement.body[-1], _LEAVES):
+        if isinstance(statement, ast.If) and isinstance(statement.body[-1], LEAVES):
             return self._held_by(statement.test, loop)
         return None
 

@@ -6,13 +6,12 @@ import ast
 
 from tfmemlint.facts.bindings import How
 from tfmemlint.facts.makers import RANGES, argument
-from tfmemlint.facts.tree import LOOPS, SCOPES, LoopNode, children
+from tfmemlint.facts.tree import LEAVES, LOOPS, SCOPES, LoopNode, children
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
-_ENDS = (ast.Break, ast.Raise, ast.Return)
 _FIRST_PAST: dict[type[ast.cmpop], int] = {ast.Eq: 0, ast.GtE: 0, ast.Gt: 1}
 """How far past a number a counter is when a comparison with it holds for the first time."""
 
@@ -26,7 +25,7 @@ class EarlyEnds:
 
     def rounds(self, loop: LoopNode) -> int | None:
         """How many rounds a loop begins at the most, where a `break` or `return` tells."""
-        ends = isinstance(loop.body[-1], _ENDS)
+        ends = isinstance(loop.body[-1], LEAVES)
         tests = [each for each in loop.body if isinstance(each, ast.If) and _leaves(each)]
         if not (ends or tests) or _goes_on(loop):
             return None
@@ -74,7 +73,7 @@ def _counter(loop: LoopNode) -> ast.AST | None:
 
 
 def _leaves(test: ast.If) -> bool:
-    return isinstance(test.body[-1], _ENDS)
+    return isinstance(test.body[-1], LEAVES)
 
 
 def _goes_on(loop: LoopNode) -> bool:

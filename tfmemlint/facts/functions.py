@@ -224,10 +224,7 @@ class Functions:
         if self._names.is_any(expression, TF_FUNCTION):
             return True
         if isinstance(expression, ast.Name) and expression.id in self._results:
-            binding = self._bindings.only(expression)
-            assigned = binding is not None and binding.how is How.ASSIGNED and not binding.path
-            value = binding.value if binding is not None and assigned else None
-            expression = expression if value is None else value
+            expression = self._bindings.assigned(expression) or expression
         if isinstance(expression, ast.Call):
             if self._names.is_any(expression.func, PARTIAL):
                 return bool(expression.args) and self.makes_tf_function(expression.args[0])
@@ -321,9 +318,7 @@ class Functions:
     ) -> tuple[list[ast.expr], list[ast.keyword]]:
         """The arguments that `functools.partial` gave what is called before the call does."""
         if isinstance(callee, ast.Name):
-            binding = self._bindings.only(callee)
-            assigned = binding is not None and binding.how is How.ASSIGNED and not binding.path
-            value = binding.value if binding is not None and assigned else None
+            value = self._bindings.assigned(callee)
             return (
                 self._bound_by_partial(value, hops - 1) if value is not None and hops else ([], [])
             )

@@ -201,10 +201,7 @@ class Generators:
 
     def _is_stacked(self, made: ast.expr, hops: int = _MAX_HOPS) -> bool:
         """Whether this is an array made of a list of what files hold, or a call that gives one."""
-        if isinstance(made, ast.Name):
-            binding = self._bindings.only(made)
-            assigned = binding is not None and binding.how is How.ASSIGNED and not binding.path
-            made = binding.value if binding is not None and assigned and binding.value else made
+        made = self._bindings.assigned(made) or made
         if not isinstance(made, ast.Call) or hops == 0:
             return False
         if self._names.is_any(made.func, _STACKS):

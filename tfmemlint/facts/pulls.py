@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from tfmemlint.facts import makers
-from tfmemlint.facts.tree import COMPREHENSIONS, LOOPS, SCOPES, children, within
+from tfmemlint.facts.tree import COMPREHENSIONS, LEAVES, LOOPS, SCOPES, children, within
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ PROGRESS = (makers.WRAPS_ITERABLE - {"itertools.chain"}) | {
 
 _MAX_HOPS = 5
 _ENDLESS = frozenset({"itertools.count", "itertools.cycle", "itertools.repeat"})
-_LEAVES = (ast.Break, ast.Raise, ast.Return)
 _DISTRIBUTES = frozenset({"distribute_datasets_from_function", "experimental_distribute_dataset"})
 
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
@@ -92,7 +91,7 @@ class Pulls:
         """Whether Python leaves a loop early: a `break`, unless a tensor has to hold for it."""
         pending: list[ast.AST] = [*loop.body]
         for node in pending:
-            if isinstance(node, _LEAVES):
+            if isinstance(node, LEAVES):
                 tests = (test for test, _ in self._tree.tests(node, loop))
                 if not any(map(self._reads_tensor, tests)):
                     return True
@@ -142,7 +141,7 @@ class Pulls:
         own = list(self._functions.body(function))
         if not any(isinstance(each, ast.Yield) for each in own):
             return None
-        if any(isinstance(each, (ast.Break, ast.Return, ast.Raise)) for each in own):
+        if any(isinstance(each, LEAVES) for each in own):
             return None
         for loop in own:
             if isinstance(loop, ast.For):

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from tfmemlint.facts.bindings import How
 from tfmemlint.facts.loops import Loop
-from tfmemlint.facts.tree import FUNCTIONS, FunctionNode, root_name
+from tfmemlint.facts.tree import FUNCTIONS, LEAVES, FunctionNode, root_name
 from tfmemlint.facts.uses import Trail
 from tfmemlint.facts.wrappings import DATA, Made, is_plain, parameters, wrapped_by
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
@@ -129,7 +129,7 @@ class Remakes:
                 continue
             if not isinstance(loop.node, ast.comprehension):
                 last = loop.node.body[-1]
-                if isinstance(last, (ast.Break, ast.Return, ast.Raise)):
+                if isinstance(last, LEAVES):
                     continue
             if loop.trips is None:
                 return loop

@@ -233,10 +233,8 @@ class Steady:
     def _made_by(self, expression: ast.expr, hops: int) -> str | None:
         """What makes the Keras object that an expression is, be it one that is traced."""
         if isinstance(expression, ast.Name) and hops:
-            binding = self._bindings.only(expression)
-            value = binding.value if binding is not None and binding.how is How.ASSIGNED else None
-            plain = value is not None and binding is not None and not binding.path
-            return self._made_by(value, hops - 1) if plain and value is not None else None
+            value = self._bindings.assigned(expression)
+            return self._made_by(value, hops - 1) if value is not None else None
         if isinstance(expression, ast.Attribute) and hops:
             owner = self._functions.instance_of(expression.value)
             values = self._functions.attributes(owner, expression.attr) if owner else ()

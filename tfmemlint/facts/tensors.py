@@ -142,10 +142,8 @@ class Tensors:
     def _shaped(self, shape: ast.expr) -> ast.expr | None:
         """`x` for `x.shape`, `tf.shape(x)`, `x.get_shape().as_list()` and names that hold these."""
         if isinstance(shape, ast.Name):
-            binding = self._bindings.only(shape)
-            if binding is None or binding.how is not How.ASSIGNED or binding.path:
-                return None
-            return self._shaped(binding.value) if binding.value is not None else None
+            given = self._bindings.assigned(shape)
+            return self._shaped(given) if given is not None else None
         if isinstance(shape, ast.Attribute):
             return shape.value if shape.attr == "shape" else None
         if isinstance(shape, ast.Call):

@@ -35,6 +35,8 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 SCOPES = (ast.Module, *FUNCTIONS, ast.ClassDef, *COMPREHENSIONS)
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
+LEAVES = (ast.Break, ast.Raise, ast.Return)
+"""Statements that end the loop they stand in."""
 
 
 class Tree:

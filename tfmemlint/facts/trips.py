@@ -86,10 +86,8 @@ class Trips:
         if hops == 0:
             return None
         if isinstance(iterable, ast.Name):
-            binding = self._bindings.only(iterable)
-            if binding is None or binding.how is not How.ASSIGNED or binding.path:
-                return None
-            return self._pieces(binding.value, hops - 1) if binding.value is not None else None
+            listed = self._bindings.assigned(iterable)
+            return self._pieces(listed, hops - 1) if listed is not None else None
         if isinstance(iterable, ast.ListComp):
             return self._listed(iterable)
         if isinstance(iterable, ast.Call):

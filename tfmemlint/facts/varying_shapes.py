@@ -318,9 +318,7 @@ class VaryingShapes:
 
     def _is_ragged(self, value: ast.expr, hops: int) -> bool:
         if isinstance(value, ast.Name) and hops > 0:
-            binding = self._bindings.only(value)
-            plain = binding is not None and binding.how is How.ASSIGNED and not binding.path
-            given = binding.value if binding is not None and plain else None
+            given = self._bindings.assigned(value)
             return given is not None and self._is_ragged(given, hops - 1)
         if isinstance(value, ast.Subscript):
             return isinstance(value.slice, ast.Slice) and self._is_ragged(value.value, hops - 1)
