@@ -304,7 +304,8 @@ def profile(folder: Path) -> None:
     from tfmemlint.source import File  # noqa: PLC0415
 
     watch = Stopwatch()
-    names = [f"{facts.__name__}.{each.name}" for each in pkgutil.iter_modules(facts.__path__)]
+    found = pkgutil.walk_packages(facts.__path__, f"{facts.__name__}.")
+    names = [each.name for each in found]
     for module in map(import_module, (facts.__name__, *names)):
         for kind in vars(module).values():
             if isinstance(kind, type) and kind.__module__ == module.__name__:

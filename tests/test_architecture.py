@@ -50,6 +50,7 @@ ALLOWED = {
 """What each part of the engine may import of ours, at run time; the others may import anything."""
 
 FOR_ALL = {"tfmemlint.light_typing"}
+FOR_ANALYSES = {"tfmemlint.facts", "tfmemlint_rules._analyses"}
 FOR_RULES = {"tfmemlint", "tfmemlint.edits", *FOR_ALL}
 
 
@@ -113,8 +114,20 @@ def test_a_rule_imports_the_rule_api_and_no_rule(path: Path) -> None:
     foreign = {
         name
         for name in imports(path, types_too=True)
-        if not (name in FOR_RULES or name.startswith("tfmemlint.facts"))
+        if not (name in FOR_RULES or within(name, FOR_ANALYSES))
         if name.partition(".")[0] not in standard
+    }
+
+    assert foreign == set()
+
+
+@pytest.mark.parametrize("path", sorted(RULES.glob("_analyses/*.py")), ids=lambda path: path.stem)
+def test_an_analysis_imports_facts_and_no_rule(path: Path) -> None:
+    foreign = {
+        name
+        for name in imports(path, types_too=True)
+        if not within(name, FOR_ANALYSES | FOR_ALL)
+        if name.partition(".")[0] not in sys.stdlib_module_names
     }
 
     assert foreign == set()

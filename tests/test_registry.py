@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tfmemlint import Rule, registry
-from tfmemlint.facts.words import PIPELINE_WORDS
+from tfmemlint.facts.library.words import PIPELINE_WORDS
 
 SPELT = """
 RULE = Rule(
@@ -32,7 +32,7 @@ RULE = Rule(
 """
 MODULE = f'''
 from tfmemlint import Claim, Metric, Rule
-from tfmemlint.facts.words import PIPELINE_WORDS
+from tfmemlint.facts.library.words import PIPELINE_WORDS
 
 BEFORE = """{SPELT.replace("spam", "too early")}"""
 

@@ -12,7 +12,7 @@ import pytest
 
 from tfmemlint import File, registry
 from tfmemlint.config import Config, Configs
-from tfmemlint.facts.tree import Tree
+from tfmemlint.facts.syntax.tree import Tree
 from tfmemlint.linting import lint
 from tfmemlint.run import Checker, run
 from tfmemlint.screen import awaited, code, mentions_tensorflow, words

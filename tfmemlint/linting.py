@@ -9,7 +9,7 @@ from tfmemlint.lines import Lines
 from tfmemlint.vocabulary import Diagnostic, Finding, Span
 
 if TYPE_CHECKING:
-    from tfmemlint.facts.imports import Imported
+    from tfmemlint.facts.syntax.imports import Imported
     from tfmemlint.vocabulary import Rule
 
 UNREADABLE = ("TFM001", "unreadable")

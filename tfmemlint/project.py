@@ -17,8 +17,8 @@ from stat import S_ISREG
 from typing import NamedTuple
 
 from tfmemlint.decoding import UndecodableError, decode
-from tfmemlint.facts.bindings import How
-from tfmemlint.facts.imports import LIBRARIES, Factory, Imported
+from tfmemlint.facts.syntax.bindings import How
+from tfmemlint.facts.syntax.imports import LIBRARIES, Factory, Imported
 from tfmemlint.parsing import TooDeep
 from tfmemlint.screen import words
 from tfmemlint.source import File

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib import import_module
 
-from tfmemlint.facts import words
+from tfmemlint.facts.library import words
 from tfmemlint.light_typing import NamedTuple
 from tfmemlint.vocabulary import Metric, Rule
 

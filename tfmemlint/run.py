@@ -29,7 +29,7 @@ from tfmemlint.vocabulary import Applicability, Cell, Checked, Edit, Finding
 
 if TYPE_CHECKING:
     from tfmemlint.cache import Cache, Known, Seen
-    from tfmemlint.facts.imports import Imported
+    from tfmemlint.facts.syntax.imports import Imported
     from tfmemlint.notebooks import Notebook
     from tfmemlint.project import Project
     from tfmemlint.registry import Outline
@@ -471,7 +471,7 @@ def _known(settings: Mapping[str, str | None], cache: Cache) -> dict[str, Known]
 
 def _asked_later(asked: list[str]) -> Imported:
     """Other files before they are looked at: what they are asked is noted."""
-    from tfmemlint.facts.imports import Imported  # noqa: PLC0415
+    from tfmemlint.facts.syntax.imports import Imported  # noqa: PLC0415
 
     def factory(name: str) -> None:
         return None

@@ -14,7 +14,7 @@ from tfmemlint.vocabulary import Span
 
 if TYPE_CHECKING:
     from tfmemlint.concrete import Concrete
-    from tfmemlint.facts.imports import Imported
+    from tfmemlint.facts.syntax.imports import Imported
 
 
 class File:

@@ -34,8 +34,8 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts.handling import Handled
-from tfmemlint.facts.retraces import Retrace
+from tfmemlint.facts.graphs.retraces import Retrace
+from tfmemlint_rules._analyses.handling import Handled, Handling
 
 KEEPS = {
     frozenset[Handled](): "",
@@ -59,7 +59,7 @@ def _handled(file: File, retrace: Retrace) -> frozenset[Handled]:
     """What is done with the number by the function, and by those that run instead of it."""
     several = (retrace.function, *file.tf.functions.overrides(retrace.function))
     return frozenset[Handled]().union(
-        *(file.tf.handling.of(each, retrace.parameter) for each in several)
+        *(file.tf.of(Handling).of(each, retrace.parameter) for each in several)
     )
 
 

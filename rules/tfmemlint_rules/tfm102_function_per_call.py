@@ -35,8 +35,9 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, Span, edits
-from tfmemlint.facts.remakes import Remake
-from tfmemlint.facts.wrappings import Made
+from tfmemlint.facts.flow.remakes import Remake
+from tfmemlint.facts.graphs.wrappings import Made
+from tfmemlint_rules._analyses.same_graphs import SameGraphs
 
 
 def check(file: File) -> Iterator[Diagnostic]:
@@ -79,7 +80,7 @@ def _fix(file: File, remake: Remake, name: str) -> Fix | None:
     made, loop = remake.made, remake.loop
     if loop is None or made is None or remake.within is not None or remake.maker is not made:
         return None
-    if not file.tf.same_graphs.before(made, loop):
+    if not file.tf.of(SameGraphs).before(made, loop):
         return None
     anchor = file.tf.tree.statement(loop.node)
     edited = (

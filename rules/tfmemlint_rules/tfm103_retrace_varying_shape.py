@@ -34,7 +34,7 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts.varying_shapes import ShapedBy, Varying
+from tfmemlint_rules._analyses.varying_shapes import ShapedBy, Varying, VaryingShapes
 
 OPEN = "reduce_retracing=True"
 OPEN_BEFORE_2_9 = "experimental_relax_shapes=True"
@@ -50,7 +50,7 @@ HOW = {
 def check(file: File) -> Iterator[Diagnostic]:
     if file.is_test:
         return
-    for varying in file.tf.varying_shapes.all:
+    for varying in file.tf.of(VaryingShapes).all:
         span = file.span(varying.given.argument)
         yield Diagnostic(span, _message(file, varying), _fix(file, varying))
 
@@ -65,8 +65,8 @@ def _message(file: File, varying: Varying) -> str:
 
 
 def _fix(file: File, varying: Varying) -> Fix | None:
-    made = file.tf.varying_shapes.maker(varying.given.function)
-    if made is None or file.tf.varying_shapes.asks_for_shape(varying.given.function):
+    made = file.tf.of(VaryingShapes).maker(varying.given.function)
+    if made is None or file.tf.of(VaryingShapes).asks_for_shape(varying.given.function):
         return None
     old = file.tensorflow is not None and file.tensorflow < (2, 9)
     keyword = OPEN_BEFORE_2_9 if old else OPEN

@@ -38,11 +38,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tfmemlint import Claim, Diagnostic, File, Metric, Rule
-from tfmemlint.facts.words import TRACED_WORDS
+from tfmemlint.facts.library.words import TRACED_WORDS
+from tfmemlint_rules._analyses.escapes import Escapes
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    found = file.tf.escapes.all if not file.is_test else ()
+    found = file.tf.of(Escapes).all if not file.is_test else ()
     tracing = file.tf.tracing
     if not found or tracing.is_off or tracing.by_hand:
         return

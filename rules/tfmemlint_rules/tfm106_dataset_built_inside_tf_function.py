@@ -40,9 +40,9 @@ from tfmemlint import (
     Rule,
     edits,
 )
-from tfmemlint.facts.bindings import Binding
-from tfmemlint.facts.captures import Capture
-from tfmemlint.facts.words import TRACED_WORDS
+from tfmemlint.facts.graphs.captures import Capture
+from tfmemlint.facts.library.words import TRACED_WORDS
+from tfmemlint.facts.syntax.bindings import Binding
 
 BIG = 1 << 20
 SOURCES = frozenset(

@@ -33,8 +33,8 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts.pulls import PROGRESS, Pull
-from tfmemlint.facts.words import PIPELINE_WORDS
+from tfmemlint.facts.graphs.pulls import PROGRESS, Pull
+from tfmemlint.facts.library.words import PIPELINE_WORDS
 
 FEW = 32
 

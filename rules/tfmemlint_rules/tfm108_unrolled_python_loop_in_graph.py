@@ -39,8 +39,8 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, Span
-from tfmemlint.facts.unrolling import LIKES_STRAIGHT_CODE, Unrolled
-from tfmemlint.facts.words import TRACED_WORDS
+from tfmemlint.facts.graphs.unrolling import LIKES_STRAIGHT_CODE, Unrolled
+from tfmemlint.facts.library.words import TRACED_WORDS
 
 MANY = 32
 FEW_EPOCHS = 8

@@ -28,8 +28,8 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts.makers import argument
-from tfmemlint.facts.unrolling import LIKES_STRAIGHT_CODE
+from tfmemlint.facts.graphs.unrolling import LIKES_STRAIGHT_CODE
+from tfmemlint.facts.library.makers import argument
 
 SHORT = 20
 LAYERS = frozenset(f"keras.layers.{each}" for each in ("GRU", "LSTM", "RNN", "SimpleRNN"))

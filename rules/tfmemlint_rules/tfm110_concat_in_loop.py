@@ -41,21 +41,23 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, edits
-from tfmemlint.facts.joins import Joined
-from tfmemlint.facts.kinds import Kind
-from tfmemlint.facts.makers import argument
+from tfmemlint.facts.library.kinds import Kind
+from tfmemlint.facts.library.makers import argument
+from tfmemlint_rules._analyses.joins import Joined, Joins
+from tfmemlint_rules._analyses.joins_as_lists import JoinsAsLists
+from tfmemlint_rules._analyses.rounds import Rounds
 
 FEW = 16
 """Rounds whose copies together are a few times the whole."""
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    joins = file.tf.joins.all if not file.is_test else ()
-    told, rounds = set[Joined](), file.tf.rounds
+    joins = file.tf.of(Joins).all if not file.is_test else ()
+    told, rounds = set[Joined](), file.tf.of(Rounds)
     for joined in joins:
         if joined in told or not rounds.are_many(joined, FEW) or not rounds.copy_tensors(joined):
             continue
-        told.update(file.tf.joins.alike(joined))
+        told.update(file.tf.of(Joins).alike(joined))
         function, name = ast.unparse(joined.call.func), ast.unparse(joined.target)
         yield Diagnostic(
             file.span(joined.call),
@@ -67,9 +69,9 @@ def check(file: File) -> Iterator[Diagnostic]:
 
 def _keeper(file: File, joined: Joined) -> str:
     """What keeps the copies, as the end of a sentence."""
-    if not file.tf.rounds.may_have_gradient(joined):
+    if not file.tf.of(Rounds).may_have_gradient(joined):
         return ""
-    tape = file.tf.joins.tape(joined)
+    tape = file.tf.of(Joins).tape(joined)
     if tape is not None:
         return f", and {f'`{tape.name}`' if tape.name else 'the tape'} keeps every copy"
     traced = file.tf.tracing.why(joined.node) is not None
@@ -78,8 +80,8 @@ def _keeper(file: File, joined: Joined) -> str:
 
 def _fix(file: File, joined: Joined) -> Fix | None:
     """A list, whose first element is what the array starts as, and one join behind the loop."""
-    loop, joins = joined.loops[-1].node, file.tf.joins.alike(joined)
-    start, calls = file.tf.joins_as_lists.start(joined), {_call(file, each) for each in joins}
+    loop, joins = joined.loops[-1].node, file.tf.of(Joins).alike(joined)
+    start, calls = file.tf.of(JoinsAsLists).start(joined), {_call(file, each) for each in joins}
     call = calls.pop() if len(calls) == 1 else None
     if start is None or call is None or isinstance(loop, ast.comprehension) or loop.orelse:
         return None
@@ -92,7 +94,7 @@ def _fix(file: File, joined: Joined) -> Fix | None:
             *(_appended(file, each) for each in joins),
         )
     )
-    new = all(map(file.tf.joins_as_lists.adds_new, joins))
+    new = all(map(file.tf.of(JoinsAsLists).adds_new, joins))
     if change is None or (joined.is_numpy and not new):  # an array that is written to again
         return None
     kind = Kind.ARRAY if joined.is_numpy else Kind.TENSOR

@@ -29,14 +29,14 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, edits
-from tfmemlint.facts.eager import EagerSwitch
+from tfmemlint_rules._analyses.eager import EagerMode, EagerSwitch
 
 FEW = 8
 """Rounds of a loop that can well compile a model each."""
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    mode = file.tf.eager_mode
+    mode = file.tf.of(EagerMode)
     if not mode.left_on or mode.is_debugged or file.is_test:
         return
     for switch in mode.left_on:

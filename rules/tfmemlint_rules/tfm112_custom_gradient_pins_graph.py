@@ -41,18 +41,19 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts.anew import Anew
+from tfmemlint.facts.flow.anew import Anew
+from tfmemlint_rules._analyses.custom_gradients import CustomGradients
 
 FEW = 8
 """Small models that are well worth no word, as many as a comparison has variants."""
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    if not file.tf.custom_gradients.any or file.is_test or file.tf.tracing.is_off:
+    if not file.tf.of(CustomGradients).any or file.is_test or file.tf.tracing.is_off:
         return
     for model in file.tf.anew.models:
         assert isinstance(model.made, ast.Call)
-        pin = file.tf.custom_gradients.of_model(model.made, _around(file, model))
+        pin = file.tf.of(CustomGradients).of_model(model.made, _around(file, model))
         if pin is not None and _is_many(file, model, pin):
             yield Diagnostic(
                 file.span(model.made),
@@ -67,7 +68,7 @@ def check(file: File) -> Iterator[Diagnostic]:
 def _functions(file: File) -> Iterator[Diagnostic]:
     """Traced functions that belong to a model of the same round: others are TFM102's."""
     for function in file.tf.anew.functions:
-        pin = file.tf.custom_gradients.of_function(function.made)
+        pin = file.tf.of(CustomGradients).of_function(function.made)
         if pin is None or not _is_many(file, function, pin):
             continue
         if all(remake.made is not function.made for remake in file.tf.remakes.all):
@@ -85,7 +86,7 @@ def _functions(file: File) -> Iterator[Diagnostic]:
 
 
 def _is_many(file: File, anew: Anew, pin: ast.expr) -> bool:
-    return anew.rounds is None or anew.rounds > FEW or file.tf.custom_gradients.is_large(pin)
+    return anew.rounds is None or anew.rounds > FEW or file.tf.of(CustomGradients).is_large(pin)
 
 
 def _around(file: File, model: Anew) -> ast.AST:

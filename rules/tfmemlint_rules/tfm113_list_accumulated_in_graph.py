@@ -41,25 +41,27 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, Span, edits
-from tfmemlint.facts.accumulations import Accumulated
-from tfmemlint.facts.graph_loops import InGraph
-from tfmemlint.facts.loops import Loop
-from tfmemlint.facts.tensor_arrays import ArrayInLoop, Reading
-from tfmemlint.facts.unrolling import LIKES_STRAIGHT_CODE
-from tfmemlint.facts.words import TRACED_WORDS
+from tfmemlint.facts.flow.loops import Loop
+from tfmemlint.facts.graphs.graph_loops import InGraph
+from tfmemlint.facts.graphs.unrolling import LIKES_STRAIGHT_CODE
+from tfmemlint.facts.library.words import TRACED_WORDS
+from tfmemlint_rules._analyses.accumulations import Accumulated, Accumulations
+from tfmemlint_rules._analyses.tensor_arrays import ArrayInLoop, Reading, TensorArrays
 
 FEW = 32
 """Trips that a graph can well hold a copy each of: a loop takes as much as half of them does."""
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    found = file.tf.accumulations.all
+    found = file.tf.of(Accumulations).all
     if not found or file.tf.names.uses(LIKES_STRAIGHT_CODE):
         return
     for each in found:
         inner = 1
         for loop, kind in each.loops:
-            if kind is InGraph.LOOP or file.tf.accumulations.is_long(loop, max(FEW // inner, 1)):
+            if kind is InGraph.LOOP or file.tf.of(Accumulations).is_long(
+                loop, max(FEW // inner, 1)
+            ):
                 yield _diagnostic(file, each, loop, kind, inner)
                 break
             inner *= loop.trips or 1
@@ -88,7 +90,7 @@ def _diagnostic(
 def _loop_fix(file: File, loop: Loop, kind: InGraph) -> Fix | None:
     """Arrays in place of the loop's lists, written to in a loop of the graph."""
     tf = file.tf.names.module("tensorflow", loop.node) or ""
-    arrays = file.tf.tensor_arrays.in_loop(loop, kind) if tf else ()
+    arrays = file.tf.of(TensorArrays).in_loop(loop, kind) if tf else ()
     changes: list[Edit | None] = []
     for array in arrays:
         changes += _made(file, tf, array) or [None]
@@ -127,7 +129,10 @@ def _written(file: File, array: ArrayInLoop) -> tuple[Edit, ...] | None:
 
 def _comprehension_fix(file: File, found: Accumulated) -> Fix | None:
     """A `tf.map_fn` over the range, which needs no AutoGraph."""
-    mapped, tf = file.tf.tensor_arrays.mapped(found), file.tf.names.module("tensorflow", found.node)
+    mapped, tf = (
+        file.tf.of(TensorArrays).mapped(found),
+        file.tf.names.module("tensorflow", found.node),
+    )
     if mapped is None or tf is None:
         return None
     function = f"lambda {mapped.target.id}: {file.source(mapped.made.elt)}"

@@ -34,8 +34,8 @@ from collections.abc import Iterator
 from math import inf
 
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts.chains import BATCHING, Chain, Step
-from tfmemlint.facts.elements import Passage
+from tfmemlint.facts.pipelines.chains import BATCHING, Chain, Step
+from tfmemlint.facts.pipelines.elements import Passage
 from tfmemlint.light_typing import NamedTuple
 
 PASSES = BATCHING | {"prefetch", "repeat", "shard", "skip", "take", "with_options"}

@@ -29,7 +29,7 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts.chains import BATCHING, Chain, From, Step
+from tfmemlint.facts.pipelines.chains import BATCHING, Chain, From, Step
 
 KEEPS_ELEMENTS = frozenset(
     {"filter", "prefetch", "repeat", "shard", "shuffle", "skip", "take", "with_options"}

@@ -30,9 +30,9 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts.chains import Chain, From
-from tfmemlint.facts.kinds import Value
-from tfmemlint.facts.makers import argument
+from tfmemlint.facts.library.kinds import Value
+from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.pipelines.chains import Chain, From
 
 LARGE = 256 << 20
 """Bytes, in one buffer."""

@@ -30,10 +30,10 @@ from collections.abc import Iterator
 from math import inf
 
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts.caches import Cached
-from tfmemlint.facts.chains import BATCHING, Step
-from tfmemlint.facts.consumers import Into
-from tfmemlint.facts.elements import Passage
+from tfmemlint.facts.pipelines.caches import Cached
+from tfmemlint.facts.pipelines.chains import BATCHING, Step
+from tfmemlint.facts.pipelines.consumers import Into
+from tfmemlint.facts.pipelines.elements import Passage
 
 MOVABLE = BATCHING | {"prefetch", "with_options"}
 """Steps with which `cache` may change places."""

@@ -30,8 +30,8 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts.chains import BATCHING, Chain, Step
-from tfmemlint.facts.epochs import Again
+from tfmemlint.facts.pipelines.chains import BATCHING, Chain, Step
+from tfmemlint.facts.pipelines.epochs import Again
 from tfmemlint.light_typing import NamedTuple
 
 ENDS = frozenset({"apply", "take", "take_while"})

@@ -30,10 +30,10 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts.chains import BATCHING, Chain, From
-from tfmemlint.facts.consumers import End, Into
-from tfmemlint.facts.epochs import Again
-from tfmemlint.facts.makers import argument
+from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.pipelines.chains import BATCHING, Chain, From
+from tfmemlint.facts.pipelines.consumers import End, Into
+from tfmemlint.facts.pipelines.epochs import Again
 from tfmemlint.light_typing import NamedTuple
 
 ELEMENTWISE = frozenset({"map", "prefetch"})

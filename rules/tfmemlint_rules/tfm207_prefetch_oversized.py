@@ -32,8 +32,8 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts.chains import BATCHING, Chain, From, Step
-from tfmemlint.facts.makers import argument
+from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.pipelines.chains import BATCHING, Chain, From, Step
 from tfmemlint.light_typing import NamedTuple
 
 FEW = 8

@@ -32,7 +32,7 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts.chains import BATCHING, Chain, Step
+from tfmemlint.facts.pipelines.chains import BATCHING, Chain, Step
 
 FEW = 8
 """Batches, which may be prefetched for a reason."""

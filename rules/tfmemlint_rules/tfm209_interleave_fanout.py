@@ -31,7 +31,7 @@ from itertools import chain
 from math import inf
 
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts.chains import Chain, From, Step
+from tfmemlint.facts.pipelines.chains import Chain, From, Step
 
 MANY = 16
 """Inputs open at once, for which there is a reason."""

@@ -32,8 +32,9 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts.chains import BATCHING, Chain, Step
-from tfmemlint.facts.words import PIPELINE_WORDS
+from tfmemlint.facts.library.words import PIPELINE_WORDS
+from tfmemlint.facts.pipelines.chains import BATCHING, Chain, Step
+from tfmemlint_rules._analyses.processors import Processors
 
 FEW = 16
 """Calls at once."""
@@ -64,7 +65,7 @@ def check(file: File) -> Iterator[Diagnostic]:
 
 def _are_many(file: File, step: Step, calls: ast.expr) -> bool:
     number = file.tf.values.number(calls, step.frame)
-    times = file.tf.processors.times(calls, step.frame)
+    times = file.tf.of(Processors).times(calls, step.frame)
     return (number is not None and number > FEW) or (times is not None and times >= 2)
 
 

@@ -32,8 +32,8 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts.kinds import Extent, Kind
-from tfmemlint.facts.makers import argument
+from tfmemlint.facts.library.kinds import Extent, Kind
+from tfmemlint.facts.library.makers import argument
 
 SLICES = frozenset({"tensorflow.data.Dataset.from_tensor_slices"})
 LARGE = 256 << 20

@@ -28,8 +28,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts.caches import Cached
-from tfmemlint.facts.chains import From
+from tfmemlint.facts.pipelines.caches import Cached
+from tfmemlint.facts.pipelines.chains import From
 
 KEEPS = frozenset({"batch", "prefetch", "repeat", "shard", "shuffle", "skip", "take"})
 """Steps that give the same whether elements are cast before or afterwards."""

@@ -29,9 +29,9 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts.kinds import Kind
-from tfmemlint.facts.stacks import Stack
-from tfmemlint.facts.windows import Windows
+from tfmemlint.facts.flow.stacks import Stack
+from tfmemlint.facts.library.kinds import Kind
+from tfmemlint_rules._analyses.windows import WindowLists, Windows
 
 NARROW = 16
 """Steps: as many times the series, which is short as a rule, are little."""
@@ -41,7 +41,7 @@ LITTLE = 8 << 20
 
 def check(file: File) -> Iterator[Diagnostic]:
     for stack in file.tf.stacks.all:
-        windows = file.tf.windows.of(stack.listed) if not stack.joins else None
+        windows = file.tf.of(WindowLists).of(stack.listed) if not stack.joins else None
         if windows is None or not _is_large(file, windows):
             continue
         series, width = ast.unparse(windows.series), ast.unparse(windows.width)
@@ -55,7 +55,7 @@ def check(file: File) -> Iterator[Diagnostic]:
 
 
 def _is_large(file: File, windows: Windows) -> bool:
-    series, width = file.tf.values.of(windows.series), file.tf.windows.steps(windows)
+    series, width = file.tf.values.of(windows.series), file.tf.of(WindowLists).steps(windows)
     if series.kind in (Kind.LIST, Kind.PATHS, Kind.PATH) or (width is not None and width <= NARROW):
         return False
     if len(windows.bounds) > 2:
@@ -69,7 +69,7 @@ def _fix(file: File, stack: Stack, windows: Windows) -> Fix | None:
     numpy = file.tf.names.module("numpy", stack.call)
     is_array = file.tf.values.of(windows.series).kind is Kind.ARRAY
     keeps_dtype = stack.name in ("numpy.array", "numpy.asarray") and stack.is_plain
-    fillers = file.tf.windows.fillers(windows, stack.listed)
+    fillers = file.tf.of(WindowLists).fillers(windows, stack.listed)
     if numpy is None or not is_array or not keeps_dtype or fillers is None:
         return None
     unfilled = edits.whole(edits.without_statement(file, each) for each in fillers)

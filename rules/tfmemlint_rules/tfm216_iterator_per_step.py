@@ -29,9 +29,9 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, Span, edits
-from tfmemlint.facts.consumers import End, Into
-from tfmemlint.facts.loops import Loop, Over
-from tfmemlint.facts.words import PIPELINE_WORDS
+from tfmemlint.facts.flow.loops import Loop, Over
+from tfmemlint.facts.library.words import PIPELINE_WORDS
+from tfmemlint.facts.pipelines.consumers import End, Into
 
 FEW = 32
 STEPPING = frozenset(

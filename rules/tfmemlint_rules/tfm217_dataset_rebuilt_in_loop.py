@@ -32,19 +32,19 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts.chains import Chain, From
-from tfmemlint.facts.epochs import Again
-from tfmemlint.facts.kinds import Kind
-from tfmemlint.facts.rebuilds import Rebuilt
-from tfmemlint.facts.tracing import DATASET_TAKES_FUNCTION
-from tfmemlint.facts.words import PIPELINE_WORDS
+from tfmemlint.facts.graphs.tracing import DATASET_TAKES_FUNCTION
+from tfmemlint.facts.library.kinds import Kind
+from tfmemlint.facts.library.words import PIPELINE_WORDS
+from tfmemlint.facts.pipelines.chains import Chain, From
+from tfmemlint.facts.pipelines.epochs import Again
+from tfmemlint_rules._analyses.rebuilds import Rebuilds, Rebuilt
 
 UNCHANGING = frozenset({Kind.NUMBER, Kind.PATH, Kind.TENSOR})
 HOLDS_ARRAYS = frozenset({From.SLICES, From.TENSORS})
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    for rebuilt in file.tf.rebuilds.all:
+    for rebuilt in file.tf.of(Rebuilds).all:
         name = ast.unparse(rebuilt.assignment.targets[0])
         if rebuilt.is_lengthened:
             added = ", ".join(f"`{_method(call)}`" for call in reversed(rebuilt.steps))
@@ -71,10 +71,10 @@ def _method(call: ast.Call) -> str:
 
 def _fix(file: File, rebuilt: Rebuilt) -> Fix | None:
     loop = rebuilt.loop.node
-    if not file.tf.rebuilds.can_be_lifted(rebuilt) or isinstance(loop, ast.comprehension):
+    if not file.tf.of(Rebuilds).can_be_lifted(rebuilt) or isinstance(loop, ast.comprehension):
         return None
     moved = edits.lifted(file, rebuilt.assignment, loop)
-    once = file.tf.rebuilds.is_bound_once(rebuilt) and not rebuilt.is_lengthened
+    once = file.tf.of(Rebuilds).is_bound_once(rebuilt) and not rebuilt.is_lengthened
     same = once and all(
         file.tf.epochs.again(chain, len(chain.steps)) is Again.SAME
         and _is_of_the_same(file, chain)

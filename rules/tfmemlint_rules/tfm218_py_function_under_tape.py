@@ -33,13 +33,14 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, edits
-from tfmemlint.facts.makers import argument
+from tfmemlint.facts.library.makers import argument
+from tfmemlint_rules._analyses.py_functions import PyFunctions
 
 ARGUMENTS = {"func", "inp", "Tout"}
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    for call, tape in file.tf.py_functions.kept:
+    for call, tape in file.tf.of(PyFunctions).kept:
         what = file.called(argument(call, 0, "func"), "a function")
         recorder = f"`{tape.name}`" if tape.name else "a tape"
         yield Diagnostic(
@@ -51,7 +52,7 @@ def check(file: File) -> Iterator[Diagnostic]:
 
 def _fix(file: File, call: ast.Call) -> Fix | None:
     understood = len(call.args) <= 3 and {each.arg for each in call.keywords} <= ARGUMENTS
-    conversions = file.tf.py_functions.conversions(call) if understood else None
+    conversions = file.tf.of(PyFunctions).conversions(call) if understood else None
     if conversions is None or not isinstance(call.func, ast.Attribute):
         return None
     module = file.source(call.func.value)

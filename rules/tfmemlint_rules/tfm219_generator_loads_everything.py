@@ -33,15 +33,15 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, edits
-from tfmemlint.facts.generators import Held, Hoard
-from tfmemlint.facts.late_loading import Late
-from tfmemlint.facts.loops import Growth
+from tfmemlint.facts.flow.loops import Growth
+from tfmemlint_rules._analyses.generators import Generators, Held, Hoard
+from tfmemlint_rules._analyses.late_loading import Late, LateLoading
 
 
 def check(file: File) -> Iterator[Diagnostic]:
     if file.is_test:
         return
-    for hoard in file.tf.generators.hoards:
+    for hoard in file.tf.of(Generators).hoards:
         growth = hoard.gathered.growth if hoard.gathered else None
         yield Diagnostic(
             file.span(growth.node if growth else hoard.loaded),
@@ -70,14 +70,14 @@ def _who(hoard: Hoard) -> str:
 
 
 def _fix(file: File, hoard: Hoard, growth: Growth | None) -> Fix | None:
-    late, change = file.tf.late_loading.of(hoard), tuple[Edit, ...]()
+    late, change = file.tf.of(LateLoading).of(hoard), tuple[Edit, ...]()
     if late is Late.BY_ROW:
         change = _row_by_row(file, hoard)
     elif late is Late.LAZILY:
         change = _lazily(file, hoard)
     elif late is Late.AT_ONCE and growth:
         change = _at_once(file, hoard, growth)
-    steady = file.tf.late_loading.is_steady(hoard)
+    steady = file.tf.of(LateLoading).is_steady(hoard)
     safety = Applicability.SAFE if steady else Applicability.UNSAFE
     return Fix("Load each when its turn comes", change, safety) if change else None
 

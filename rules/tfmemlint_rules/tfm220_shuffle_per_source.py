@@ -29,9 +29,9 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts.chains import Chain, From, Step
-from tfmemlint.facts.loops import Loop
-from tfmemlint.facts.makers import argument
+from tfmemlint.facts.flow.loops import Loop
+from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.pipelines.chains import Chain, From, Step
 from tfmemlint.light_typing import NamedTuple
 
 MIXES = frozenset(

@@ -30,9 +30,9 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, Span, edits
-from tfmemlint.facts.chains import BATCHING, From
-from tfmemlint.facts.kinds import Extent, Kind
-from tfmemlint.facts.makers import argument
+from tfmemlint.facts.library.kinds import Extent, Kind
+from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.pipelines.chains import BATCHING, From
 
 FROM_TENSORS = frozenset({"tensorflow.data.Dataset.from_tensors"})
 ORDINARY_BATCH = 1024

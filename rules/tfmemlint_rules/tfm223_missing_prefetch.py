@@ -38,10 +38,10 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts.chains import Chain, From
-from tfmemlint.facts.consumers import End, Into
-from tfmemlint.facts.epochs import Again
-from tfmemlint.facts.words import PIPELINE_WORDS
+from tfmemlint.facts.library.words import PIPELINE_WORDS
+from tfmemlint.facts.pipelines.chains import Chain, From
+from tfmemlint.facts.pipelines.consumers import End, Into
+from tfmemlint.facts.pipelines.epochs import Again
 
 INJECTS = (2, 12)
 FEW = 1024

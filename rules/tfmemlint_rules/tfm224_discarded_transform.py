@@ -30,7 +30,7 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, Span
-from tfmemlint.facts.words import PIPELINE_WORDS
+from tfmemlint.facts.library.words import PIPELINE_WORDS
 
 
 def check(file: File) -> Iterator[Diagnostic]:

@@ -30,9 +30,9 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts.chains import BATCHING, Chain, From, Step
-from tfmemlint.facts.tree import same_code
-from tfmemlint.facts.words import PIPELINE_WORDS
+from tfmemlint.facts.library.words import PIPELINE_WORDS
+from tfmemlint.facts.pipelines.chains import BATCHING, Chain, From, Step
+from tfmemlint.facts.syntax.tree import same_code
 
 KEEPS_ELEMENTS = frozenset(
     {

@@ -29,15 +29,16 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts.chains import Chain
+from tfmemlint.facts.pipelines.chains import Chain
+from tfmemlint_rules._analyses.examples import Examples
 
 
 def check(file: File) -> Iterator[Diagnostic]:
     reported: set[ast.Call] = set()
     for end in file.tf.consumers.ends:
-        if not file.tf.examples.trains_as_they_come(end):
+        if not file.tf.of(Examples).trains_as_they_come(end):
             continue
-        if not all(map(file.tf.examples.are_single, end.chains)):
+        if not all(map(file.tf.of(Examples).are_single, end.chains)):
             continue
         for last in map(_last, end.chains):
             if last is None or last in reported:

@@ -36,6 +36,7 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
+from tfmemlint_rules._analyses.predictions import Predictions
 
 FOR_BATCHES_ALONE = frozenset(
     {"batch_size", "max_queue_size", "use_multiprocessing", "verbose", "workers"}
@@ -46,7 +47,7 @@ FOR_BATCHES_ALONE = frozenset(
 def check(file: File) -> Iterator[Diagnostic]:
     if file.is_test or file.tf.is_for_keras_1:
         return
-    for call, loop, rows in file.tf.predictions.repeated:
+    for call, loop, rows in file.tf.of(Predictions).repeated:
         yield Diagnostic(
             file.span(call),
             f"`{ast.unparse(call.func)}` sets up a pipeline of its own in every round of "

@@ -45,7 +45,8 @@ from tfmemlint import (
     edits,
     loop_edits,
 )
-from tfmemlint.facts.full_batches import FullBatch
+from tfmemlint_rules._analyses.full_batches import FullBatch, FullBatches
+from tfmemlint_rules._analyses.sliceable import Sliceable
 
 RELATES_ALL = (
     *("dgl", "graph_nets", "networkx", "ogb", "scipy.optimize", "scipy.sparse", "spektral"),
@@ -56,7 +57,7 @@ CUTS_BATCHES = {"predict_on_batch": "predict", "test_on_batch": "evaluate"}
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    found = file.tf.full_batches.all
+    found = file.tf.of(FullBatches).all
     if found and not file.tf.names.uses(RELATES_ALL):
         for each in found:
             if file.tf.tracing.why(each.call) is None:
@@ -93,7 +94,7 @@ def _changes(file: File, found: FullBatch) -> tuple[str, Iterable[Edit | None]]:
 
 
 def _in_slices(file: File, found: FullBatch) -> Edit | None:
-    call, sliceable = found.call, file.tf.sliceable
+    call, sliceable = found.call, file.tf.of(Sliceable)
     arrays = sliceable.step(call, found.passes) if found.passes else sliceable.arguments(call)
     return loop_edits.in_slices(file, file.tf.tree.statement(call), arrays) if arrays else None
 

@@ -38,8 +38,8 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, Span
-from tfmemlint.facts.kept import Kept, Sort
-from tfmemlint.facts.loops import Over
+from tfmemlint.facts.flow.loops import Over
+from tfmemlint_rules._analyses.kept import Kept, KeptTensors, Sort
 
 FEW = {Sort.NUMBER: 1024, Sort.TENSOR: 16}
 """Trips that keep too little to speak of."""
@@ -59,7 +59,7 @@ BUILTIN = {"len", "max", "min", "print", "sum"}
 def check(file: File) -> Iterator[Diagnostic]:
     if file.is_test:
         return
-    for kept in file.tf.kept.all:
+    for kept in file.tf.of(KeptTensors).all:
         if not _is_short(file, kept) and _is_wanted_elsewhere(file, kept):
             yield Diagnostic(
                 file.span(kept.growth.node),
@@ -86,12 +86,12 @@ def _is_short(file: File, kept: Kept) -> bool:
 
 def _is_wanted_elsewhere(file: File, kept: Kept) -> bool:
     """Whether the list is one of steps, and nothing shows that the device is to have it."""
-    by_numpy = [file.tf.kept.by_numpy(each) for each in kept.reads]
-    is_of_data = file.tf.kept.is_of_data(kept)
+    by_numpy = [file.tf.of(KeptTensors).by_numpy(each) for each in kept.reads]
+    is_of_data = file.tf.of(KeptTensors).is_of_data(kept)
     if kept.sort is Sort.NUMBER and is_of_data:
         return True
     numpy = any(by_numpy) if kept.sort is Sort.NUMBER else bool(by_numpy) and all(by_numpy)
-    return numpy and (is_of_data or file.tf.kept.is_of_part(kept))
+    return numpy and (is_of_data or file.tf.of(KeptTensors).is_of_part(kept))
 
 
 def _fix(file: File, kept: Kept) -> Fix | None:
@@ -103,7 +103,7 @@ def _fix(file: File, kept: Kept) -> Fix | None:
     if not isinstance(kept.tensor, (ast.Attribute, ast.Call, ast.Name, ast.Subscript)):
         change = (Edit(Span(start, start), "("), Edit(Span(end, end), f"){copied}"))
     exact = bool(kept.reads) and all(_makes_array(file, each) for each in kept.reads)
-    exact = exact and kept.sort is Sort.NUMBER and file.tf.kept.are_single
+    exact = exact and kept.sort is Sort.NUMBER and file.tf.of(KeptTensors).are_single
     safety = Applicability.SAFE if exact else Applicability.UNSAFE
     return Fix("Keep NumPy's copy instead", change, safety)
 
@@ -113,7 +113,7 @@ def _makes_array(file: File, read: ast.expr) -> bool:
     call = file.tf.tree.parent(read)
     alone = isinstance(call, ast.Call) and call.args == [read]
     axis = isinstance(call, ast.Call) and all(each.arg == "axis" for each in call.keywords)
-    return alone and axis and file.tf.kept.by_numpy(read)
+    return alone and axis and file.tf.of(KeptTensors).by_numpy(read)
 
 
 def _takes_numbers(file: File, read: ast.expr) -> bool:

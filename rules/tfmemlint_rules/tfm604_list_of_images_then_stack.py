@@ -50,10 +50,11 @@ from tfmemlint import (
     edits,
     loop_edits,
 )
-from tfmemlint.facts import takers
-from tfmemlint.facts.fillings import Filling
-from tfmemlint.facts.loading import Gathered
-from tfmemlint.facts.stacks import Stack
+from tfmemlint.facts.flow.loading import Gathered
+from tfmemlint.facts.flow.stacks import Stack
+from tfmemlint_rules._analyses import takers
+from tfmemlint_rules._analyses.fillings import Filling, Fillings
+from tfmemlint_rules._analyses.takers import Takers
 
 LONG = 60
 
@@ -79,7 +80,7 @@ def check(file: File) -> Iterator[Diagnostic]:
 
 def _fix(file: File, stack: Stack, gathered: Gathered) -> Fix | None:
     tf, trails = file.tf, file.tf.uses.of(stack.call)
-    filling = tf.fillings.of(gathered, stack.listed)
+    filling = tf.of(Fillings).of(gathered, stack.listed)
     if filling is None or not trails or stack.joins or not stack.is_plain:
         return None
     if not all(map(tf.uses.stays_open, trails)):
@@ -87,7 +88,7 @@ def _fix(file: File, stack: Stack, gathered: Gathered) -> Fix | None:
     if any(tf.tracing.why(each) for trail in trails for each in trail):
         return None
     as_before = ".as_numpy_iterator()" if stack.name.startswith("numpy.") else ""
-    taken = [_taken(file, trail[-1], tf.takers.of(trail), as_before) for trail in trails]
+    taken = [_taken(file, trail[-1], tf.of(Takers).of(trail), as_before) for trail in trails]
     whole = edits.whole(chain(_made(file, stack, filling), *taken))
     title = "Load the files in a `tf.data` pipeline, as they are needed"
     return Fix(title, whole, Applicability.UNSAFE) if whole is not None else None

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from tfmemlint.facts.chains import Chain, From, Source, Step
+from tfmemlint.facts.pipelines.chains import Chain, From, Source, Step
 
 
 def step(code: str) -> Step:

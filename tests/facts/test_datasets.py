@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from tfmemlint import File
-from tfmemlint.facts.chains import From
+from tfmemlint.facts.pipelines.chains import From
 
 Look = Callable[[str], tuple[File, list[ast.expr]]]
 

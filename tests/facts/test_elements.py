@@ -7,9 +7,9 @@ from textwrap import dedent
 import pytest
 
 from tfmemlint import File
-from tfmemlint.facts.chains import Chain
-from tfmemlint.facts.elements import Passage
-from tfmemlint.facts.held import Held, Several, Tensor, row
+from tfmemlint.facts.pipelines.chains import Chain
+from tfmemlint.facts.pipelines.elements import Passage
+from tfmemlint.facts.pipelines.held import Held, Several, Tensor, row
 
 IMPORTS = """
 import glob

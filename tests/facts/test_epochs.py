@@ -5,7 +5,7 @@ from textwrap import dedent
 import pytest
 
 from tfmemlint import File
-from tfmemlint.facts.epochs import Again
+from tfmemlint.facts.pipelines.epochs import Again
 
 BEFORE = """
 import numpy as np

@@ -5,7 +5,7 @@ import ast
 import pytest
 
 from tfmemlint import File
-from tfmemlint.facts.held import UNKNOWN
+from tfmemlint.facts.pipelines.held import UNKNOWN
 
 pytestmark = pytest.mark.tensorflow
 

@@ -6,7 +6,7 @@ from textwrap import dedent
 import pytest
 
 from tfmemlint import File
-from tfmemlint.facts.imports import Factory, Imported
+from tfmemlint.facts.syntax.imports import Factory, Imported
 
 IMPORT = "import tensorflow as tf\n"
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from tfmemlint import File
-from tfmemlint.facts.tracing import TracedBy
+from tfmemlint.facts.graphs.tracing import TracedBy
 
 Look = Callable[[str], tuple[File, list[ast.expr]]]
 

@@ -8,8 +8,8 @@ from textwrap import indent
 import pytest
 
 from tfmemlint import File
-from tfmemlint.facts.graph_loops import InGraph
-from tfmemlint.facts.loops import Loop
+from tfmemlint.facts.flow.loops import Loop
+from tfmemlint.facts.graphs.graph_loops import InGraph
 
 HEAD = (
     "import tensorflow as tf\nimport numpy as np\nfrom tensorflow import keras\n"

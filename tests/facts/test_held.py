@@ -2,7 +2,7 @@
 
 import pytest
 
-from tfmemlint.facts.held import OUTSIDE, Held, Several, Tensor, each_of, part_of, row
+from tfmemlint.facts.pipelines.held import OUTSIDE, Held, Several, Tensor, each_of, part_of, row
 
 IMAGE = Tensor("uint8", (8, 8, 3), is_image=True)
 LABEL = Tensor("int64", ())

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tfmemlint.facts.known_data import CATALOGUE, KERAS_DATASETS
+from tfmemlint.facts.library.known_data import CATALOGUE, KERAS_DATASETS
 
 
 @pytest.mark.parametrize("name", sorted(CATALOGUE.keys() & KERAS_DATASETS.keys()))

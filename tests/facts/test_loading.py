@@ -7,7 +7,7 @@ from textwrap import indent
 import pytest
 
 from tfmemlint import File
-from tfmemlint.facts.imports import Imported
+from tfmemlint.facts.syntax.imports import Imported
 
 Look = Callable[[str], tuple[File, list[ast.expr]]]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from tfmemlint import File
-from tfmemlint.facts.loops import Over
+from tfmemlint.facts.flow.loops import Over
 
 Look = Callable[[str], tuple[File, list[ast.expr]]]
 

@@ -7,8 +7,8 @@ from textwrap import dedent
 import pytest
 
 from tfmemlint import File
-from tfmemlint.facts.held import UNKNOWN, Held, Several, Tensor, growth, row
-from tfmemlint.facts.mapped import Mapped
+from tfmemlint.facts.pipelines.held import UNKNOWN, Held, Several, Tensor, growth, row
+from tfmemlint.facts.pipelines.mapped import Mapped
 
 IMPORTS = """
 import functools, random

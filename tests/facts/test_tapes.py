@@ -5,7 +5,7 @@ from textwrap import dedent, indent
 import pytest
 
 from tfmemlint import File
-from tfmemlint.facts.tapes import Tape
+from tfmemlint.facts.graphs.tapes import Tape
 
 BEGINNING = """
 import tensorflow as tf

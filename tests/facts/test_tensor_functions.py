@@ -2,7 +2,7 @@
 
 import pytest
 
-from tfmemlint.facts.tensor_functions import gives_tensor
+from tfmemlint.facts.library.tensor_functions import gives_tensor
 
 
 @pytest.mark.parametrize(

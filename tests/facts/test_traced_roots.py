@@ -8,7 +8,7 @@ from textwrap import dedent
 import pytest
 
 from tfmemlint import File
-from tfmemlint.facts.tracing import TracedBy
+from tfmemlint.facts.graphs.tracing import TracedBy
 
 HEAD = """\
     import tensorflow as tf

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from tfmemlint import File
-from tfmemlint.facts.tree import Tree, root_name, same_code, within
+from tfmemlint.facts.syntax.tree import Tree, root_name, same_code, within
 
 Look = Callable[[str], tuple[File, list[ast.expr]]]
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 
 from tfmemlint import File
-from tfmemlint.facts.flow import Frame
-from tfmemlint.facts.kinds import Extent, Kind
+from tfmemlint.facts.flow.flow import Frame
+from tfmemlint.facts.library.kinds import Extent, Kind
 
 Look = Callable[[str], tuple[File, list[ast.expr]]]
 

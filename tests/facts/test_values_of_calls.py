@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from tfmemlint import File
-from tfmemlint.facts.kinds import Extent, Kind, Value
+from tfmemlint.facts.library.kinds import Extent, Kind, Value
 
 SETUP = """\
 import keras

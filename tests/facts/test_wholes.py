@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from tfmemlint import File
-from tfmemlint.facts.wholes import Whole
+from tfmemlint.facts.flow.wholes import Whole
 
 IMPORTS = "import keras\nimport numpy as np\nimport pandas as pd\n"
 

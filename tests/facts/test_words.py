@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tfmemlint.facts import chains
-from tfmemlint.facts.functions import TF_FUNCTION
-from tfmemlint.facts.tracing import DATASET_TAKES_FUNCTION, KERAS_TRACED
-from tfmemlint.facts.words import PIPELINE_WORDS, TRACED_WORDS
+from tfmemlint.facts.graphs.tracing import DATASET_TAKES_FUNCTION, KERAS_TRACED
+from tfmemlint.facts.library.words import PIPELINE_WORDS, TRACED_WORDS
+from tfmemlint.facts.pipelines import chains
+from tfmemlint.facts.syntax.functions import TF_FUNCTION
 
 
 def test_a_pipeline_that_is_surely_of_tf_data_has_one_of_the_words_for_it() -> None:

@@ -5,7 +5,7 @@ import ast
 import pytest
 
 from tfmemlint import File
-from tfmemlint.facts.wrappings import Made
+from tfmemlint.facts.graphs.wrappings import Made
 
 IMPORT = "import tensorflow as tf\n"
 

@@ -1,0 +1,1 @@
+"""What only one rule wants to know, beside the rules."""

@@ -1,0 +1,243 @@
+"""How many rows arrays have where code says so: one, as many as a batch, or who knows."""
+
+from __future__ import annotations
+
+import ast
+from enum import Enum
+
+from tfmemlint.facts.flow.flow import Frame, Origin
+from tfmemlint.facts.flow.iterables import called
+from tfmemlint.facts.flow.loops import Over
+from tfmemlint.facts.flow.sizes import constant
+from tfmemlint.facts.library import makers
+from tfmemlint.facts.library.shapes import is_all, is_new, is_rest
+from tfmemlint.facts.pipelines.chains import BATCHING
+from tfmemlint.facts.syntax.bindings import How
+from tfmemlint.facts.syntax.tree import same_code
+from tfmemlint.light_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+FEW = 32
+"""What `predict` takes for a batch if it is told nothing."""
+LARGE = 128
+"""A batch of a pipeline that is more than a handful of those."""
+_MAX_DEPTH = 20
+
+_MOVES_ROWS = frozenset({"moveaxis", "ravel", "repeat", "squeeze", "tile", "transpose"})
+_KEEPS_ROWS = frozenset(
+    name for name in makers.KEEPS_DATA if name.rpartition(".")[2] not in _MOVES_ROWS
+)
+_METHODS_KEEP_ROWS = frozenset({"astype", "clip", "copy", "numpy", "predict", "predict_on_batch"})
+
+
+class Rows(Enum):
+    """How many rows an array has."""
+
+    ONE = "one row"
+    BATCH = "one batch"
+
+
+class Batches:
+    """The arrays of a module that have but a few rows."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._names = tf.names
+        self._flow = tf.flow
+        self._values = tf.values
+        self._datasets = tf.datasets
+        self._loops = tf.loops
+        self._iterables = tf.iterables
+        self._passes = tf.passes
+        self._asked: list[tuple[ast.expr, Frame | None]] = []
+        self._known: dict[tuple[ast.expr, Frame | None], Rows | None] = {}
+
+    def of_inputs(self, node: ast.expr, frame: Frame | None = None) -> Rows | None:
+        """The rows of what a model is given: one array, or several with as many rows each."""
+        if isinstance(node, (ast.List, ast.Tuple)):
+            return next(filter(None, (self.of(each, frame) for each in node.elts)), None)
+        if isinstance(node, ast.Dict):
+            return next(filter(None, (self.of(each, frame) for each in node.values)), None)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            several = [each for each in (node.left, node.right) if isinstance(each, ast.List)]
+            if several:
+                return self.of_inputs(several[0], frame)
+        if isinstance(node, ast.Call) and called(node) == "list":
+            return self._of_each(node.args[0]) if len(node.args) == 1 else None
+        if isinstance(node, ast.Name):
+            origin = self._only(node, frame)
+            if origin is not None and isinstance(origin.value, (ast.List, ast.Tuple, ast.Dict)):
+                return self.of_inputs(origin.value, origin.frame)
+        return self.of(node, frame)
+
+    def of(self, node: ast.expr, frame: Frame | None = None) -> Rows | None:
+        """The rows an array surely has, if they are no more than a batch; None if unknown."""
+        if (node, frame) not in self._known:
+            if len(self._asked) > _MAX_DEPTH:
+                return None
+            self._asked.append((node, frame))
+            found = self._structured(node, frame) or self._measured(node, frame)
+            self._asked.pop()
+            self._known[node, frame] = found
+        return self._known[node, frame]
+
+    def _measured(self, node: ast.expr, frame: Frame | None) -> Rows | None:
+        shape = self._values.of(node, frame).shape
+        rows = shape[0] if shape is not None and len(shape) > 1 else None
+        return _few(rows)
+
+    def _structured(self, node: ast.expr, frame: Frame | None) -> Rows | None:
+        if isinstance(node, (ast.Name, ast.Attribute)):
+            return self._named(node, frame)
+        if isinstance(node, ast.Subscript):
+            return self._indexed(node, frame)
+        if isinstance(node, ast.Call):
+            return self._made(node, frame)
+        if isinstance(node, ast.BinOp):
+            both = [self.of(each, frame) for each in (node.left, node.right)]
+            return next(filter(None, both), None)
+        if isinstance(node, ast.IfExp):
+            return _most([self.of(each, frame) for each in (node.body, node.orelse)])
+        return self.of(node.value, frame) if isinstance(node, ast.NamedExpr) else None
+
+    def _named(self, node: ast.expr, frame: Frame | None) -> Rows | None:
+        origins = self._flow.origins(node, frame) or ()
+        found = [
+            self._bound(each)
+            for each in origins
+            if (each.value, each.frame) not in self._asked  # what it is made of itself
+        ]
+        return _most(found)
+
+    def _bound(self, origin: Origin) -> Rows | None:
+        if origin.how is How.ASSIGNED and not origin.path:
+            return self.of(origin.value, origin.frame)
+        if origin.how is How.LOOPED and origin.binding is not None:
+            return self._taken(origin.binding.node)
+        return None
+
+    def _taken(self, target: ast.AST) -> Rows | None:
+        """What a loop over a pipeline takes from it in each round."""
+        around = self._tree.ancestors(target)
+        header = next(
+            each for each in around if isinstance(each, (ast.For, ast.AsyncFor, ast.comprehension))
+        )
+        loop = self._loops.loop(header)
+        if loop.iterable is None or loop.over not in (Over.DATASET, Over.UNKNOWN):
+            return None
+        if loop.over is Over.UNKNOWN:
+            return Rows.BATCH if self._iterables.gives_data(loop.iterable) else None
+        for chain in self._datasets.of(loop.iterable):
+            sizes = [each.argument("batch_size") for each in chain.steps if each.method in BATCHING]
+            if isinstance(chain.source.node, ast.Call) and not sizes:  # of Keras's, from files
+                sizes = [makers.argument(chain.source.node, None, "batch_size")]
+            size = self._values.number(sizes[-1]) if sizes else None
+            if size is not None and size > LARGE:
+                return None
+        return Rows.BATCH
+
+    def _indexed(self, node: ast.Subscript, frame: Frame | None) -> Rows | None:
+        indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        first = indices[0] if indices else None
+        if is_new(first):
+            return Rows.ONE
+        if is_all(first) or is_rest(first):
+            return self.of(node.value, frame)
+        if isinstance(first, ast.Slice) and first.step is None:
+            return _few(self._length(first, frame))
+        return None
+
+    def _length(self, part: ast.Slice, frame: Frame | None) -> float | None:
+        """How many rows a slice has: `x[:8]`, `x[8:16]`, `x[i : i + 1]`."""
+        lower, upper = part.lower, part.upper
+        if isinstance(upper, ast.BinOp) and isinstance(upper.op, ast.Add) and lower is not None:
+            for one, other in ((upper.left, upper.right), (upper.right, upper.left)):
+                if same_code(one, lower):
+                    return self._values.number(other, frame)
+        first = 0 if lower is None else self._values.number(lower, frame)
+        last = self._values.number(upper, frame)
+        return None if first is None or last is None or first < 0 else last - first
+
+    def _made(self, call: ast.Call, frame: Frame | None) -> Rows | None:
+        name = self._names.qualified(call.func)
+        if name is not None:
+            return self._of_function(name, call, frame)
+        returned = [
+            self.of(each.value, each.frame)
+            for each in self._flow.returned(call, frame)
+            if (each.value, each.frame) not in self._asked
+        ]
+        if returned:
+            return _most(returned)
+        if isinstance(call.func, ast.Attribute) and call.func.attr == "reshape":
+            return self._reshaped(call.args[0] if len(call.args) == 1 else call, frame)
+        if isinstance(call.func, ast.Attribute) and call.func.attr in _METHODS_KEEP_ROWS:
+            gives = call.func.attr.startswith("predict")
+            given = makers.argument(call, 0, "x") if gives else call.func.value
+            return None if given is None else self.of_inputs(given, frame)
+        if self._passes.is_model(call.func, frame) and call.args:
+            return self.of_inputs(call.args[0], frame)
+        return None
+
+    def _of_function(self, name: str, call: ast.Call, frame: Frame | None) -> Rows | None:
+        last = name.rpartition(".")[2]
+        given = makers.argument(call, 0, makers.KEEPS_DATA.get(name, "x"))
+        if last == "expand_dims":
+            if _axis(call, 1) == 0:
+                return Rows.ONE
+            return None if given is None else self.of(given, frame)
+        if last == "reshape":
+            shape = makers.argument(call, 1, makers.TOLD.get(name, "shape"))
+            return None if shape is None else self._reshaped(shape, frame)
+        if last in ("concat", "concatenate") and isinstance(given, (ast.List, ast.Tuple)):
+            beside = _axis(call, 1) not in (None, 0)
+            return self.of_inputs(given, frame) if beside else None
+        if name in _KEEPS_ROWS or last == "preprocess_input":
+            if isinstance(given, (ast.List, ast.Tuple)):
+                starred = any(isinstance(each, ast.Starred) for each in given.elts)
+                return None if starred else _few(len(given.elts))
+            return None if given is None else self.of(given, frame)
+        return None
+
+    def _reshaped(self, shape: ast.expr, frame: Frame | None) -> Rows | None:
+        """The rows a shape tells: `(1, -1)`, `[1, n]`, or the arguments of `x.reshape(1, n)`."""
+        if isinstance(shape, ast.Call):
+            return self._first(shape.args, frame)
+        origin = self._only(shape, frame) if isinstance(shape, ast.Name) else None
+        told = origin.value if origin is not None else shape
+        return self._first(told.elts, frame) if isinstance(told, (ast.List, ast.Tuple)) else None
+
+    def _first(self, sizes: list[ast.expr], frame: Frame | None) -> Rows | None:
+        return _few(self._values.number(sizes[0], frame)) if len(sizes) > 1 else None
+
+    def _of_each(self, node: ast.expr) -> Rows | None:
+        """The rows of the arrays that `list(x)` makes of the first axis of another."""
+        if not isinstance(node, ast.Call) or _axis(node, 1) != 1:
+            return None
+        return Rows.ONE if self._names.qualified(node.func) == "numpy.expand_dims" else None
+
+    def _only(self, node: ast.expr, frame: Frame | None) -> Origin | None:
+        origins = self._flow.origins(node, frame)
+        if origins is None or len(origins) != 1:
+            return None
+        return origins[0] if origins[0].how is How.ASSIGNED and not origins[0].path else None
+
+
+def _axis(call: ast.Call, place: int) -> float | None:
+    given = makers.argument(call, place, "axis")
+    return None if given is None else constant(given)
+
+
+def _few(rows: float | None) -> Rows | None:
+    if rows is None or not 1 <= rows <= FEW:
+        return None
+    return Rows.ONE if rows == 1 else Rows.BATCH
+
+
+def _most(found: list[Rows | None]) -> Rows | None:
+    """What several arrays have at most, if it is known of each."""
+    if not found or None in found:
+        return None
+    return Rows.ONE if set(found) == {Rows.ONE} else Rows.BATCH

@@ -1,0 +1,138 @@
+"""What has code run as plain Python that would otherwise become graphs."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cached_property
+
+from tfmemlint.facts.graphs.switches import is_true
+from tfmemlint.facts.graphs.tracing import TracedBy, Tracing
+from tfmemlint.facts.syntax.bindings import How
+from tfmemlint.light_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+_READS_VALUE = frozenset({"bool", "float", "int"})
+_MAKES = ("keras.backend.", "keras.ops.", "tensorflow.")
+_DEBUGGERS = ("ipdb", "pdb", "pudb")
+
+EagerSwitch = ast.keyword | ast.Call | ast.Assign
+"""`run_eagerly=True` of a `compile`, the call of a switch, `model.run_eagerly = True`."""
+
+
+class EagerMode:
+    """The switches of a file that turn graphs off."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._functions = tf.functions
+        self._switches = tf.switches
+        self._tracing = Tracing(tf, obeys_switches=False)
+
+    @cached_property
+    def left_on(self) -> tuple[EagerSwitch, ...]:
+        """The switches that no test decides on and that nothing in the file turns back.
+
+        None where the file asks how they stand: there the modes are what it is about.
+        """
+        if any(_is_switch(each) for each in self._tree.all(ast.Attribute)):
+            return ()
+        decided = self._switches.is_conditional
+        found: list[EagerSwitch] = [*self._compiled(), *self._set()]
+        return (*(each for each in found if not decided(each)), *self._switches.left_on)
+
+    @cached_property
+    def is_debugged(self) -> bool:
+        """Whether somebody is at the code with a debugger."""
+        called = (each.func for each in self._tree.calls(("breakpoint",)))
+        stops = any(isinstance(each, ast.Name) for each in called)
+        return stops or self._names.uses(_DEBUGGERS)
+
+    def is_needed(self, switch: EagerSwitch) -> bool:
+        """Whether something asks tensors for their values, as it can of no graph's.
+
+        Traced code of any kind, or a loss or metric that is compiled with the model. And whether
+        a `tf.function` makes layers: a graph can be made of that only once.
+        """
+        call = self._tree.parent(switch) if isinstance(switch, ast.keyword) else None
+        given = [*call.args, *_values(call)] if isinstance(call, ast.Call) else []
+        return self._traced_code_asks or any(map(self._asks, given))
+
+    @cached_property
+    def _traced_code_asks(self) -> bool:
+        calls = self._tree.all(ast.Call)
+        return any(
+            (self._asks_for_value(each) and self._tracing.why(each)) or self._makes_layer(each)
+            for each in calls
+        )
+
+    def _makes_layer(self, call: ast.Call) -> bool:
+        module, _, name = (self._names.qualified(call.func) or "").rpartition(".")
+        why = self._tracing.why(call) if module == "keras.layers" and name[:1].isupper() else None
+        return why is not None and why.by is TracedBy.TF_FUNCTION
+
+    def _asks(self, given: ast.expr) -> bool:
+        """Whether a function of the module, alone or in a list, asks tensors for values."""
+        several = given.elts if isinstance(given, (ast.List, ast.Tuple)) else [given]
+        functions = map(self._functions.function, several)
+        return any(
+            isinstance(node, ast.Call) and self._asks_for_value(node)
+            for function in functions
+            if function is not None
+            for node in ast.walk(function)
+        )
+
+    def _asks_for_value(self, call: ast.Call) -> bool:
+        """`x.numpy()`, `float(tf.reduce_sum(x))`, and `np.abs(x)` of what a function is given."""
+        if isinstance(call.func, ast.Name) and call.func.id in _READS_VALUE:
+            asked = [each for argument in call.args for each in ast.walk(argument)]
+            made = (each.func for each in asked if isinstance(each, ast.Call))
+            return any((self._names.qualified(each) or "").startswith(_MAKES) for each in made)
+        if not (self._names.qualified(call.func) or "").startswith("numpy."):
+            return _is_method(call, "numpy")
+        read = (each for given in call.args for each in ast.walk(given))
+        names = [each for each in read if isinstance(each, ast.Name)]
+        plain = (each for each in names if not isinstance(self._tree.parent(each), ast.Attribute))
+        bound = (binding for each in plain for binding in self._bindings.reaching(each))
+        return any(each.how is How.PARAMETER for each in bound)
+
+    def _compiled(self) -> Iterator[ast.keyword]:
+        """`model.compile(..., run_eagerly=True)`, where nothing compiles the model further on."""
+        calls = [each for each, _ in self._tree.methods("compile")]
+        for call in calls:
+            keyword = next((each for each in call.keywords if each.arg == "run_eagerly"), None)
+            if keyword is not None and is_true(keyword.value):
+                later = (each for each in calls if each.lineno > call.lineno)
+                if not any(self._bindings.same(_model(each), _model(call)) for each in later):
+                    yield keyword
+
+    def _set(self) -> Iterator[ast.Assign]:
+        """`model.run_eagerly = True`, where nothing sets it to anything else."""
+        found = [
+            assignment
+            for assignment in self._tree.all(ast.Assign)
+            for target in assignment.targets
+            if isinstance(target, ast.Attribute) and target.attr == "run_eagerly"
+        ]
+        if all(is_true(assignment.value) for assignment in found):
+            yield from found
+
+
+def _is_switch(node: ast.Attribute) -> bool:
+    return node.attr == "run_eagerly" and isinstance(node.ctx, ast.Load)
+
+
+def _values(call: ast.Call) -> list[ast.expr]:
+    return [each.value for each in call.keywords]
+
+
+def _is_method(call: ast.Call, name: str) -> bool:
+    return isinstance(call.func, ast.Attribute) and call.func.attr == name
+
+
+def _model(call: ast.Call) -> ast.expr:
+    return call.func.value if isinstance(call.func, ast.Attribute) else call.func

@@ -1,0 +1,171 @@
+"""Whole arrays that go through a model at once, in one call."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from functools import cached_property
+
+from tfmemlint.facts.flow.flow import Frame
+from tfmemlint.facts.flow.passes import Pass
+from tfmemlint.facts.graphs.tapes import Tape
+from tfmemlint.facts.library.kinds import Kind
+from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.syntax.bindings import How
+from tfmemlint.facts.syntax.tree import FunctionNode
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+
+class FullBatch(NamedTuple):
+    """One call that puts all rows of an array through a model."""
+
+    call: ast.Call
+    array: ast.expr
+    """What the call is given."""
+    passes: tuple[Pass, ...] = ()
+    """Where the functions it runs call models, if it is a step that a loop repeats."""
+    size: ast.expr | None = None
+    """The size of batches a method of Keras is told: the number of rows."""
+
+
+class FullBatches:
+    """The calls of a module that put whole arrays through models."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._functions = tf.functions
+        self._values = tf.values
+        self._passes = tf.passes
+        self._tapes = tf.tapes
+        self._wholes = tf.wholes
+
+    @cached_property
+    def all(self) -> tuple[FullBatch, ...]:
+        """Every such call, in source order; none of those that a step makes in turn."""
+        if not self._wholes.any_large:
+            return ()
+        every = self._passes.may_be_any
+        calls = list(self._tree.all(ast.Call)) if every else self._tree.calls(_KERAS_METHODS)
+        repeated = {call: passes for call in calls if (passes := self._repeated(call))}
+        related = {call for call, passes in repeated.items() if self._needs_all(call, passes)}
+        steps = {
+            call: step
+            for call, passes in repeated.items()
+            if call not in related and (step := self._step(call, passes)) is not None
+        }
+        entered = {
+            function
+            for call in (*steps, *related)
+            for each in repeated[call]
+            for function in each.functions
+        }
+        found: list[FullBatch | None] = []
+        for call in calls:
+            if call in steps:
+                found.append(steps[call])
+            elif isinstance(call.func, ast.Attribute) and call.func.attr in _KERAS_METHODS:
+                found.append(self._given_to_keras(call, call.func))
+            elif not entered or self._tree.function(call) not in entered:
+                found.append(self._given_to_model(call))
+        return tuple(each for each in found if each is not None)
+
+    def _is_large(self, array: ast.expr, frame: Frame | None = None, *, once: bool = False) -> bool:
+        """Whether an array holds all rows of much; with `once`, surely not one of many."""
+        whole = self._wholes.of(array, frame)
+        return whole is not None and whole.is_large and not (once and whole.given)
+
+    def _repeated(self, call: ast.Call) -> tuple[Pass, ...]:
+        """The passes of whole arrays below a call that a loop repeats."""
+        if self._functions.function(call.func) is None or not any(self._tree.loops(call)):
+            return ()
+        below = self._passes.below(call)
+        return tuple(each for each in below if self._is_large(each.array, each.frame))
+
+    def _step(self, call: ast.Call, found: tuple[Pass, ...]) -> FullBatch | None:
+        """A step called in a loop that puts one whole array through a model, again and again."""
+        array = self._passes.argument(found[0], call)
+        return FullBatch(call, array, found) if array is not None else None
+
+    def _needs_all(self, call: ast.Call, found: tuple[Pass, ...]) -> bool:
+        """Whether a step relates rows or arrays, or takes gradients of what it is given."""
+        entered = {function for each in found for function in each.functions}
+        if len({self._passes.argument(each, call) for each in found}) > 1:
+            return True
+        tapes = (tape for tape in self._tapes.all if self._tree.function(tape.block) in entered)
+        return any(map(self._relates_rows, entered)) or self._watches_inputs(tapes)
+
+    def _takes_several(self, function: FunctionNode) -> bool:
+        """Whether a function puts several of its arguments through models, whole."""
+        found = (self._passes.of(node) for node in self._functions.body(function))
+        named = {self._wholes.named(each.array) for each in found if each is not None}
+        names = [each for each in named if isinstance(each, ast.Name)]
+        bound = {self._bindings.only(each) for each in names}
+        return len([each for each in bound if each and each.how is How.PARAMETER]) > 1
+
+    def _relates_rows(self, function: FunctionNode) -> bool:
+        """Whether a function picks rows of what it is given, or asks for gradients in a graph."""
+        ran = self._functions.body(function)
+        called = (node.func for node in ran if isinstance(node, ast.Call))
+        return any(self._names.is_any(each, _RELATES_ROWS) for each in called)
+
+    def _watches_inputs(self, tapes: Iterable[Tape]) -> bool:
+        """Whether gradients of inputs are taken: a tape watches them, or is inside another."""
+        return any(
+            tape.watched or len({each.block for each in self._tapes.recording(tape.block)}) > 1
+            for tape in tapes
+        )
+
+    def _given_to_model(self, call: ast.Call) -> FullBatch | None:
+        """`model(x)`."""
+        found = self._passes.of(call)
+        if found is None or self._watches_inputs(self._tapes.recording(call)):
+            return None
+        if not self._is_large(found.array, once=True):
+            return None
+        function = self._tree.function(call)
+        if function and (self._relates_rows(function) or self._takes_several(function)):
+            return None
+        return FullBatch(call, found.array)
+
+    def _given_to_keras(self, call: ast.Call, method: ast.Attribute) -> FullBatch | None:
+        """`model.predict_on_batch(x)`, or `model.predict(x, batch_size=len(x))`."""
+        x, y = argument(call, 0, "x"), argument(call, 1, "y")
+        maybe_keras = self._values.of(method.value).kind in (Kind.MODEL, Kind.UNKNOWN)
+        if not maybe_keras or self._functions.function(method) is not None:
+            return None
+        if x is None or not self._is_large(x, once=True):
+            return None
+        place = _BATCH_SIZE_PLACE.get(method.attr)
+        if place is None:
+            return FullBatch(call, x)
+        size = argument(call, place, "batch_size")
+        arrays = [each for each in (x, y) if each is not None]
+        all_rows = size is not None and any(self._is_length(size, each) for each in arrays)
+        return FullBatch(call, x, size=size) if all_rows else None
+
+    def _is_length(self, size: ast.expr, array: ast.expr) -> bool:
+        counted, number = self._values.rows(size), self._values.number(size)
+        if counted is not None and self._bindings.same(counted, array):
+            return True
+        rows = (self._values.of(array).shape or (None,))[0]
+        return rows is not None and number is not None and number >= rows
+
+
+_BATCH_SIZE_PLACE = {"predict": 1, "evaluate": 2}
+_KERAS_METHODS = frozenset(
+    {"predict_on_batch", "test_on_batch", "train_on_batch", *_BATCH_SIZE_PLACE}
+)
+_RELATES_ROWS = frozenset(
+    {
+        "tensorflow.boolean_mask",
+        "tensorflow.gather",
+        "tensorflow.gather_nd",
+        "tensorflow.gradients",
+        "tensorflow.hessians",
+    }
+)

@@ -1,0 +1,291 @@
+"""Arrays that loops make longer: `out = tf.concat([out, y], 0)`, round after round."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cached_property
+
+from tfmemlint.facts.flow.loops import Loop
+from tfmemlint.facts.graphs.tapes import Tape
+from tfmemlint.facts.library import makers
+from tfmemlint.facts.syntax.tree import FunctionNode, same_code, within
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+_MAX_HOPS = 3
+
+_Target = ast.Name | ast.Attribute
+
+_OF_LIST = {
+    "keras.backend.concatenate": "tensors",
+    "keras.layers.concatenate": "inputs",
+    "keras.ops.concatenate": "xs",
+    "keras.ops.hstack": "xs",
+    "keras.ops.vstack": "xs",
+    "numpy.concatenate": "arrays",
+    "numpy.dstack": "tup",
+    "numpy.hstack": "tup",
+    "numpy.vstack": "tup",
+    "tensorflow.concat": "values",
+    "tensorflow.experimental.numpy.concatenate": "arys",
+    "tensorflow.experimental.numpy.hstack": "tup",
+    "tensorflow.experimental.numpy.vstack": "tup",
+}
+"""Functions that join the arrays of a list, and what they call it."""
+_OF_TWO = {
+    "keras.ops.append": ("x1", "x2"),
+    "numpy.append": ("arr", "values"),
+    "tensorflow.experimental.numpy.append": ("arr", "values"),
+}
+_JOINS = frozenset({*_OF_LIST, *_OF_TWO})
+_SIZES = frozenset({"dtype", "ndim", "shape", "size"})
+_LOOP_OPTIONS = "tensorflow.autograph.experimental.set_loop_options"
+_MEASURES = makers.SHAPE_OF | {"numpy.size", "tensorflow.rank", "tensorflow.size", _LOOP_OPTIONS}
+
+
+class Joined(NamedTuple):
+    """An array that a loop gives back to its name longer than before, and does not read."""
+
+    target: _Target
+    """The name, or `self.name`."""
+    node: ast.Assign
+    call: ast.Call
+    """What joins: `tf.concat(...)`, or the call of a function of the module that does."""
+    function: str
+    """The canonical name of what joins in the end."""
+    added: tuple[ast.expr, ...]
+    """What is joined to it in a round."""
+    appended: bool
+    """Whether what is added comes behind what was there."""
+    loops: tuple[Loop, ...]
+    """The loops in which it only ever grows and is not read, innermost first."""
+
+    @property
+    def is_numpy(self) -> bool:
+        """Whether NumPy does the joining."""
+        return self.function.startswith("numpy.")
+
+
+class _Join(NamedTuple):
+    call: ast.Call
+    function: str
+    added: tuple[ast.expr, ...]
+    appended: bool
+
+
+class Joins:
+    """The arrays of a file that grow by being joined to more."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._functions = tf.functions
+        self._loops = tf.loops
+        self._tapes = tf.tapes
+
+    @cached_property
+    def all(self) -> tuple[Joined, ...]:
+        """Every such statement, in source order."""
+        if not self._names.mentions(_JOINS):
+            return ()
+        found = (
+            self._joined(each)
+            for each in self._tree.all(ast.Assign)
+            if isinstance(each.value, (ast.Call, ast.IfExp))
+        )
+        return tuple(each for each in found if each is not None)
+
+    def tape(self, joined: Joined) -> Tape | None:
+        """The tape that records all rounds of the innermost loop, here or around a call."""
+        return self._recording(joined.loops[0].node, _MAX_HOPS)
+
+    def alike(self, joined: Joined) -> tuple[Joined, ...]:
+        """All that joins more to the same array in the outermost of its loops."""
+        found = (each for each in self.all if _is_spelled(each.target, joined.target))
+        outermost = joined.loops[-1].node
+        return tuple(each for each in found if self._tree.inside(each.node, outermost))
+
+    def _recording(self, node: ast.AST, hops: int) -> Tape | None:
+        recording = self._tapes.recording(node)
+        function = self._tree.function(node)
+        if recording or function is None or hops == 0 or not self._tapes.all:
+            return recording[0] if recording else None
+        calls = self._functions.calls_of(function)
+        found = (self._recording(call, hops - 1) for call in calls)
+        return next((each for each in found if each is not None), None)
+
+    def _joined(self, node: ast.Assign) -> Joined | None:
+        target = node.targets[0]
+        if len(node.targets) != 1 or not isinstance(target, (ast.Name, ast.Attribute)):
+            return None
+        for value in _alternatives(node):
+            join = self._join(value, target)
+            loops = self._growing(target, node) if join is not None else ()
+            if join is not None and loops:
+                return Joined(target, node, *join, loops)
+        return None
+
+    def _join(self, value: ast.expr, target: _Target) -> _Join | None:
+        """How a call joins the array to more, be it in a function of the module."""
+        if not isinstance(value, ast.Call):
+            return None
+        given = [*value.args, *(each.value for each in value.keywords)]
+        listed = [each for one in given for each in getattr(one, "elts", ())]
+        if not any(_is_spelled(each, target) for each in (*given, *listed)):
+            return None
+        name = self._names.qualified(value.func)
+        if name is not None:
+            parts = self._parts(value, name)
+            places = [place for place, each in enumerate(parts) if _is_spelled(each, target)]
+            added = tuple(each for each in parts if not _is_spelled(each, target))
+            return _Join(value, name, added, places == [0]) if added and len(places) == 1 else None
+        function = self._functions.function(value.func)
+        returned = self._functions.returns(function) if function is not None else ()
+        inner = returned[0] if len(returned) == 1 else None
+        name = self._names.qualified(inner.func) if isinstance(inner, ast.Call) else None
+        if function is None or name is None or not isinstance(inner, ast.Call):
+            return None
+        for each in self._parts(inner, name):
+            passed = each.id if isinstance(each, ast.Name) else ""
+            argument = self._functions.argument(value, function, passed)
+            if argument is not None and _is_spelled(argument, target):
+                added = tuple(each for each in given if not _is_spelled(each, target))
+                return _Join(value, name, added, appended=False)
+        return None
+
+    def _parts(self, call: ast.Call, name: str) -> list[ast.expr]:
+        """The arrays that a call joins, in order."""
+        if name in _OF_TWO:
+            found = [makers.argument(call, at, each) for at, each in enumerate(_OF_TWO[name])]
+            return [each for each in found if each is not None]
+        joined = makers.argument(call, 0, _OF_LIST[name]) if name in _OF_LIST else None
+        return joined.elts if isinstance(joined, (ast.List, ast.Tuple)) else []
+
+    # How long it only grows.
+
+    def _growing(self, target: _Target, node: ast.Assign) -> tuple[Loop, ...]:
+        """The loops around a join, up to the first that reads the array or makes it anew."""
+        found: list[Loop] = []
+        for loop in self._loops.around(node):
+            mentions = [*self._mentions(target, loop)]
+            if not all(self._leaves_alone(each, target) for each in mentions):
+                break
+            found.append(loop)
+            branches = map(self._tree.parent, map(self._tree.statement, mentions))
+            counters = {_counter(each) for each in branches if isinstance(each, ast.If)}
+            if counters & loop.targets:  # `if i == 0`: each time the loop begins it begins, too
+                break
+        return tuple(found)
+
+    def _mentions(self, target: _Target, loop: Loop) -> Iterator[ast.expr]:
+        called: list[FunctionNode] = []
+        for each in within([loop.node]):
+            if isinstance(each, (ast.Name, ast.Attribute)) and _is_spelled(each, target):
+                yield each
+            called += self._called(each, called)
+        for function in called:
+            for each in self._functions.body(function):
+                if self._is_the_same(each, target):
+                    assert isinstance(each, (ast.Name, ast.Attribute))
+                    yield each
+                called += self._called(each, called)
+
+    def _called(self, node: ast.AST, known: list[FunctionNode]) -> list[FunctionNode]:
+        function = self._functions.function(node.func) if isinstance(node, ast.Call) else None
+        return [] if function is None or function in known else [function]
+
+    def _is_the_same(self, node: ast.AST, target: _Target) -> bool:
+        """Whether a function that a loop calls means the array by this name or attribute."""
+        if isinstance(target, ast.Attribute):
+            return isinstance(node, ast.Attribute) and node.attr == target.attr
+        if not isinstance(node, ast.Name) or node.id != target.id:
+            return False
+        home = self._bindings.home(node.id, node)
+        local = home is self._tree.function(node)  # if that calls itself, there are two
+        return not local and home is self._bindings.home(target.id, target)
+
+    def _leaves_alone(self, mention: ast.expr, target: _Target) -> bool:
+        """Whether a mention of the array makes it longer or asks for its size, nothing else."""
+        above = self._tree.parent(mention)
+        if isinstance(above, ast.Assign) and mention in above.targets:
+            longer = any(self._join(each, target) for each in _alternatives(above))
+            return longer or self._is_first(above, target)
+        if isinstance(above, ast.Attribute):
+            return above.attr in _SIZES
+        if isinstance(above, ast.Compare):
+            return all(isinstance(each, (ast.Is, ast.IsNot)) for each in above.ops)
+        while isinstance(above, (ast.List, ast.Tuple)):
+            above = self._tree.parent(above)
+        if isinstance(above, ast.keyword):
+            above = self._tree.parent(above)
+        if isinstance(above, ast.Call):
+            if isinstance(above.func, ast.Name) and above.func.id == "len":
+                return True
+            if self._names.is_any(above.func, _MEASURES):
+                return True
+            assigned = self._tree.parent(above)
+            if isinstance(assigned, ast.IfExp):
+                assigned = self._tree.parent(assigned)
+            given_back = isinstance(assigned, ast.Assign) and _is_spelled(
+                assigned.targets[0], target
+            )
+            return given_back and self._join(above, target) is not None
+        return False
+
+    def _is_first(self, start: ast.Assign, target: _Target) -> bool:
+        """Whether only the first round gives a name this value: `if out is None: out = y`."""
+        branch = self._tree.parent(start)
+        if not isinstance(branch, ast.If):
+            return False
+        test, wanted = branch.test, start in branch.body
+        while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            test, wanted = test.operand, not wanted
+        if isinstance(test, ast.Call):
+            asks = isinstance(test.func, ast.Name) and test.func.id == "hasattr"
+            return (asks or self._is_size(test, target)) and not wanted
+        if not isinstance(test, ast.Compare) or len(test.ops) != 1:
+            return False
+        first = (ast.Eq, ast.Is, ast.NotIn) if wanted else (ast.Gt, ast.In, ast.IsNot, ast.NotEq)
+        return isinstance(test.ops[0], first) and (
+            _is_spelled(test.left, target)
+            or isinstance(test.left, ast.Constant)  # "out" in locals()
+            or self._is_size(test.left, target)
+            or _counter(branch) is not None
+        )
+
+    def _is_size(self, node: ast.expr, target: _Target) -> bool:
+        """Whether an expression only asks how large the array is: `len(out)`, `out.shape[0]`."""
+        mentions = [each for each in ast.walk(node) if isinstance(each, ast.expr)]
+        own = [each for each in mentions if _is_spelled(each, target)]
+        return bool(own) and all(self._leaves_alone(each, target) for each in own)
+
+
+def _alternatives(node: ast.Assign) -> tuple[ast.expr, ...]:
+    """What an assignment gives: both of `y if out is None else tf.concat([out, y], 0)`."""
+    value = node.value
+    return (value.body, value.orelse) if isinstance(value, ast.IfExp) else (value,)
+
+
+def _counter(branch: ast.If) -> str | None:
+    """`i` for `if i == 0:`."""
+    test = branch.test
+    if isinstance(test, ast.Compare) and isinstance(test.left, ast.Name):
+        number = test.comparators[0]
+        zero = isinstance(number, ast.Constant) and number.value == 0
+        return test.left.id if zero else None
+    return None
+
+
+def _is_spelled(node: ast.AST, target: _Target) -> bool:
+    """Whether a name or `self.name` is the one meant."""
+    if isinstance(node, ast.Name):
+        return isinstance(target, ast.Name) and node.id == target.id
+    if isinstance(node, ast.Attribute) and isinstance(target, ast.Attribute):
+        same = node.attr == target.attr and isinstance(node.value, ast.Name)
+        owner = target.value
+        return same and isinstance(owner, ast.Name) and same_code(node.value, owner)
+    return False

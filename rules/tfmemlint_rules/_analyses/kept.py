@@ -1,0 +1,370 @@
+"""Lists that keep a tensor of every trip of a loop, in eager code."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from enum import IntEnum
+from functools import cached_property
+
+from tfmemlint.facts.flow.iterables import called
+from tfmemlint.facts.flow.loops import Growth, Loop, Over
+from tfmemlint.facts.graphs.wrappings import is_plain, parameters
+from tfmemlint.facts.library.kinds import Kind
+from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.syntax.bindings import Binding, How, element
+from tfmemlint.facts.syntax.tree import FunctionNode, root_name
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+_MAX_DEPTH = 20
+_MAX_HOPS = 4
+_SEVERAL = (
+    ast.Attribute,
+    ast.Dict,
+    ast.DictComp,
+    ast.GeneratorExp,
+    ast.List,
+    ast.ListComp,
+    ast.Tuple,
+)
+_SHORTENS = frozenset({"clear", "pop", "popleft", "remove"})
+_ADDS = frozenset({"append", "extend", "insert"})
+_OF_MODELS = frozenset(
+    {"apply_gradients", "minimize", "trainable_variables", "trainable_weights", "variables"}
+)
+_OF_TAPES = frozenset({"batch_jacobian", "gradient", "jacobian", "numpy"})
+_RANGES = frozenset({Over.OFFSETS, Over.RANGE})
+_OF_ROWS = frozenset({Over.ARRAY, Over.OFFSETS})
+_REDUCES = ("tensorflow.reduce_", "tensorflow.math.reduce_", "keras.ops.mean", "keras.ops.sum")
+
+
+class Sort(IntEnum):
+    """What an expression of eager code surely gives; each is also what stands before it."""
+
+    UNKNOWN = 0
+    TENSOR = 1
+    NUMBER = 2
+    """A tensor of a single number: a loss, what a reduction leaves."""
+
+
+class Kept(NamedTuple):
+    """A list that gets a tensor in each trip of a loop, and loses none."""
+
+    growth: Growth
+    tensor: ast.expr
+    sort: Sort
+    reads: tuple[ast.expr, ...]
+    """What stands for the list where it is used for anything but to grow."""
+
+    @property
+    def loop(self) -> Loop:
+        """The innermost loop that makes it longer."""
+        return self.growth.loops[0]
+
+
+class KeptTensors:
+    """The lists of tensors that eager loops leave behind, outside of tapes."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._functions = tf.functions
+        self._values = tf.values
+        self._flow = tf.flow
+        self._loops = tf.loops
+        self._tracing = tf.tracing
+        self._tapes = tf.tapes
+        self._trains = tf.consumers.trains
+        self._known: dict[tuple[ast.expr, tuple[int, ...]], Sort] = {}
+        self._depth = 0
+
+    @cached_property
+    def all(self) -> tuple[Kept, ...]:
+        """Every place where such a list grows, in source order."""
+        found: list[Kept] = []
+        for growth in self._loops.growths:
+            if not isinstance(growth.node, ast.Call) or len(growth.elements) != 1:
+                continue
+            if self._tracing.why(growth.node) or self._is_for_gradients([growth.node]):
+                continue
+            sort = self.sort(growth.value)
+            reads = self._reads(growth.start) if sort else None
+            if reads is not None and not self._is_for_gradients(reads):
+                found.append(Kept(growth, growth.value, sort, tuple(reads)))
+        return () if found and self._has_keras_compute_elsewhere() else tuple(found)
+
+    def _has_keras_compute_elsewhere(self) -> bool:
+        """Whether a file tells Keras to compute with JAX or PyTorch: `environ["KERAS_BACKEND"]`."""
+        return any(
+            isinstance(target, ast.Subscript)
+            and isinstance(target.slice, ast.Constant)
+            and target.slice.value == "KERAS_BACKEND"
+            and not (isinstance(each.value, ast.Constant) and each.value.value == "tensorflow")
+            for each in self._tree.all(ast.Assign)
+            for target in each.targets
+        )
+
+    def by_numpy(self, read: ast.expr) -> bool:
+        """Whether NumPy takes a list there, and makes an array of it."""
+        call = self._tree.parent(read)
+        name = self._names.qualified(call.func) if isinstance(call, ast.Call) else None
+        return name is not None and name.startswith("numpy.")
+
+    def is_of_data(self, kept: Kept) -> bool:
+        """Whether each trip is surely eager, and one step over the data.
+
+        A batch of a dataset, where no graph can have such a list, or something to train on.
+        """
+        loop = kept.loop
+        if loop.over is Over.DATASET:
+            return True
+        return self._trains(loop.node) and not self._is_of_models(loop) and self._is_of_steps(kept)
+
+    def _is_of_models(self, loop: Loop) -> bool:
+        """Whether a loop goes over what is trained: `for model in models`."""
+        for each in loop.body:
+            if isinstance(each, ast.Name) and each.id in loop.targets:
+                above = self._tree.parent(each)
+                trained = isinstance(above, ast.Attribute) and above.attr in _OF_MODELS
+                if trained or (isinstance(above, ast.Call) and above.func is each):
+                    return True
+        return False
+
+    def _is_of_steps(self, kept: Kept) -> bool:
+        """Whether a loop that may have few trips takes other data in each, as steps do.
+
+        Several updates with one batch, as critics and policies have them, are few.
+        """
+        loop = kept.loop
+        if loop.over not in _RANGES or loop.trips is not None:
+            return True
+        begun = self._loops.around(kept.growth.start.node)
+        if begun and begun[0].over is not Over.EPOCHS:
+            return False
+        return any(self._draws(each, loop) for each in loop.body)
+
+    def _draws(self, node: ast.AST, loop: Loop) -> bool:
+        """Whether code takes part of the data: `x[i]`, `next(batches)`, `x = sampler.take(8)`."""
+        if isinstance(node, ast.Subscript):
+            return not self._loops.invariant(node.slice, loop)
+        if not isinstance(node, ast.Call):
+            return False
+        name = self._names.qualified(node.func)
+        if name is not None:
+            return ".random." in name or name.startswith("random.")
+        if isinstance(node.func, ast.Name):
+            return node.func.id == "next"
+        if not isinstance(node.func, ast.Attribute) or node.func.attr in _OF_TAPES:
+            return False
+        assigned = isinstance(self._tree.statement(node), (ast.Assign, ast.AnnAssign))
+        resolved = self._functions.function(node.func) is not None
+        return assigned and not resolved and not self._tapes.recording(node)
+
+    def is_of_part(self, kept: Kept) -> bool:
+        """Whether a call makes the tensor of an array's rows, or a `tf.function` of something else.
+
+        Of what changes with the trips, at least.
+        """
+        loop = kept.loop
+        nodes = (node for value in self._made(kept) for node in ast.walk(value))
+        calls = [node for node in nodes if isinstance(node, ast.Call)]
+        functions = (self._functions.function(each.func) for each in calls)
+        traced = any(each in self._tracing.functions for each in functions if each is not None)
+        of_rows = loop.over in _OF_ROWS or (loop.over is Over.RANGE and loop.trips is not None)
+        return (traced or of_rows) and any(
+            not self._loops.invariant(given, loop)
+            for call in calls
+            for given in (*call.args, *(each.value for each in call.keywords))
+            if not any(isinstance(each, ast.Call) for each in ast.walk(given))
+        )
+
+    def _made(self, kept: Kept) -> list[ast.expr]:
+        if not isinstance(kept.tensor, ast.Name):
+            return [kept.tensor]
+        return [each.value for each in self._bindings.reaching(kept.tensor) if each.value]
+
+    def _reads(self, start: Binding) -> list[ast.expr] | None:
+        """The uses of a list but those that add to it; None where elements are taken out."""
+        found: list[ast.expr] = []
+        for use in self._bindings.readers(start):
+            above = self._tree.parent(use)
+            if isinstance(above, ast.Attribute) and above.attr in _SHORTENS:
+                return None
+            if isinstance(above, ast.Subscript) and not isinstance(above.ctx, ast.Load):
+                return None
+            if isinstance(above, ast.Call) and self._is_shortened_by(above, use):
+                return None
+            if not (isinstance(above, ast.Attribute) and above.attr in _ADDS):
+                found.append(use)
+        return found
+
+    def _is_shortened_by(self, call: ast.Call, given: ast.expr) -> bool:
+        """Whether a function of the module takes elements out of a list that it is given."""
+        function = self._functions.function(call.func)
+        if function is None:
+            return False
+        names = [each.arg for each in parameters(function)]
+        taken = {each for each in names if self._functions.argument(call, function, each) is given}
+        return any(
+            (isinstance(each, ast.Attribute) and each.attr in _SHORTENS)
+            or (isinstance(each, ast.Subscript) and not isinstance(each.ctx, ast.Load))
+            for each in self._functions.body(function)
+            if isinstance(each, (ast.Attribute, ast.Subscript)) and root_name(each) in taken
+        )
+
+    def _is_for_gradients(self, nodes: Iterable[ast.AST]) -> bool:
+        """Whether a tape records what is done there, itself or around a function of the module."""
+        for node in nodes:
+            function = self._tree.function(node)
+            calls = self._functions.calls_of(function) if function is not None else ()
+            if any(self._tapes.recording(each) for each in (node, *calls)):
+                return True
+        return False
+
+    # What expressions give.
+
+    def sort(self, node: ast.expr, path: tuple[int, ...] = ()) -> Sort:
+        """Whether an expression, or an element of what it is unpacked to, is surely a tensor."""
+        node, path = element(node, path)
+        key = (node, path)
+        if key not in self._known:
+            if self._depth == _MAX_DEPTH:
+                return Sort.UNKNOWN
+            self._known[key] = Sort.UNKNOWN  # what depends on itself is not sure
+            self._depth += 1
+            self._known[key] = self._sort(node, path)
+            self._depth -= 1
+        return self._known[key]
+
+    def _sort(self, node: ast.expr, path: tuple[int, ...]) -> Sort:
+        if isinstance(node, ast.Name):
+            sorts = (self._bound(each, path) for each in self._bindings.reaching(node))
+            return min(sorts, default=Sort.UNKNOWN)
+        if isinstance(node, ast.Call):
+            return self._called(node, path)
+        if path:
+            return Sort.UNKNOWN
+        if isinstance(node, ast.BinOp):
+            left, right = self.sort(node.left), self.sort(node.right)
+            text = isinstance(node.op, ast.Mod) and not left  # "%.3f" % loss
+            return Sort.UNKNOWN if text else min(left, right) or max(left, right)
+        if isinstance(node, ast.UnaryOp):
+            return Sort.UNKNOWN if isinstance(node.op, ast.Not) else self.sort(node.operand)
+        if isinstance(node, ast.IfExp):
+            return min(self.sort(node.body), self.sort(node.orelse))
+        if isinstance(node, ast.Subscript):
+            return min(self.sort(node.value), Sort.TENSOR)
+        return Sort.UNKNOWN
+
+    def _bound(self, binding: Binding, path: tuple[int, ...]) -> Sort:
+        if binding.how not in (How.ASSIGNED, How.AUGMENTED) or binding.value is None:
+            return Sort.UNKNOWN
+        if not path and binding.node in self._differentiated:
+            return Sort.NUMBER
+        return self.sort(binding.value, (*binding.path, *path))
+
+    def _called(self, call: ast.Call, path: tuple[int, ...]) -> Sort:
+        name = self._names.qualified(call.func)
+        if name is not None:
+            return Sort.UNKNOWN if path else self._computed(name, call)
+        function = self._functions.function(call.func)
+        if function is not None:
+            if not self._is_as_written(function):
+                return Sort.UNKNOWN
+            sorts = (self.sort(each, path) for each in self._functions.returns(function))
+            return min(sorts, default=Sort.UNKNOWN)
+        if path:
+            return Sort.UNKNOWN
+        makers = [call.func, *(each.value for each in self._flow.origins(call.func) or ())]
+        made = {
+            self._names.qualified(each.func) or "" for each in makers if isinstance(each, ast.Call)
+        }
+        if made and all(each.startswith("keras.losses.") for each in made):
+            return Sort.TENSOR
+        is_model = self._values.of(call.func).kind is Kind.MODEL
+        return Sort.TENSOR if is_model else Sort.UNKNOWN
+
+    def _is_as_written(self, function: FunctionNode) -> bool:
+        """Whether a call surely gives what a function returns: no decorator, no heir changes it.
+
+        Nor does it return nothing at times.
+        """
+        if any(
+            isinstance(each, ast.Return) and each.value is None
+            for each in self._functions.body(function)
+        ):
+            return False
+        decorators: list[ast.expr] = getattr(function, "decorator_list", [])
+        makes_graph = self._functions.makes_tf_function
+        if not all(is_plain(each) or makes_graph(each) for each in decorators):
+            return False
+        owner = self._functions.class_of(function)
+        return owner is None or not any(
+            isinstance(base, ast.Name)
+            and base.id == owner.name
+            and any(
+                isinstance(each, ast.FunctionDef) and each.name == getattr(function, "name", None)
+                for each in heir.body
+            )
+            for heir in self._tree.all(ast.ClassDef)
+            for base in heir.bases
+        )
+
+    def _computed(self, name: str, call: ast.Call) -> Sort:
+        if name.startswith("keras.losses."):
+            return Sort.TENSOR if name.rpartition(".")[2].islower() else Sort.UNKNOWN
+        ops = name.startswith(("tensorflow.", "keras.ops."))
+        if not ops or self._values.of(call).kind is not Kind.TENSOR:  # Keras gives arrays, too
+            return Sort.UNKNOWN
+        whole = name.startswith(_REDUCES) and argument(call, 1, "axis") is None
+        return Sort.NUMBER if whole else Sort.TENSOR
+
+    @cached_property
+    def _differentiated(self) -> frozenset[ast.AST]:
+        """The targets that get what a tape is asked the gradient of."""
+        found: set[ast.AST] = set()
+        for tape in self._tapes.all:
+            for asked in tape.asked:
+                loss = argument(asked, 0, "target")
+                if isinstance(loss, ast.Name) and not self._may_be_several(loss, _MAX_HOPS):
+                    found.update(each.node for each in self._bindings.reaching(loss))
+        return frozenset(found)
+
+    @cached_property
+    def are_single(self) -> bool:
+        """Whether whatever tapes are asked for is surely one tensor each.
+
+        What code out of sight makes may be a list of them, which has a gradient, too.
+        """
+        targets = (argument(each, 0, "target") for tape in self._tapes.all for each in tape.asked)
+        return all(self._is_single(each) for each in targets if isinstance(each, ast.Name))
+
+    def _is_single(self, target: ast.Name) -> bool:
+        return all(
+            each.how is How.AUGMENTED
+            or isinstance(each.value, (ast.BinOp, ast.Constant, ast.UnaryOp))
+            or (each.value is not None and self.sort(each.value, each.path) is not Sort.UNKNOWN)
+            or self._is_of_library(each.value)
+            for each in self._bindings.reaching(target)
+        )
+
+    def _is_of_library(self, node: ast.expr | None) -> bool:
+        name = self._names.qualified(node.func) if isinstance(node, ast.Call) else None
+        return name is not None and name.startswith(("keras.", "tensorflow."))
+
+    def _may_be_several(self, target: ast.expr, hops: int) -> bool:
+        """Whether a tape may be asked for the gradient of a list or a dictionary of tensors."""
+        if isinstance(target, ast.Name):
+            bindings = self._bindings.reaching(target)
+            whole = [each.value for each in bindings if each.value is not None and not each.path]
+            return hops == 0 or any(self._may_be_several(each, hops - 1) for each in whole)
+        if isinstance(target, ast.Call):
+            function = self._functions.function(target.func)
+            returned = self._functions.returns(function) if function is not None else ()
+            made = called(target) in ("dict", "list", "tuple")
+            return made or any(self._may_be_several(each, hops - 1) for each in returned)
+        return isinstance(target, _SEVERAL)

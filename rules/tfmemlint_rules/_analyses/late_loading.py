@@ -1,0 +1,248 @@
+"""What generators load before they give anything, and could as well load as they go."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterator
+from enum import Enum
+
+from tfmemlint.facts.flow.iterables import called
+from tfmemlint.facts.flow.loops import Growth
+from tfmemlint.facts.syntax.bindings import How
+from tfmemlint.facts.syntax.tree import root
+from tfmemlint.light_typing import TYPE_CHECKING
+from tfmemlint_rules._analyses.generators import Held, Hoard
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+_MAX_HOPS = 4
+_STEADY = frozenset(
+    {
+        "PIL",
+        "builtins",
+        "cv2",
+        "glob",
+        "h5py",
+        "imageio",
+        "io",
+        "json",
+        "keras",
+        "librosa",
+        "nibabel",
+        "numpy",
+        "os",
+        "pathlib",
+        "pydicom",
+        "scipy",
+        "skimage",
+        "soundfile",
+        "tensorflow",
+        "tifffile",
+    }
+)
+"""Libraries whose functions, but for those that draw numbers, do the same at any time."""
+
+
+class Late(Enum):
+    """How everything can be loaded when its turn comes, and given in the same order."""
+
+    BY_ROW = "rows of a file that stays open"
+    LAZILY = "a generator expression in place of the list"
+    AT_ONCE = "given where it was added to the list"
+
+
+class LateLoading:
+    """When what the generators of a module load may be loaded."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._functions = tf.functions
+
+    def of(self, hoard: Hoard) -> Late | None:
+        """How it can be loaded late; None where something may be missed, or is not known."""
+        loaded, gathered = hoard.loaded, hoard.gathered
+        if hoard.held is Held.HDF5:
+            stays = self._stays_open(hoard) and not self._is_closed(hoard)
+            return Late.BY_ROW if stays else None
+        if gathered is None:
+            return None
+        if isinstance(loaded, ast.ListComp) and gathered.comprehension is loaded:
+            lazily = self._is_read_once(hoard) and self._stays_open(hoard)
+            return Late.LAZILY if lazily and not self._may_change(hoard) else None
+        passed_on = gathered.growth is not None and self._is_passed_on(hoard, gathered.growth)
+        return Late.AT_ONCE if passed_on else None
+
+    def is_steady(self, hoard: Hoard) -> bool:
+        """Whether each file surely gives the same whenever it is loaded.
+
+        It does where only such functions are called as do the same at any time: those of well-known
+        libraries that draw no numbers, those of the module that only call such, and methods of what
+        the code makes itself.
+        """
+        if hoard.gathered is None:
+            return True
+        growth = hoard.gathered.growth
+        code = growth.loops[-1].node if growth else hoard.loaded
+        of_object = any(getattr(each, "id", "") == "self" for each in _repeated(code))
+        return not of_object and self._is_steady(code, growth and growth.node, _MAX_HOPS)
+
+    def _is_steady(self, code: ast.AST, besides: ast.AST | None, hops: int) -> bool:
+        for call in ast.walk(code):
+            if not isinstance(call, ast.Call) or call is besides:
+                continue
+            name, function = self._names.qualified(call.func), self._functions.function(call.func)
+            if function is not None:
+                if hops == 0 or not self._is_steady(function, None, hops - 1):
+                    return False
+            elif name is not None:
+                if name.partition(".")[0] not in _STEADY or "random" in name:
+                    return False
+            elif not self._is_of_own(call.func, code):
+                return False
+        return True
+
+    def _is_of_own(self, callee: ast.expr, code: ast.AST) -> bool:
+        """Whether this is a built-in function, or a method of what some code makes."""
+        owner = root(callee)
+        if not isinstance(owner, ast.Name):
+            return True
+        made = self._bindings.reaching(owner)
+        if owner is callee:
+            return not made and hasattr(builtins, owner.id)
+        return bool(made) and all(self._tree.inside(each.node, code) for each in made)
+
+    # Files that are open.
+
+    def _stays_open(self, hoard: Hoard) -> bool:
+        """Whether no `with` or `try` around the loading ends before all is given."""
+        above = self._tree.ancestors(hoard.loaded)
+        opened = (each for each in above if isinstance(each, (ast.With, ast.AsyncWith, ast.Try)))
+        return all(self._tree.inside(hoard.giving, each) for each in opened)
+
+    def _is_closed(self, hoard: Hoard) -> bool:
+        """Whether the file may be closed by hand before the loop is over."""
+        opened = root(hoard.loaded)
+        binding = self._bindings.only(opened) if isinstance(opened, ast.Name) else None
+        readers = self._bindings.readers(binding) if binding is not None else []
+        end = hoard.giving.end_lineno or 0
+        return any(
+            getattr(self._tree.parent(each), "attr", "") == "close"
+            and (self._tree.function(each) is not hoard.generator or each.lineno <= end)
+            for each in readers
+        )
+
+    # Lists that comprehensions make.
+
+    def _is_read_once(self, hoard: Hoard) -> bool:
+        """Whether one loop goes over the data itself, once, and nothing else reads it."""
+        data, giving = hoard.data, hoard.giving
+        if isinstance(data, ast.Name):
+            binding = self._bindings.only(data)
+            if binding is None or self._bindings.readers(binding) != [data]:
+                return False
+        iterable = giving.iter if isinstance(giving, ast.For) else giving.value
+        calls = (each for each in ast.walk(iterable) if isinstance(each, ast.Call))
+        if iterable is not data and any(called(each) == "len" for each in calls):
+            return False
+        again = self._tree.loops(self._tree.statement(giving))
+        return all(self._tree.inside(hoard.loaded, each) for each in again)
+
+    def _may_change(self, hoard: Hoard) -> bool:
+        """Whether what a list is made of is spoken of between it and the end of the loop."""
+        made, giving = hoard.loaded, hoard.giving
+        names = (each for each in ast.walk(made) if isinstance(each, ast.Name))
+        read = {each.id for each in names if self._comes_from_outside(each, made)}
+        start, end = (made.end_lineno or 0, made.end_col_offset or 0), giving.end_lineno or 0
+        return any(
+            isinstance(each, ast.Name)
+            and each.id in read
+            and (each.id == "self" or each.id in self._bindings.names(self._tree.scope(each)))
+            and start < (each.lineno, each.col_offset)
+            and each.lineno <= end
+            and not (isinstance(giving, ast.For) and self._tree.inside(each, giving.iter))
+            for each in self._functions.body(hoard.generator)
+        )
+
+    def _comes_from_outside(self, name: ast.Name, made: ast.expr) -> bool:
+        """Whether a name in a comprehension stands for a value that other code may change."""
+        return not any(
+            self._tree.inside(each.node, made) or each.how in (How.DEFINED, How.IMPORTED)
+            for each in self._bindings.reaching(name)
+        )
+
+    # Lists that loops fill.
+
+    def _is_passed_on(self, hoard: Hoard, growth: Growth) -> bool:
+        """Whether one loop does nothing but fill the list, and the next one but give it."""
+        filling = growth.loops[-1].node if growth.loops else None
+        if not isinstance(filling, ast.For) or filling.orelse or not _gives_as_is(hoard.giving):
+            return False
+        tree = self._tree
+        block, place = tree.place(filling)
+        start, giving = tree.statement(growth.start.node), tree.statement(hoard.giving)
+        return (
+            len(growth.elements) == 1
+            and block[place - 1 : place + 2] == [start, filling, giving]
+            and len(self._bindings.readers(growth.start)) == 2
+            and not self._may_leave(growth, filling)
+            and not self._is_changed_later(growth, filling)
+            and not self._is_asked_for_last(hoard)
+        )
+
+    def _may_leave(self, growth: Growth, filling: ast.For) -> bool:
+        """Whether the loop leaves the function, or catches what goes wrong as it adds."""
+        above = (each for each in self._tree.ancestors(growth.node) if isinstance(each, ast.Try))
+        caught = any(self._tree.inside(each, filling) for each in above)
+        return caught or any(isinstance(each, ast.Return) for each in ast.walk(filling))
+
+    def _is_changed_later(self, growth: Growth, filling: ast.For) -> bool:
+        """Whether an element is spoken of again once it is in the list, or made but once."""
+        (element,) = growth.elements
+        made = self._bindings.reaching(element) if isinstance(element, ast.Name) else ()
+        if not all(self._tree.inside(each.node, filling) for each in made):
+            return True
+        names = {each.id for each in ast.walk(element) if isinstance(each, ast.Name)}
+        after = growth.node.end_lineno or 0
+        return any(
+            isinstance(each, ast.Name) and each.id in names and each.lineno > after
+            for each in ast.walk(filling)
+        )
+
+    def _is_asked_for_last(self, hoard: Hoard) -> bool:
+        """Whether something reads what the giving loop left in its variable."""
+        target = hoard.giving.target if isinstance(hoard.giving, ast.For) else None
+        return isinstance(target, ast.Name) and any(
+            not self._tree.inside(each, hoard.giving)
+            for binding in self._bindings.of(hoard.generator, target.id)
+            if binding.node is target
+            for each in self._bindings.readers(binding)
+        )
+
+
+def _repeated(made: ast.AST) -> Iterator[ast.AST]:
+    """All of a loop or a comprehension but what it goes over, which is looked up once."""
+    once = made.generators[0].iter if isinstance(made, ast.ListComp) else getattr(made, "iter", 0)
+    pending = [made]
+    for node in pending:
+        yield node
+        pending += (each for each in ast.iter_child_nodes(node) if each is not once)
+
+
+def _gives_as_is(giving: ast.For | ast.YieldFrom) -> bool:
+    """`for image in images: yield image`, or `yield from images`."""
+    match giving:
+        case ast.YieldFrom(value=ast.Name()):
+            return True
+        case ast.For(
+            target=ast.Name(id=each),
+            iter=ast.Name(),
+            body=[ast.Expr(value=ast.Yield(value=ast.Name(id=given)))],
+            orelse=[],
+        ):
+            return each == given
+        case _:
+            return False

@@ -1,0 +1,182 @@
+"""Calls of `tf.py_function`: which of them tapes never let go, and which could do with arrays."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+
+from tfmemlint.facts.graphs.tapes import Tape
+from tfmemlint.facts.library.kinds import Kind
+from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.syntax.bindings import How
+from tfmemlint.facts.syntax.tree import FunctionNode
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+_PY_FUNCTION = "tensorflow.py_function"
+_EXACT = ("bool", "int", "string", "uint")
+"""What the names of types begin with that have no gradients."""
+
+
+class KeptCall(NamedTuple):
+    """A call that runs again and again, and whose tensors stay after every time."""
+
+    call: ast.Call
+    tape: Tape
+    """What records it, though no gradient goes back through it."""
+
+
+class PyFunctions:
+    """The calls of `tf.py_function` in a file."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._functions = tf.functions
+        self._values = tf.values
+        self._tapes = tf.tapes
+        self._tracing = tf.tracing
+        self._repeats = tf.repeats
+        self._consumers = tf.consumers
+
+    @cached_property
+    def kept(self) -> tuple[KeptCall, ...]:
+        """The calls in eager code whose tensors are put aside for a gradient that never comes."""
+        found: dict[ast.Call, KeptCall] = {}
+        for tape in self._tapes.all:
+            if self._is_traced(tape.block) or not self._repeats.runs_again(tape.block):
+                continue
+            for call in self._calls_under(tape):
+                if call not in found and self._is_kept(call, tape):
+                    found[call] = KeptCall(call, tape)
+        return tuple(found.values())
+
+    def conversions(self, call: ast.Call) -> list[ast.Call] | None:
+        """Each `x.numpy()` that the function would do without if it were given arrays.
+
+        None where it is out of sight, asks more of what it is given, or is used elsewhere, too.
+        """
+        given = argument(call, 0, "func")
+        function = self._functions.function(given) if given is not None else None
+        if given is None or function is None:
+            takes_arrays = (self._names.qualified(given) or "").startswith("numpy.")
+            return [] if takes_arrays else None
+        asked = list(self._asked(function))
+        found = [each for each in asked if each is not None]
+        whole = len(found) == len(asked) and (not found or self._is_used_once(given))
+        return found if whole else None
+
+    # What is kept.
+
+    def _is_traced(self, node: ast.AST) -> bool:
+        return self._tracing.why(node) is not None
+
+    def _calls_under(self, tape: Tape) -> Iterator[ast.Call]:
+        """The calls that a tape records, in its block or in functions that it calls."""
+        for call in self._consumers.run_by(tape.block.body):
+            if isinstance(call, ast.Call) and self._names.qualified(call.func) == _PY_FUNCTION:
+                above = self._tree.ancestors(call)
+                if not self._is_traced(call) and not any(map(_stops_recording, above)):
+                    yield call
+
+    def _is_kept(self, call: ast.Call, tape: Tape) -> bool:
+        """Whether surely no gradient that the tape is asked for goes back through a call.
+
+        It makes what has no gradient, or is given nothing that the gradient is asked for.
+        """
+        types, given = argument(call, 2, "Tout"), argument(call, 1, "inp")
+        if types is not None and all(map(self._is_exact, _each(types))):
+            return True
+        alone = [each.call for each in self._tapes.recording(call)] == [tape.call]
+        asked_inside = any(self._tree.inside(each, tape.block) for each in tape.asked)
+        if given is None or not alone or not tape.asked or asked_inside or tape.escapes:
+            return False
+        sources = [source for each in tape.asked for source in each.args[1:2]]
+        followed = self._origins((*sources, *tape.watched))
+        return all(
+            self._is_made_before(each, tape) and not followed & self._origins([each])
+            for each in _each(given)
+        )
+
+    def _is_exact(self, dtype: ast.expr) -> bool:
+        """Whether a type is one that has no gradients."""
+        name = self._names.qualified(dtype) or self._values.dtype(dtype) or ""
+        return name.rpartition(".")[2].startswith(_EXACT)
+
+    def _is_made_before(self, given: ast.expr, tape: Tape) -> bool:
+        """Whether a name stands for what was made before the tape began, and for no variable."""
+        made = self._bindings.reaching(given) if isinstance(given, ast.Name) else ()
+        inside = any(self._tree.inside(each.node, tape.block) for each in made)
+        return bool(made) and not inside and self._values.of(given).kind is not Kind.VARIABLE
+
+    def _origins(self, expressions: Iterable[ast.expr]) -> set[str]:
+        """What expressions are made of: names, and attributes of `self`, as far back as is seen."""
+        found, seen = set[str](), set[ast.AST]()
+        pending = list(expressions)
+        for expression in pending:
+            for name in ast.walk(expression):
+                if not isinstance(name, ast.Name):
+                    continue
+                made = self._bindings.reaching(name)
+                if all(each.how in (How.DEFINED, How.IMPORTED) for each in made):
+                    continue
+                above = self._tree.parent(name)
+                of_object = name.id == "self" and isinstance(above, ast.Attribute)
+                found.add(ast.unparse(above) if of_object and above else name.id)
+                for binding in made:
+                    if binding.value is not None and binding.node not in seen:
+                        seen.add(binding.node)
+                        pending.append(binding.value)
+        return found
+
+    # What takes arrays.
+
+    def _asked(self, function: FunctionNode) -> Iterator[ast.Call | None]:
+        """Each `x.numpy()` of a parameter; None where more is asked of one than its shape."""
+        parameters = {each.arg for each in function.args.args}
+        for node in self._functions.body(function):
+            above = self._tree.parent(node)
+            if isinstance(node, ast.Attribute) and node.attr == "numpy":
+                if isinstance(node.value, ast.Name) and isinstance(above, ast.Call):
+                    binding = self._bindings.only(node.value)
+                    is_given = binding is not None and isinstance(binding.node, ast.arg)
+                    yield above if is_given else None
+                elif not self._is_made_by_tensorflow(node.value):
+                    yield None
+            elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                is_shape = node.attr == "shape" and not isinstance(above, ast.Attribute)
+                if node.value.id in parameters - {"self"} and not is_shape:
+                    yield None
+            elif isinstance(node, ast.Call) and self._functions.function(node.func) is not None:
+                names = (each.id for each in ast.walk(node) if isinstance(each, ast.Name))
+                if not parameters.isdisjoint(names):
+                    yield None
+
+    def _is_made_by_tensorflow(self, node: ast.expr) -> bool:
+        """Whether this is a tensor whatever the function is given: `tf.sort(x)`."""
+        name = self._names.qualified(node.func) if isinstance(node, ast.Call) else None
+        return name is not None and name.startswith("tensorflow.")
+
+    def _is_used_once(self, given: ast.expr) -> bool:
+        """Whether a function is mentioned nowhere but where it is given."""
+        if isinstance(given, ast.Attribute):
+            named = (each for each in self._tree.all(ast.Attribute) if each.attr == given.attr)
+            return len([*named]) == 1
+        binding = self._bindings.only(given) if isinstance(given, ast.Name) else None
+        readers = self._bindings.readers(binding) if binding is not None else []
+        return isinstance(given, ast.Lambda) or readers == [given]
+
+
+def _stops_recording(node: ast.AST) -> bool:
+    """`with tape.stop_recording():`."""
+    opened = [each.context_expr for each in node.items] if isinstance(node, ast.With) else []
+    called = [each.func for each in opened if isinstance(each, ast.Call)]
+    return any(isinstance(each, ast.Attribute) and each.attr == "stop_recording" for each in called)
+
+
+def _each(several: ast.expr) -> list[ast.expr]:
+    return several.elts if isinstance(several, (ast.List, ast.Tuple)) else [several]

@@ -1,0 +1,160 @@
+"""Pipelines that a loop makes anew, or longer, in every round."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cached_property
+
+from tfmemlint.facts.flow.loops import Loop, Over
+from tfmemlint.facts.pipelines.chains import METHODS, Chain, From
+from tfmemlint.facts.syntax.bindings import Binding
+from tfmemlint.facts.syntax.tree import LOOPS
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+_LENGTHENS = METHODS.keys() - {"apply", "concatenate", "shard", "skip", "take"}
+_FROM_ARGUMENTS = frozenset({From.RECORDS, From.SLICES, From.TENSORS})
+
+
+class Rebuilt(NamedTuple):
+    """An assignment in a loop that gives a name a pipeline, the same in every round but for this.
+
+    The loop goes over the pipeline, or hands it on, in each round.
+    """
+
+    assignment: ast.Assign
+    loop: Loop
+    chains: tuple[Chain, ...]
+    steps: tuple[ast.Call, ...]
+    """The calls that are added in each round, if it begins with the pipeline of the last one."""
+
+    @property
+    def is_lengthened(self) -> bool:
+        """Whether each round adds to the pipeline of the last one."""
+        return bool(self.steps)
+
+
+class Rebuilds:
+    """The pipelines that depend on nothing that changes with the rounds of a loop around them."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._datasets = tf.datasets
+        self._loops = tf.loops
+        self._consumers = tf.consumers
+
+    @cached_property
+    def all(self) -> tuple[Rebuilt, ...]:
+        """Every such assignment, in source order."""
+        if not self._datasets.any_certain:
+            return ()
+        return tuple(each for each in map(self._rebuilt, self._tree.all(ast.Assign)) if each)
+
+    def can_be_lifted(self, rebuilt: Rebuilt) -> bool:
+        """Whether the assignment runs in each round, and its name gets nothing else there.
+
+        And whether it reads nothing else that is bound there: a function, say.
+        """
+        assignment, loop = rebuilt.assignment, rebuilt.loop.node
+        if not isinstance(loop, LOOPS) or not isinstance(assignment.targets[0], ast.Name):
+            return False
+        others = [each for each in self._given(rebuilt) if self._tree.inside(each.node, loop)]
+        read = (each for each in _names(assignment.value) if isinstance(each.ctx, ast.Load))
+        own = all(
+            self._tree.inside(each.node, assignment) or not self._tree.inside(each.node, loop)
+            for name in read
+            for each in self._bindings.reaching(name)
+        )
+        return assignment in loop.body and len(others) == 1 and own
+
+    def is_bound_once(self, rebuilt: Rebuilt) -> bool:
+        """Whether the name is given nothing else outside the loop, either, that could be seen."""
+        return len(self._given(rebuilt)) == 1
+
+    def _given(self, rebuilt: Rebuilt) -> tuple[Binding, ...]:
+        target = rebuilt.assignment.targets[0]
+        scope = self._bindings.home(target.id, target) if isinstance(target, ast.Name) else None
+        return self._bindings.of(scope, getattr(target, "id", "")) if scope is not None else ()
+
+    def _rebuilt(self, assignment: ast.Assign) -> Rebuilt | None:
+        around = self._loops.around(assignment)
+        if not around or len(assignment.targets) != 1 or not isinstance(assignment.value, ast.Call):
+            return None
+        loop, value = around[0], assignment.value
+        if loop.over is Over.LITERAL:
+            return None
+        chains = self._datasets.of(value)
+        if not chains or not all(chain.is_certain for chain in chains):
+            return None
+        added, root = _added(value)
+        arguments = [given for call in added for given in _arguments(call)]
+        if not all(self._loops.invariant(each, loop) for each in arguments):
+            return None
+        if self._comes_round(assignment.targets[0], root):
+            if not _LENGTHENS.issuperset(map(_method, added)):
+                return None
+            steps = tuple(added)
+        elif self._is_made_here(root, chains, loop):
+            steps = ()
+        else:
+            return None
+        taken = self._is_taken(value, loop)
+        return Rebuilt(assignment, loop, chains, steps) if taken else None
+
+    def _comes_round(self, target: ast.expr, root: ast.expr) -> bool:
+        """Whether a pipeline begins with what its own assignment gave in the round before."""
+        if isinstance(target, ast.Name) and isinstance(root, ast.Name):
+            return any(each.node is target for each in self._bindings.reaching(root))
+        return False
+
+    def _is_made_here(self, root: ast.expr, chains: tuple[Chain, ...], loop: Loop) -> bool:
+        """Whether a pipeline begins here, with nothing the loop may change under its name."""
+        if len(chains) != 1 or chains[0].source.node is not root:
+            return False
+        if not isinstance(root, ast.Call) or chains[0].source.kind not in _FROM_ARGUMENTS:
+            return False
+        read = [each for given in _arguments(root) for each in ast.walk(given)]
+        if any(isinstance(each, (ast.Call, ast.Attribute)) for each in read):
+            return False
+        names = [each for each in read if isinstance(each, ast.Name)]
+        mentioned = {each.id for each in _names(loop.node) if each not in names}
+        return all(self._loops.invariant(each, loop) and each.id not in mentioned for each in names)
+
+    def _is_taken(self, value: ast.Call, loop: Loop) -> bool:
+        """Whether the pipeline ends in the loop, or in a function that it is handed to there."""
+        here = self._tree.function(value)
+        for end in self._consumers.ends:
+            passes = any(step.call is value for each in end.chains for step in each.steps)
+            passes = passes or any(each.source.node is value for each in end.chains)
+            elsewhere = self._tree.function(end.dataset) is not here
+            if passes and (elsewhere or self._tree.inside(end.dataset, loop.node)):
+                return True
+        return False
+
+
+def _added(value: ast.Call) -> tuple[list[ast.Call], ast.expr]:
+    """The method calls of a fluent chain, the last one first, and what it begins with."""
+    calls: list[ast.Call] = []
+    node: ast.expr = value
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if node.func.attr not in METHODS:
+            break
+        calls.append(node)
+        node = node.func.value
+    return calls, node
+
+
+def _method(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else ""
+
+
+def _arguments(call: ast.Call) -> list[ast.expr]:
+    return [*call.args, *(each.value for each in call.keywords)]
+
+
+def _names(node: ast.AST) -> Iterator[ast.Name]:
+    return (each for each in ast.walk(node) if isinstance(each, ast.Name))

@@ -1,0 +1,178 @@
+"""The rounds in which arrays grow: how many there are, and what they copy."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tfmemlint.facts.flow.loops import Loop, Over
+from tfmemlint.facts.graphs.graph_loops import InGraph
+from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.syntax.tree import within
+from tfmemlint.light_typing import TYPE_CHECKING
+from tfmemlint_rules._analyses.joins import Joined, Joins
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+_OF_DATA = frozenset({Over.ARRAY, Over.DATASET, Over.OFFSETS, Over.TENSOR})
+_COUNTS = frozenset(
+    f"tensorflow.{module}{name}"
+    for module in ("", "math.")
+    for name in ("argmax", "argmin", "argsort", "count_nonzero", "shape", "size")
+)
+"""Functions that give whole numbers, unless they are told a dtype."""
+_OF_LISTS = {
+    "tensorflow.constant": "value",
+    "tensorflow.convert_to_tensor": "value",
+    "tensorflow.cumsum": "x",
+    "tensorflow.math.cumsum": "x",
+}
+"""Functions that make a tensor of as many numbers as a list has."""
+_WHOLE = ("bool", "int", "uint")
+_FROM_MODEL = frozenset({"numpy", "predict", "predict_on_batch"})
+
+
+class Rounds:
+    """The loops of a file in which arrays are joined to more."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._values = tf.values
+        self._dtypes = tf.dtypes
+        self._datasets = tf.datasets
+        self._lengths = tf.lengths
+        self._iterables = tf.iterables
+        self._tensors = tf.tensors
+        self._tracing = tf.tracing
+        self._graph_loops = tf.graph_loops
+        self._joins = tf.of(Joins)
+
+    def are_many(self, joined: Joined, few: int) -> bool:
+        """Whether one of the loops has more rounds than a few, or as many as there is data."""
+        return any(self._is_long(joined, each, few) for each in joined.loops)
+
+    def copy_tensors(self, joined: Joined) -> bool:
+        """Whether the code copies, as it runs, tensors or what comes of them.
+
+        A loop that tracing writes out does not, nor one that makes a graph by hand: there it is
+        the graph that grows.
+        """
+        if self._tracing.by_hand:
+            return False
+        if self._tracing.why(joined.node) is not None:
+            loops = map(self._graph_loops.becomes, joined.loops)
+            return InGraph.LOOP in loops and self.may_have_gradient(joined)
+        loop = joined.loops[0]
+        over_data = loop.over is not Over.ARRAY and self._gives_data(loop.iterable)
+        return (
+            over_data
+            or (self._joins.tape(joined) is not None and self.may_have_gradient(joined))
+            or any(map(self._is_from_model, self.made_of(joined)))
+            or (not joined.is_numpy and self._tracing.surely_eager(joined.node))
+        )
+
+    def may_have_gradient(self, joined: Joined) -> bool:
+        """Whether copies may be kept for a gradient: of whole numbers none is taken."""
+        target = joined.target
+        starts = (
+            binding.value
+            for each in ast.walk(joined.call)
+            if isinstance(each, ast.Name) and isinstance(target, ast.Name) and each.id == target.id
+            for binding in self._bindings.reaching(each)
+            if binding.value is not None and not binding.path
+        )
+        return not any(map(self._is_of_whole_numbers, (*joined.added, *starts)))
+
+    def _is_of_whole_numbers(self, node: ast.expr) -> bool:
+        if isinstance(node, ast.Call) and self._names.is_any(node.func, _COUNTS):
+            return not any(each.arg in ("out_type", "output_type") for each in node.keywords)
+        dtype = self._dtypes.of(node, lambda _: False)
+        return isinstance(dtype, str) and dtype.startswith(_WHOLE)
+
+    def made_of(self, joined: Joined) -> Iterator[ast.AST]:
+        """The code that makes, in a round of the innermost loop, what the array is joined to."""
+        pending: list[ast.AST] = [*joined.added]
+        seen: set[ast.AST] = set()
+        for each in pending:
+            for node in within([each]):
+                yield node
+                if not isinstance(node, ast.Name):
+                    continue
+                for binding in self._bindings.reaching(node):
+                    value = binding.value
+                    inside = self._tree.inside(binding.node, joined.loops[0].node)
+                    if inside and value is not None and value not in seen:
+                        seen.add(value)
+                        pending.append(value)
+
+    def _is_long(self, joined: Joined, loop: Loop, few: int) -> bool:
+        if loop.trips is not None:
+            return loop.trips > few
+        if loop.iterable is None:
+            return self._graph_loops.becomes(loop) is InGraph.LOOP
+        if loop.over in _OF_DATA:
+            return all(most is None or most > few for most in self._bounds(loop.iterable))
+        counted = self._iterables.counted(loop.iterable)
+        if counted is not None:
+            return self._values.of(counted).is_array or self._tensors.is_tensor(counted)
+        return self._gives_data(loop.iterable) or self._are_slices_added(joined, loop)
+
+    def _bounds(self, iterable: ast.expr) -> Iterator[float | None]:
+        """How much there is at the most: so many elements of a pipeline, `n` for `rows[:n]`."""
+        yield from map(self._lengths.at_most, self._datasets.of(iterable))
+        yield self._listed(iterable)
+        cut = iterable.slice if isinstance(iterable, ast.Subscript) else None
+        if isinstance(cut, ast.Slice) and cut.upper is not None:
+            yield self._values.number(cut.upper)
+
+    def _listed(self, iterable: ast.expr) -> float | None:
+        """How many numbers Python lists for a tensor: none that are known to be many."""
+        listed = self._followed(iterable)
+        if not isinstance(listed, ast.Call):
+            return None
+        while isinstance(listed, ast.Call):
+            keyword = _OF_LISTS.get(self._names.qualified(listed.func) or "")
+            given = argument(listed, 0, keyword) if keyword is not None else None
+            if given is None:
+                return None
+            listed = self._followed(given)
+        if isinstance(listed, (ast.List, ast.Tuple)):
+            return len(listed.elts)
+        if isinstance(listed, ast.ListComp):
+            over = listed.generators[0].iter
+            return None if self._gives_data(over) or self._values.of(over).is_array else 0
+        return None
+
+    def _followed(self, node: ast.expr) -> ast.expr:
+        binding = self._bindings.only(node) if isinstance(node, ast.Name) else None
+        if binding is None or binding.value is None or binding.path:
+            return node
+        return binding.value
+
+    def _gives_data(self, iterable: ast.expr | None) -> bool:
+        return iterable is not None and (
+            self._datasets.is_dataset(iterable) or self._iterables.gives_data(iterable)
+        )
+
+    def _are_slices_added(self, joined: Joined, loop: Loop) -> bool:
+        """Whether what is added is made of rows that the loop's variable picks: `x[i : i + n]`."""
+        slices = (
+            each.slice
+            for each in self.made_of(joined)
+            if isinstance(each, ast.Subscript) and isinstance(each.slice, ast.Slice)
+        )
+        return any(
+            isinstance(name, ast.Name) and name.id in loop.targets
+            for each in slices
+            for name in within([each])
+        )
+
+    def _is_from_model(self, node: ast.AST) -> bool:
+        """Whether this is `model.predict(...)` or `tensor.numpy()`."""
+        method = node.func if isinstance(node, ast.Call) else None
+        if not isinstance(method, ast.Attribute) or method.attr not in _FROM_MODEL:
+            return False
+        return self._names.qualified(method) is None

@@ -1,0 +1,161 @@
+"""Lists of the windows of a series, each a step or a few behind the one before."""
+
+from __future__ import annotations
+
+import ast
+
+from tfmemlint.facts.flow.loops import Growth, Loop
+from tfmemlint.facts.syntax.functions import default
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+_MAX_HOPS = 2
+
+
+class Windows(NamedTuple):
+    """`series[i : i + width]`, or `series[i - width : i]`, for each `i` of a range."""
+
+    part: ast.Subscript
+    """One window."""
+    series: ast.expr
+    width: ast.expr
+    other_axes: list[ast.expr]
+    """What is taken of the axes behind the first: the 0 of `series[i : i + width, 0]`."""
+    begins_at: bool
+    """Whether windows begin at `i`, not end there."""
+    bounds: list[ast.expr]
+    """What the range is given."""
+    growth: Growth | None
+    """How a loop fills the list; None where a comprehension makes it."""
+
+
+class WindowLists:
+    """The lists of windows in a module."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._loops = tf.loops
+        self._values = tf.values
+
+    def of(self, listed: ast.expr, hops: int = _MAX_HOPS) -> Windows | None:
+        """The windows that a list holds, if it holds nothing else."""
+        if isinstance(listed, ast.ListComp):
+            plain = len(listed.generators) == 1 and not listed.generators[0].ifs
+            loop = self._loops.loop(listed.generators[0])
+            return self._taken(listed.elt, loop, None) if plain else None
+        binding = self._bindings.only(listed) if isinstance(listed, ast.Name) else None
+        if binding is None or binding.value is None or binding.path or not hops:
+            return None
+        grown = self._loops.growths_of(binding)
+        if not grown:
+            return self.of(binding.value, hops - 1)
+        growth = grown[0]
+        if len(grown) > 1 or len(growth.elements) != 1 or len(growth.loops) != 1:
+            return None
+        return self._taken(growth.elements[0], growth.loops[0], growth)
+
+    def _taken(
+        self, element: ast.expr, loop: Loop, growth: Growth | None, hops: int = _MAX_HOPS
+    ) -> Windows | None:
+        """The windows, if what is taken of a series begins or ends at the variable of the loop."""
+        if isinstance(element, ast.Name):
+            binding = self._bindings.only(element)
+            given = binding.value if binding is not None and not binding.path else None
+            inside = given is not None and self._tree.inside(given, loop.node)
+            return self._taken(given, loop, growth, hops - 1) if given and inside and hops else None
+        match element:
+            case ast.Subscript(value=series, slice=ast.Slice() as part):
+                others: list[ast.expr] = []
+            case ast.Subscript(value=series, slice=ast.Tuple(elts=[ast.Slice() as part, *others])):
+                pass
+            case _:
+                return None
+        match loop.node, loop.iterable:
+            case (
+                ast.For(target=ast.Name(id=variable))
+                | ast.comprehension(target=ast.Name(id=variable)),
+                ast.Call(func=ast.Name(id="range"), args=bounds, keywords=[]),
+            ):
+                width = _width(part, variable)
+            case _:
+                return None
+        mentioned = [each.id for each in ast.walk(part) if isinstance(each, ast.Name)]
+        if width is None or mentioned.count(variable) != 2:
+            return None
+        if not all(self._loops.invariant(each, loop) for each in (series, width)):
+            return None
+        begins_at = isinstance(part.lower, ast.Name)
+        return Windows(element, series, width, others, begins_at, bounds, growth)
+
+    def steps(self, windows: Windows) -> int | float | None:
+        """How wide the windows are, or would be if a function were told no other width."""
+        width = windows.width
+        known = self._values.number(width)
+        binding = self._bindings.only(width) if isinstance(width, ast.Name) else None
+        function = self._tree.function(width)
+        if known or binding is None or function is None or not isinstance(binding.node, ast.arg):
+            return known
+        value = default(function, binding.name)
+        return self._values.number(value) if value is not None else None
+
+    def fillers(self, windows: Windows, reader: ast.expr) -> list[ast.stmt] | None:
+        """The statements that only fill the list, and that nothing but `reader` needs.
+
+        None where something else does, or if `reader` could not take the same windows from the
+        series itself.
+        """
+        growth = windows.growth
+        if growth is None:
+            return [] if isinstance(reader, ast.ListComp) else None
+        tree, loop = self._tree, growth.loops[0].node
+        match growth.node:
+            case ast.Call(func=ast.Attribute(value=grown), args=[value]) if value is windows.part:
+                append = tree.parent(growth.node)
+            case _:
+                return None
+        if not isinstance(loop, ast.For) or loop.orelse or append not in loop.body:
+            return None
+        block, place = tree.place(loop)
+        behind, used = block[place + 1 :], tree.statement(reader)
+        if used not in behind or {*self._bindings.readers(growth.start)} != {grown, reader}:
+            return None
+        if self._are_changed(windows, [loop, *behind[: behind.index(used)]]):
+            return None
+        filler: ast.stmt = tree.statement(growth.node)
+        if len(loop.body) == 1:
+            filler = loop
+            if not self._loops.is_closed(growth.loops[0]):
+                return None
+        start = tree.statement(growth.start.node)
+        is_start = isinstance(start, ast.Assign) and start.targets == [growth.start.node]
+        return [filler, start] if is_start else [filler]
+
+    def _are_changed(self, windows: Windows, statements: list[ast.stmt]) -> bool:
+        """Whether statements give another value to a name that tells what the windows are."""
+        parts = (windows.series, windows.width, *windows.bounds)
+        read = {each.id for part in parts for each in ast.walk(part) if isinstance(each, ast.Name)}
+        nodes = (each for statement in statements for each in ast.walk(statement))
+        return any(
+            isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store) and each.id in read
+            for each in nodes
+        )
+
+
+def _width(part: ast.Slice, variable: str) -> ast.expr | None:
+    """How long `i : i + width`, `i : width + i` or `i - width : i` is."""
+    match part:
+        case ast.Slice(
+            lower=ast.Name(id=start), upper=ast.BinOp(left, ast.Add(), right), step=None
+        ) if start == variable:
+            return right if ast.unparse(left) == variable else left
+        case ast.Slice(
+            lower=ast.BinOp(ast.Name(id=start), ast.Sub(), width),
+            upper=ast.Name(id=stop),
+            step=None,
+        ) if start == stop == variable:
+            return width
+        case _:
+            return None

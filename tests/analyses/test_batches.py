@@ -1,0 +1,145 @@
+"""How many rows arrays surely have, by what makes them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+import pytest
+
+from tfmemlint import File
+from tfmemlint_rules._analyses.batches import Batches, Rows
+
+Look = Callable[[str], tuple[File, list[ast.expr]]]
+
+HEAD = """\
+import keras
+import numpy as np
+import tensorflow as tf
+x = np.load("x.npy")
+net = keras.Sequential([])
+"""
+
+
+def rows(look: Look, code: str) -> Rows | None:
+    file, [seen] = look(HEAD + code)
+    return file.tf.of(Batches).of_inputs(seen)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "x[np.newaxis]",
+        "x[0][None, :]",
+        "x[3:4]",
+        "x[i : i + 1]",
+        "x[i : 1 + i, ..., None]",
+        "x[None][..., None]",
+        "np.expand_dims(x[0], 0)",
+        "tf.expand_dims(np.expand_dims(x[0], axis=0), -1)",
+        "np.array([1, 2, 3]).reshape(1, -1)",
+        "x[0].reshape((1, 4))",
+        "np.reshape(x[0], [1, 4]) / 255",
+        "tf.constant([x[0]])",
+        "np.zeros((1, 100))",
+        "np.random.normal(size=(1, 100)).astype('float32')",
+        "keras.utils.pad_sequences([x[0]], maxlen=10)",
+        "keras.applications.vgg16.preprocess_input(x[:1])",
+        "np.concatenate([x[None], x[None]], axis=1)",
+        "[x[None], np.load('y.npy')]",
+        "(np.load('y.npy'), x[None])",
+        "{'image': x[None]}",
+        "[x[None]] + states",
+        "list(np.expand_dims([x[0], x[1]], axis=1))",
+        "net.predict(x[None])",
+        "net(x[None])",
+    ],
+)
+def test_code_that_makes_one_row_says_so(look: Look, expression: str) -> None:
+    assert rows(look, f"see({expression})") is Rows.ONE
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["x[:8]", "x[i : i + 32]", "np.zeros((16, 4))", "np.array([x[0], x[1]])"],
+)
+def test_up_to_32_rows_are_a_batch(look: Look, expression: str) -> None:
+    assert rows(look, f"see({expression})") is Rows.BATCH
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "x",
+        "x[0]",
+        "x[i]",
+        "x[8:]",
+        "x[:n]",
+        "x[:1000]",
+        "x[i : i + n]",
+        "x[::2]",
+        "x[:, None]",
+        "np.expand_dims(x, -1)",
+        "np.zeros((n, 4))",
+        "np.zeros(4)",
+        "x.reshape(-1, 1)",
+        "x.reshape(shape)",
+        "np.array([*x])",
+        "np.concatenate([x[None], x[None]], axis=0)",
+        "np.concatenate([x[None], x[None]])",
+        "np.repeat(x[None], 1000, axis=0)",
+        "np.squeeze(x[None])",
+        "[x, x]",
+        "net.predict(x)",
+        "unknown(x[None])",
+    ],
+)
+def test_of_other_arrays_nothing_is_known(look: Look, expression: str) -> None:
+    assert rows(look, f"see({expression})") is None
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("for each in tf.data.Dataset.range(9).batch(8):\n    see(each)", Rows.BATCH),
+        ("for i, (each, y) in enumerate(tf.data.TFRecordDataset('f')):\n    see(each)", Rows.BATCH),
+        ("[see(each) for each in tf.data.Dataset.range(9).batch(8)]", Rows.BATCH),
+        ("for each in tf.data.Dataset.range(9).batch(4096):\n    see(each)", None),
+        ("for each in x:\n    see(each)", None),
+        ("for each in x:\n    see(each[None])", Rows.ONE),
+    ],
+)
+def test_elements_of_pipelines_are_batches_unless_they_are_large(
+    look: Look, code: str, expected: Rows | None
+) -> None:
+    assert rows(look, code) is expected
+
+
+def test_rows_are_followed_through_names_and_functions(look: Look) -> None:
+    code = """\
+def shaped(state):
+    return np.reshape(state, [1, 4])
+def act(state):
+    return see(state)
+state = shaped(reset())
+while True:
+    act(state)
+    state = shaped(step())
+"""
+
+    assert rows(look, code) is Rows.ONE
+
+
+@pytest.mark.parametrize(
+    ("joined", "expected"),
+    [("np.concatenate([one, x[None]], axis=1)", Rows.ONE), ("np.vstack([one, x[None]])", None)],
+)
+def test_an_array_may_be_made_of_itself(look: Look, joined: str, expected: Rows | None) -> None:
+    code = f"one = np.zeros((1, 4))\nfor _ in range(9):\n    see(one)\n    one = {joined}\n"
+
+    assert rows(look, code) is expected
+
+
+def test_where_branches_differ_the_larger_counts(look: Look) -> None:
+    assert rows(look, "see(x[:1] if i else x[:8])") is Rows.BATCH
+    assert rows(look, "see(x[:1] if i else x)") is None

@@ -1,0 +1,1 @@
+"""How values travel, what they are, and how often code runs."""

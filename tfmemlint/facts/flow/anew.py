@@ -1,0 +1,330 @@
+"""Models that loops make anew and drop again, and traced functions made for them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cached_property
+
+from tfmemlint.facts.flow.loops import Loop
+from tfmemlint.facts.library.kinds import Kind
+from tfmemlint.facts.library.makers import MODELS, argument
+from tfmemlint.facts.syntax.tree import LEAVES, FunctionNode, within
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+FEWEST = 2
+"""Rounds that are worth a word at all."""
+_MAX_HOPS = 4
+
+RUNS = frozenset(
+    {"evaluate", "evaluate_generator", "predict", "predict_generator", "predict_on_batch"}
+    | {"test_on_batch"}
+)
+"""Methods of models that trace, and do not train."""
+_SETS = frozenset({"load_weights", "set_weights"})
+_ASKS = frozenset(
+    {"build", "compile", "count_params", "get_weights", "reset_metrics", "reset_states", "save"}
+    | {"add", "save_weights", "summary", "to_json"}
+)
+_READS = frozenset(
+    {"input_shape", "metrics_names", "name", "output_shape", "trainable", "trainable_variables"}
+    | {"trainable_weights", "variables", "weights"}
+)
+_CHANGES = frozenset({"add", "compile", "trainable"})
+_FORGETS = frozenset({"keras.backend.clear_session", "keras.utils.clear_session"})
+_SPLITTERS = frozenset(
+    f"sklearn.model_selection.{name}"
+    for name in (
+        *("GroupKFold", "GroupShuffleSplit", "KFold", "ShuffleSplit", "StratifiedGroupKFold"),
+        *("StratifiedKFold", "StratifiedShuffleSplit", "TimeSeriesSplit"),
+    )
+)
+_FITS = frozenset({"fit", "fit_generator", "train_on_batch"})
+_TRAINS = _FITS | {"apply_gradients", "minimize", "train_step"}
+
+
+class Anew(NamedTuple):
+    """One model, or traced function, of which every round has another."""
+
+    made: ast.Call | FunctionNode
+    loop: Loop
+    rounds: int | None
+    """How many of them are made, where that is known."""
+    uses: tuple[ast.expr, ...]
+    """The expressions that stand for it where something is done with it."""
+
+
+class MadeAnew:
+    """What is made in every round of a loop, traced there, and dropped."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._functions = tf.functions
+        self._flow = tf.flow
+        self._values = tf.values
+        self._loops = tf.loops
+        self._tracing = tf.tracing
+        self._uses = tf.uses
+        self._called_in: dict[FunctionNode, tuple[Loop, int | None] | None] = {}
+
+    @cached_property
+    def models(self) -> tuple[Anew, ...]:
+        """Every such model, in source order, by the call in the loop that makes it."""
+        return tuple(
+            each
+            for each in self._dropped
+            if any(map(self._runs, each.uses)) and not self._trains(each.loop)
+        )
+
+    @cached_property
+    def trained(self) -> tuple[Anew, ...]:
+        """Every model that Keras trains in the round that makes it, and that is then dropped.
+
+        But none of a loop that has Keras forget what it made.
+        """
+        return tuple(
+            each
+            for each in self._dropped
+            if any(map(self._fits, each.uses)) and not any(map(self._forgets, self._ran(each.loop)))
+        )
+
+    @cached_property
+    def _dropped(self) -> tuple[Anew, ...]:
+        found: list[Anew] = []
+        for call in self._tree.all(ast.Call):
+            rounds = self._rounds(call, _MAX_HOPS) if self._may_make_model(call) else None
+            if rounds is None or self._values.of(call).kind is not Kind.MODEL:
+                continue
+            uses = None if self._is_given_back(call) else self._used(call, _MAX_HOPS)
+            if uses is not None:
+                found.append(Anew(call, *rounds, tuple(uses)))
+        return tuple(found)
+
+    @cached_property
+    def functions(self) -> tuple[Anew, ...]:
+        """Every traced function that a loop makes, calls and drops."""
+        found: list[Anew] = []
+        wraps = self._functions.makes_tf_function
+        made: list[ast.Call | FunctionNode] = [
+            each
+            for each in self._tree.all(ast.FunctionDef, ast.AsyncFunctionDef)
+            if any(map(wraps, each.decorator_list)) and self._functions.class_of(each) is None
+        ]
+        applied = self._tree.calls(self._functions.tracers)
+        made += (each for each in applied if each.args and wraps(each.func))
+        for each in made:
+            rounds = self._rounds(each, _MAX_HOPS)
+            calls = self._calls(each) if rounds is not None else None
+            if rounds is not None and calls and not self._trains(rounds[0]):
+                found.append(Anew(each, *rounds, tuple(calls)))
+        return tuple(found)
+
+    def set_first(self, made: Anew) -> bool:
+        """Whether the model's weights are replaced, in every round, before they are made use of."""
+        statement = self._tree.statement(made.made)
+        block, place = self._tree.place(statement)
+        assert isinstance(made.made, ast.Call)
+        direct = [trail[-1] for trail in self._uses.of(made.made) or ()]
+        for use in sorted(direct, key=lambda each: (each.lineno, each.col_offset)):
+            method = self._tree.parent(use)
+            attribute = method.attr if isinstance(method, ast.Attribute) else ""
+            if attribute in _SETS:
+                call = self._tree.parent(method) if method is not None else None
+                at = self._tree.statement(use)
+                whole = isinstance(call, ast.Call) and len(call.args) == 1 and not call.keywords
+                return whole and at in block[place + 1 :] and isinstance(at, (ast.Expr, ast.Assign))
+            if attribute not in ("build", "count_params", "name", "summary"):
+                return False
+        return False
+
+    def same_before(self, made: Anew) -> bool:
+        """Whether the model, made before its loop, would be as good for every round.
+
+        Nothing that makes it reads what the loop binds, and no round adds to it, compiles it,
+        forgets it or has Keras forget it.
+        """
+        around = self._loops.extent(made.loop)
+        attributes = [getattr(self._tree.parent(use), "attr", "") for use in made.uses]
+        if not _CHANGES.isdisjoint(attributes):
+            return False
+        for node in within([around]):
+            if isinstance(node, ast.Delete):
+                return False
+            if isinstance(node, ast.Call) and self._forgets(node):
+                return False
+        making: list[ast.AST] = [made.made]
+        for each in making:
+            for node in within([each]):
+                if isinstance(node, ast.Name) and self._is_bound_in(node, around, making):
+                    return False
+                called = (
+                    self._functions.definition(node.func) if isinstance(node, ast.Call) else None
+                )
+                if called is not None and called not in making:
+                    making.append(called)
+        return True
+
+    def _is_bound_in(self, name: ast.Name, around: ast.AST, making: list[ast.AST]) -> bool:
+        return any(
+            self._tree.inside(binding.node, around)
+            and not any(self._tree.inside(binding.node, each) for each in making)
+            for binding in self._bindings.reaching(name)
+        )
+
+    def _may_make_model(self, call: ast.Call) -> bool:
+        name = self._names.qualified(call.func)
+        if name is None:
+            made = self._functions.definition(call.func)
+            decorated = isinstance(made, ast.FunctionDef) and made.decorator_list
+            return made is not None and not decorated  # it may well keep what it gives
+        return name in MODELS or name.startswith("keras.applications.")
+
+    def _is_given_back(self, maker: ast.Call) -> bool:
+        """Whether the function that makes a model returns it: then its caller makes one, too."""
+        trails = self._uses.of(maker) or ()
+        return any(isinstance(each, ast.Call) for trail in trails for each in trail[1:])
+
+    def _rounds(self, node: ast.AST, hops: int) -> tuple[Loop, int | None] | None:
+        """The loop in which `node` runs more than a few times, each time surely."""
+        if self._tree.is_conditional(node) or self._tracing.why(node) is not None:
+            return None
+        times = 1
+        for loop in self._loops.around(node):
+            if not isinstance(loop.node, ast.comprehension) and _leaves(loop.node.body):
+                continue
+            trips = loop.trips if loop.iterable is None else self._folds(loop.iterable, loop.trips)
+            if trips is None:
+                return loop, None
+            times *= trips
+            if times > FEWEST:
+                return loop, times
+        function = self._tree.function(node)
+        if not isinstance(function, ast.FunctionDef) or function.decorator_list or hops == 0:
+            return None
+        if function not in self._called_in:
+            self._called_in[function] = None  # what calls itself goes round no loop
+            found = (self._rounds(call, hops - 1) for call in self._functions.calls_of(function))
+            self._called_in[function] = next(filter(None, found), None)
+        return self._called_in[function]
+
+    def _folds(self, iterable: ast.expr, otherwise: int | None) -> int | None:
+        """Into how many folds scikit-learn splits: 3 for `KFold(3).split(x)`."""
+        method = iterable.func if isinstance(iterable, ast.Call) else None
+        if not isinstance(method, ast.Attribute) or method.attr != "split":
+            return otherwise
+        origins = self._flow.origins(method.value) or ()
+        made = origins[0].value if len(origins) == 1 and not origins[0].path else method.value
+        if not isinstance(made, ast.Call) or not self._names.is_any(made.func, _SPLITTERS):
+            return otherwise
+        folds = self._values.number(argument(made, 0, "n_splits"))
+        return int(folds) if folds is not None else otherwise
+
+    def _used(self, maker: ast.expr, hops: int) -> list[ast.expr] | None:
+        """The uses of a model, also in functions it is passed to; None where it may be kept."""
+        trails = self._uses.of(maker)
+        if trails is None or hops == 0:
+            return None
+        found: list[ast.expr] = []
+        for trail in trails:
+            passed = self._passed(trail[-1], hops)
+            if passed is None:
+                return None
+            found += passed
+        return found
+
+    def _passed(self, use: ast.expr, hops: int) -> list[ast.expr] | None:
+        if self._is_plain(use):
+            return [use]
+        call = self._tree.parent(use)
+        function = self._functions.function(call.func) if isinstance(call, ast.Call) else None
+        if function is None or not isinstance(call, ast.Call):
+            return None
+        for parameter in (*function.args.posonlyargs, *function.args.args):
+            if self._functions.argument(call, function, parameter.arg) is use:
+                found: list[ast.expr] = []
+                for binding in self._bindings.of(function, parameter.arg):
+                    for reader in self._bindings.readers(binding):
+                        uses = self._used(reader, hops - 1)
+                        if uses is None:
+                            return None
+                        found += uses
+                return found
+        return None
+
+    def _is_plain(self, use: ast.expr) -> bool:
+        """Whether a use asks a model for something and leaves it at that."""
+        above = self._tree.parent(use)
+        if isinstance(above, ast.Attribute):
+            called = isinstance(call := self._tree.parent(above), ast.Call) and call.func is above
+            return above.attr in (RUNS | _FITS | _SETS | _ASKS if called else _READS)
+        if isinstance(above, ast.Call):
+            return above.func is use or self._runs(use)
+        return isinstance(above, (ast.Expr, ast.Delete))
+
+    def _runs(self, use: ast.expr) -> bool:
+        """Whether a use has the model traced: `model.predict(x)`, `tf.function(model)(x)`."""
+        above = self._tree.parent(use)
+        if isinstance(above, ast.Attribute):
+            return above.attr in RUNS
+        if not isinstance(above, ast.Call) or above.args[:1] != [use]:
+            return False
+        return self._functions.makes_tf_function(above.func) and bool(self._calls(above))
+
+    def _fits(self, use: ast.expr) -> bool:
+        above = self._tree.parent(use)
+        return isinstance(above, ast.Attribute) and above.attr in _FITS
+
+    def _forgets(self, call: ast.Call) -> bool:
+        return self._names.is_any(call.func, _FORGETS)
+
+    def _calls(self, made: ast.Call | FunctionNode) -> list[ast.expr] | None:
+        """The calls of a traced function, by what is called, if nothing else is done with it."""
+        starts: list[ast.expr] = [made] if isinstance(made, ast.Call) else []
+        if isinstance(made, ast.FunctionDef):
+            for binding in self._bindings.of(self._tree.scope(made), made.name):
+                if binding.node is made:
+                    starts += self._bindings.readers(binding)
+        found: list[ast.expr] = []
+        for start in starts:
+            for trail in self._uses.of(start) or ((start,),):
+                above = self._tree.parent(trail[-1])
+                if not isinstance(above, ast.Call) or above.func is not trail[-1]:
+                    return None
+                found.append(trail[-1])
+        return found
+
+    def _trains(self, loop: Loop) -> bool:
+        """Whether anything is trained in a loop, in its functions too: an optimizer keeps graphs.
+
+        Whatever the model is made of, then.
+        """
+        return any(
+            isinstance(call.func, ast.Attribute) and call.func.attr in _TRAINS
+            for call in self._ran(loop)
+        )
+
+    def _ran(self, loop: Loop) -> Iterator[ast.Call]:
+        """The calls of a loop, and of the functions of the module that it runs."""
+        pending = [self._loops.extent(loop)]
+        for each in pending:
+            for call in within([each]):
+                if isinstance(call, ast.Call):
+                    yield call
+                    function = self._functions.function(call.func)
+                    if function is not None and function not in pending:
+                        pending.append(function)
+
+
+def _leaves(block: list[ast.stmt]) -> bool:
+    """Whether a loop ends where its body does: the first round is the last, unless it failed."""
+    last = block[-1]
+    if isinstance(last, ast.With):
+        return _leaves(last.body)
+    if isinstance(last, ast.Try):
+        return _leaves(last.orelse or last.body)
+    return isinstance(last, LEAVES)

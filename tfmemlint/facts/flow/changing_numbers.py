@@ -1,0 +1,237 @@
+"""Python numbers that loops give another value in each of many rounds."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+
+from tfmemlint.facts.flow.loops import Loop
+from tfmemlint.facts.flow.remakes import A_FEW
+from tfmemlint.facts.library.kinds import Kind
+from tfmemlint.facts.syntax.bindings import Binding, How
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+_MAX_HOPS = 5
+_NUMBERS = frozenset({"float", "int", "len", "round"})
+
+
+class Change(NamedTuple):
+    """How a number changes."""
+
+    loop: Loop
+    """What gives it its next value."""
+    whole: bool
+    """Whether it is an integer, as far as can be told."""
+
+
+class ChangingNumbers:
+    """The numbers of a module that have many values, one after the other."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._functions = tf.functions
+        self._values = tf.values
+        self._loops = tf.loops
+        self._tracing = tf.tracing
+
+    def of(self, number: ast.expr, at: ast.AST) -> Change | None:
+        """What gives a Python number another of many values each time the code at `at` runs."""
+        return self._change(number, at, _MAX_HOPS)
+
+    def run_by(self, node: ast.AST, hops: int = 2) -> Iterator[Loop]:
+        """The loops around a node, and around the calls of its function."""
+        yield from self._loops.around(node)
+        function = self._tree.function(node) if hops else None
+        for call in self._functions.calls_of(function) if function is not None else ():
+            yield from self.run_by(call, hops - 1)
+
+    # What changes.
+
+    def _change(self, number: ast.expr, at: ast.AST, hops: int) -> Change | None:
+        if hops == 0:
+            return None
+        if isinstance(number, ast.Name):
+            found = [self._bound(each, at, hops) for each in self._bindings.reaching(number)]
+            return next((each for each in found if each is not None), None)
+        if isinstance(number, ast.UnaryOp) and isinstance(number.op, ast.USub):
+            return self._change(number.operand, at, hops)
+        if isinstance(number, ast.BinOp):
+            return self._calculated(number, at, hops)
+        if isinstance(number, ast.Call):
+            return self._called(number, at, hops)
+        if isinstance(number, ast.Attribute):
+            return self._counted(number, at)
+        return None
+
+    def _counted(self, attribute: ast.Attribute, at: ast.AST) -> Change | None:
+        """`self.step`, where `self.step += 1` is run by a loop that runs the code at `at`."""
+        counts = self._counts.get(attribute.attr, ())
+        owner = self._functions.instance_of(attribute.value) if counts else None
+        if owner is None:
+            return None
+        values = self._functions.attributes(owner, attribute.attr)
+        if len(values) != 1 or not all(map(self._is_number, values)):
+            return None  # set anew it may have few values
+        loops = [*self.run_by(at)]
+        for count in counts:
+            target = count.target
+            assert isinstance(target, ast.Attribute)
+            if self._functions.instance_of(target.value) is owner and self._is_number(count.value):
+                if self._is_chosen(count):
+                    continue
+                shared = (each for each in self.run_by(count) if each in loops)
+                loop = next((each for each in shared if _is_many(each)), None)
+                if loop is not None:
+                    numbers = (*values, count.value)
+                    whole = all(isinstance(getattr(each, "value", None), int) for each in numbers)
+                    return Change(loop, whole and isinstance(count.op, (ast.Add, ast.Sub)))
+        return None
+
+    def _is_chosen(self, count: ast.AugAssign) -> bool:
+        """Whether a comparison or a call decides each time whether there is something to count."""
+        function = self._tree.function(count) or self._tree.module
+        return any(
+            isinstance(each, (ast.Call, ast.Compare))
+            for test, _ in self._tree.tests(count, function)
+            for each in ast.walk(test)
+        )
+
+    @cached_property
+    def _counts(self) -> Mapping[str, list[ast.AugAssign]]:
+        """What counts an attribute, by the attribute's name."""
+        found: dict[str, list[ast.AugAssign]] = {}
+        for each in self._tree.all(ast.AugAssign):
+            counts = isinstance(each.op, (ast.Add, ast.Sub, ast.Mult, ast.Div))
+            if counts and isinstance(each.target, ast.Attribute):
+                found.setdefault(each.target.attr, []).append(each)
+        return found
+
+    def _bound(self, binding: Binding, at: ast.AST, hops: int) -> Change | None:
+        around = self._loops.around(at)
+        if binding.how is How.LOOPED:
+            loop = next(
+                (
+                    each
+                    for each in around
+                    if not isinstance(each.node, ast.While)
+                    and self._tree.inside(binding.node, each.node.target)
+                ),
+                None,
+            )
+            is_number = self._values.bound(binding).kind is Kind.NUMBER
+            return Change(loop, True) if loop and is_number and _is_many(loop) else None
+        if binding.how is How.AUGMENTED:
+            loop = next((each for each in around if self._in_body(binding, each)), None)
+            if loop is None or not _is_many(loop) or self._is_seldom(binding.node, loop):
+                return None
+            others = self._bindings.of(self._tree.scope(binding.node), binding.name)
+            values = [each.value for each in others if each.value is not None]
+            numbers = len(values) == len(others) and all(map(self._is_number, values))
+            whole = all(isinstance(getattr(each, "value", None), int) for each in values)
+            return Change(loop, whole) if numbers else None
+        if binding.how is How.ASSIGNED and binding.value is not None and not binding.path:
+            if any(self._in_body(binding, each) for each in around):
+                return self._change(binding.value, binding.node, hops - 1)
+            return None
+        if binding.how is How.PARAMETER:
+            return self._passed(binding, hops)
+        return None
+
+    def _is_seldom(self, node: ast.AST, loop: Loop) -> bool:
+        """Whether a test that each round decides anew stands before it: `if loss < best:`."""
+        return any(
+            not self._loops.invariant(test, loop) or any(map(_is_remainder, ast.walk(test)))
+            for test, _ in self._tree.tests(node, loop.node)
+        )
+
+    def _passed(self, binding: Binding, hops: int) -> Change | None:
+        found = (
+            self._change(given, call, hops - 1) for call, given in self._tracing.given(binding)
+        )
+        return next(filter(None, found), None)
+
+    def _calculated(self, number: ast.BinOp, at: ast.AST, hops: int) -> Change | None:
+        if isinstance(number.op, (ast.Mod, ast.FloorDiv, ast.MatMult)):
+            return None  # few values, or not a number
+        sides = (number.left, number.right)
+        found = [self._change(each, at, hops - 1) for each in sides]
+        if not all(
+            varies is not None or self._is_number(side)
+            for side, varies in zip(sides, found, strict=True)
+        ):
+            return None
+        inner = sorted(filter(None, found), key=lambda each: -getattr(each.loop.node, "lineno", 0))
+        first = inner[0] if inner else None
+        divides = isinstance(number.op, (ast.Div, ast.Pow))
+        floats = any(isinstance(getattr(each, "value", None), float) for each in sides)
+        known = all(varies is None or varies.whole for varies in found)
+        return first and first._replace(whole=known and not divides and not floats)
+
+    def _called(self, call: ast.Call, at: ast.AST, hops: int) -> Change | None:
+        """`float(x)`, `x.item()`, and functions of the module that give back numbers."""
+        builtin = call.func.id if isinstance(call.func, ast.Name) else ""
+        given = call.args[0] if len(call.args) == 1 else None
+        if isinstance(call.func, ast.Attribute) and call.func.attr == "item":
+            builtin, given = "float", call.func.value
+        if builtin in ("float", "int") and given is not None:
+            if isinstance(given, (ast.BoolOp, ast.Compare)) or _is_negated(given):
+                return None  # 0 or 1
+            varies = self._change(given, at, hops - 1)
+            if varies is not None:
+                if builtin == "int" and _is_quotient(given):
+                    return None  # few values, as `//` has
+                return varies._replace(whole=builtin == "int")
+            changing = (
+                loop
+                for loop in self._loops.around(at)
+                if _is_many(loop) and not self._loops.invariant(given, loop)
+            )
+            loop = next(changing, None)
+            return Change(loop, builtin == "int") if loop is not None else None
+        if self._values.of(call).kind is not Kind.NUMBER:
+            return None
+        passed = (self._change(each, at, hops - 1) for each in call.args)
+        first = next((each for each in passed if each is not None), None)
+        return first and first._replace(whole=False)
+
+    def _is_number(self, expression: ast.expr) -> bool:
+        """Whether an expression is a number of Python's own: one known, or one that loops count."""
+        if self._values.number(expression) is not None:
+            return True
+        if self._values.of(expression).kind is Kind.NUMBER:
+            return True
+        if isinstance(expression, ast.Call):
+            return isinstance(expression.func, ast.Name) and expression.func.id in _NUMBERS
+        if isinstance(expression, ast.BinOp):
+            return self._is_number(expression.left) and self._is_number(expression.right)
+        binding = self._bindings.only(expression) if isinstance(expression, ast.Name) else None
+        return binding is not None and any(
+            isinstance(above := self._tree.parent(use), ast.Call)
+            and isinstance(above.func, ast.Name)
+            and above.func.id == "range"
+            for use in self._bindings.readers(binding)
+        )
+
+    def _in_body(self, binding: Binding, loop: Loop) -> bool:
+        return self._tree.inside(binding.node, loop.node)
+
+
+def _is_remainder(node: ast.AST) -> bool:
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod)
+
+
+def _is_quotient(node: ast.expr) -> bool:
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)
+
+
+def _is_negated(node: ast.expr) -> bool:
+    return isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
+
+
+def _is_many(loop: Loop) -> bool:
+    return loop.trips is None or loop.trips > A_FEW

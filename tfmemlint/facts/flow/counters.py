@@ -1,0 +1,175 @@
+"""Rounds that loops count, and what tests of the count leave of them: `if i == 10: break`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from tfmemlint.facts.flow.iterables import called
+from tfmemlint.facts.flow.loops import Loop
+from tfmemlint.facts.library.kinds import Kind
+from tfmemlint.facts.library.makers import RANGES, WRAPS_ITERABLE
+from tfmemlint.facts.syntax.bindings import Binding, How
+from tfmemlint.facts.syntax.tree import LEAVES, LOOPS, same_code
+from tfmemlint.light_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+_ADDS = frozenset({"append", "extend"})
+_MIRRORED: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Eq: ast.Eq,
+    ast.Gt: ast.Lt,
+    ast.GtE: ast.LtE,
+    ast.Lt: ast.Gt,
+    ast.LtE: ast.GtE,
+}
+_FIRST_HOLDS: dict[type[ast.cmpop], int] = {ast.Eq: 1, ast.Gt: 2, ast.GtE: 1}
+"""How many rounds after as many as the number such a test has held."""
+_LAST_HOLDS: dict[type[ast.cmpop], int] = {ast.Lt: 0, ast.LtE: 1}
+
+
+class Counters:
+    """How many rounds loops make at most by what they count, whatever they go over."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._functions = tf.functions
+        self._names = tf.names
+        self._values = tf.values
+
+    def left_after(self, loop: Loop) -> int | None:
+        """After how many rounds a loop is surely left before its end; None if nothing says so."""
+        bounds: list[int | None] = []
+        if isinstance(loop.node, LOOPS):
+            bounds += [self._leaves(each, loop) for each in _always(loop.node.body)]
+        if not isinstance(loop.node, ast.While):
+            bounds += [*self._beside(loop.node.iter), self._asked_for(loop.iterable)]
+        return min((each for each in bounds if each is not None), default=None)
+
+    def holds_for(self, test: ast.expr, loop: Loop) -> int | None:
+        """In how many rounds a test of a count may hold, from the first: 5 for `i < 5`."""
+        if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+            bounds = [self.holds_for(each, loop) for each in test.values]
+            return min((each for each in bounds if each is not None), default=None)
+        return self._compared(test, loop, _LAST_HOLDS)
+
+    def are_few(self, node: ast.AST, loop: Loop, few: int) -> bool:
+        """Whether a test of a count keeps `node` for some rounds: `step % 100 == 0`, `i < 5`."""
+        for test, is_held in self._tree.tests(node, loop.node):
+            if any(isinstance(each, ast.Mod) for each in ast.walk(test)):
+                return True
+            holds = self.holds_for(test, loop) if is_held else None
+            if holds is not None and holds <= few:
+                return True
+        return False
+
+    def _leaves(self, statement: ast.stmt, loop: Loop) -> int | None:
+        if isinstance(statement, LEAVES):
+            skips = any(isinstance(each, ast.Continue) for each in loop.body)
+            return None if skips else 1
+        if isinstance(statement, ast.If) and isinstance(statement.body[-1], LEAVES):
+            return self._held_by(statement.test, loop)
+        return None
+
+    def _held_by(self, test: ast.expr, loop: Loop) -> int | None:
+        """After how many rounds a test has surely held."""
+        if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or):
+            bounds = [self._held_by(each, loop) for each in test.values]
+            return min((each for each in bounds if each is not None), default=None)
+        return self._compared(test, loop, _FIRST_HOLDS)
+
+    def _compared(self, test: ast.expr, loop: Loop, more: dict[type[ast.cmpop], int]) -> int | None:
+        if not isinstance(test, ast.Compare) or len(test.ops) != 1:
+            return None
+        left, right, compares = test.left, test.comparators[0], type(test.ops[0])
+        if self._values.number(right) is None:
+            left, right, compares = right, left, _MIRRORED.get(compares, ast.NotEq)
+        number = self._values.number(right)
+        if compares not in more or number is None or number < 0 or not self._counts(left, loop):
+            return None
+        return int(number) + more[compares]
+
+    def _counts(self, node: ast.expr, loop: Loop) -> bool:
+        """Whether an expression begins at nothing or more, and grows in each round."""
+        if isinstance(node, ast.Call) and called(node) == "len" and len(node.args) == 1:
+            return any(
+                isinstance(each, ast.Attribute)
+                and each.attr in _ADDS
+                and same_code(each.value, node.args[0])
+                for each in loop.body
+            )
+        if not isinstance(node, ast.Name):
+            return False
+        bindings = self._bindings.reaching(node)
+        inside = [each for each in bindings if self._tree.inside(each.node, loop.node)]
+        if [each.how for each in inside] == [How.LOOPED]:
+            counted = not isinstance(loop.node, ast.While) and _is_range(loop.node.iter)
+            upwards = counted or self._values.of(node).kind is Kind.NUMBER
+            return upwards and not _is_range(loop.iterable, steps=3)
+        return bool(inside) and all(self._adds(each, loop) for each in inside)
+
+    def _adds(self, binding: Binding, loop: Loop) -> bool:
+        statement = self._tree.statement(binding.node)
+        if not isinstance(statement, ast.AugAssign) or not isinstance(statement.target, ast.Name):
+            return False
+        before = self._bindings.reaching(statement.target)
+        if any(
+            each.how is not How.AUGMENTED and self._tree.inside(each.node, loop.node)
+            for each in before
+        ):
+            return False
+        added = self._values.number(statement.value)
+        return isinstance(statement.op, ast.Add) and isinstance(added, int) and added > 0
+
+    def _beside(self, iterable: ast.expr) -> Iterator[int | None]:
+        """How many elements what goes along leaves: `zip(range(10), xs)`, `islice(xs, 10)`."""
+        if not isinstance(iterable, ast.Call) or not iterable.args:
+            return
+        if called(iterable) == "zip":
+            for each in iterable.args:
+                if isinstance(each, ast.Call) and _is_range(each) and len(each.args) == 1:
+                    yield self._whole(each.args[0])
+        elif self._names.qualified(iterable.func) == "itertools.islice":
+            yield self._whole(iterable.args[min(len(iterable.args), 3) - 1])
+        elif called(iterable) in ("enumerate", "tqdm") or self._names.is_any(
+            iterable.func, WRAPS_ITERABLE
+        ):
+            yield from self._beside(iterable.args[0])
+
+    def _asked_for(self, iterable: ast.expr | None) -> int | None:
+        """What all callers give a function for the `n` of its `range(n)`, at most."""
+        if not isinstance(iterable, ast.Call) or not _is_range(iterable, steps=1):
+            return None
+        bound = iterable.args[0]
+        binding = self._bindings.only(bound) if isinstance(bound, ast.Name) else None
+        function = self._tree.function(iterable)
+        if binding is None or binding.how is not How.PARAMETER or function is None:
+            return None
+        given = [
+            self._functions.argument(each, function, binding.name)
+            for each in self._functions.calls_of(function)
+        ]
+        counts = [None if each is None else self._whole(each) for each in given]
+        known = [each for each in counts if each is not None]
+        return max(known) if known and len(known) == len(counts) else None
+
+    def _whole(self, node: ast.expr) -> int | None:
+        number = self._values.number(node)
+        return number if isinstance(number, int) else None
+
+
+def _always(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements that each round comes to, if none before leaves it."""
+    for each in body:
+        yield each
+        if isinstance(each, (ast.With, ast.AsyncWith, ast.Try)):
+            yield from _always(each.body)
+
+
+def _is_range(node: ast.expr | None, steps: int = 0) -> bool:
+    """Whether an expression is a `range`, of as many arguments if a number is given."""
+    if not isinstance(node, ast.Call) or called(node) not in RANGES:
+        return False
+    return steps in (0, len(node.args))

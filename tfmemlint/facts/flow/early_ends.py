@@ -1,0 +1,87 @@
+"""Loops that are left early: how many rounds they begin."""
+
+from __future__ import annotations
+
+import ast
+
+from tfmemlint.facts.library.makers import RANGES, argument
+from tfmemlint.facts.syntax.bindings import How
+from tfmemlint.facts.syntax.tree import LEAVES, LOOPS, SCOPES, LoopNode, children
+from tfmemlint.light_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+_FIRST_PAST: dict[type[ast.cmpop], int] = {ast.Eq: 0, ast.GtE: 0, ast.Gt: 1}
+"""How far past a number a counter is when a comparison with it holds for the first time."""
+
+
+class EarlyEnds:
+    """Where loops say in which of their first rounds they end."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._bindings = tf.bindings
+        self._values = tf.values
+
+    def rounds(self, loop: LoopNode) -> int | None:
+        """How many rounds a loop begins at the most, where a `break` or `return` tells."""
+        ends = isinstance(loop.body[-1], LEAVES)
+        tests = [each for each in loop.body if isinstance(each, ast.If) and _leaves(each)]
+        if not (ends or tests) or _goes_on(loop):
+            return None
+        if ends:
+            return 1
+        start = self._start(loop)
+        found = (self._held_after(each.test, loop, start) for each in tests)
+        known = [each for each in found if each is not None]
+        return min(known, default=None)
+
+    def _held_after(self, test: ast.expr, loop: LoopNode, start: int | None) -> int | None:
+        """In which round `i == 3` holds for the first time."""
+        if start is None or not isinstance(test, ast.Compare) or len(test.ops) != 1:
+            return None
+        past = _FIRST_PAST.get(type(test.ops[0]))
+        last = self._values.number(test.comparators[0])
+        if past is None or not isinstance(last, int) or not isinstance(test.left, ast.Name):
+            return None
+        counter = _counter(loop)
+        found = self._bindings.reaching(test.left)
+        counts = all(each.how is How.LOOPED and each.node is counter for each in found)
+        rounds = last + past - start + 1
+        return rounds if found and counts and rounds >= 1 else None
+
+    def _start(self, loop: LoopNode) -> int | None:
+        """The counter's first value: 0 for `range(n)` and `enumerate(xs)`."""
+        call = None if isinstance(loop, ast.While) else loop.iter
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+            return None
+        if call.func.id == "enumerate":
+            first = argument(call, 1, "start")
+        elif call.func.id in RANGES and len(call.args) <= 2:
+            first = call.args[0] if len(call.args) == 2 else None
+        else:
+            return None
+        number = 0 if first is None else self._values.number(first)
+        return number if isinstance(number, int) else None
+
+
+def _counter(loop: LoopNode) -> ast.AST | None:
+    """`i` in `for i in range(n)` and in `for i, x in enumerate(xs)`."""
+    if isinstance(loop, ast.While):
+        return None
+    return loop.target.elts[0] if isinstance(loop.target, ast.Tuple) else loop.target
+
+
+def _leaves(test: ast.If) -> bool:
+    return isinstance(test.body[-1], LEAVES)
+
+
+def _goes_on(loop: LoopNode) -> bool:
+    """Whether a `continue` may pass over the end of a round."""
+    pending: list[ast.AST] = [*loop.body]
+    for node in pending:
+        if isinstance(node, ast.Continue):
+            return True
+        if not isinstance(node, (*LOOPS, *SCOPES, ast.expr)):
+            pending += children(node)
+    return False

@@ -1,0 +1,391 @@
+"""On the way from a path, or a row of text, to an array: what expressions hold that read files."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from enum import IntEnum
+
+from tfmemlint.facts.flow.flow import Flow, Frame, Origin
+from tfmemlint.facts.flow.iterables import called
+from tfmemlint.facts.flow.values import Values
+from tfmemlint.facts.library import makers
+from tfmemlint.facts.syntax.bindings import How, element
+from tfmemlint.facts.syntax.functions import Functions
+from tfmemlint.facts.syntax.imports import Imports
+from tfmemlint.facts.syntax.names import Names
+from tfmemlint.facts.syntax.tree import LOOPS, Tree
+
+
+class Content(IntEnum):
+    """How far a value has come on its way from a path, or from a row of text, to an array."""
+
+    NOTHING = 0
+    PATH = 1
+    FILE = 2
+    """An open file, or the bytes in it."""
+    TEXT = 3
+    """A row of a file of text, or one field of it."""
+    FIELDS = 4
+    """What a text was split into, be they numbers by now."""
+    ARRAY = 5
+    """What was decoded from a file, in whatever form, at about its full size."""
+
+
+IMAGE_SIDE = 16
+"""Numbers in a row, and rows: with fewer they are a position, a matrix or a line of a table."""
+
+
+class Contents:
+    """What expressions hold, given that `source`, a loop or an expression, gives paths.
+
+    Or rows of text or, where it goes over what has been loaded before, arrays.
+    """
+
+    def __init__(
+        self,
+        tree: Tree,
+        names: Names,
+        functions: Functions,
+        flow: Flow,
+        imports: Imports,
+        values: Values,
+        source: ast.AST,
+        gives: Content = Content.PATH,
+    ) -> None:
+        self._tree = tree
+        self._names = names
+        self._functions = functions
+        self._flow = flow
+        self._imports = imports
+        self._values = values
+        self._source = source
+        self._gives = gives
+        self._known: dict[tuple[ast.expr, Frame | None], Content] = {}
+
+    def of(self, node: ast.expr, frame: Frame | None) -> Content:
+        """What an expression holds; of several possible values, the one that has come furthest."""
+        if node is self._source:
+            return self._gives
+        key = (node, frame)
+        if key not in self._known:
+            self._known[key] = Content.NOTHING  # what depends on itself adds nothing
+            self._known[key] = self._evaluate(node, frame)
+        return self._known[key]
+
+    def _most(self, nodes: Iterable[ast.expr], frame: Frame | None) -> Content:
+        return max((self.of(each, frame) for each in nodes), default=Content.NOTHING)
+
+    def _evaluate(self, node: ast.expr, frame: Frame | None) -> Content:
+        if isinstance(node, ast.Name):
+            origins = self._flow.origins(node, frame) or ()
+            return max((self._origin(each) for each in origins), default=Content.NOTHING)
+        if isinstance(node, ast.Call):
+            return self._call(node, frame)
+        if isinstance(node, ast.Attribute):
+            inner = self.of(node.value, frame)
+            kept = inner in (Content.PATH, Content.TEXT) or node.attr in _ARRAY_ATTRIBUTES
+            return inner if kept else Content.NOTHING
+        if isinstance(node, ast.Subscript):
+            return self._subscript(node, frame)
+        if isinstance(node, (ast.List, ast.Tuple)):
+            return self._most(node.elts, frame)
+        if isinstance(node, ast.BinOp):
+            return self._most((node.left, node.right), frame)
+        if isinstance(node, ast.IfExp):
+            return self._most((node.body, node.orelse), frame)
+        if isinstance(node, ast.Compare):
+            return self.of(node.left, frame)
+        if isinstance(node, ast.UnaryOp):
+            return self.of(node.operand, frame)
+        if isinstance(node, (ast.NamedExpr, ast.Starred, ast.FormattedValue)):
+            return self.of(node.value, frame)
+        if isinstance(node, ast.JoinedStr):
+            return self._most(node.values, frame)
+        if isinstance(node, (ast.ListComp, ast.GeneratorExp)):  # `[int(p) for p in row.split()]`
+            fields = self.of(node.generators[0].iter, frame) is Content.FIELDS
+            return Content.FIELDS if fields else Content.NOTHING
+        return Content.NOTHING
+
+    def _origin(self, origin: Origin) -> Content:
+        target = origin.binding.node if origin.binding is not None else None
+        if origin.how is How.LOOPED and target is not None:
+            above = self._tree.ancestors(target)
+            loop = next(each for each in above if isinstance(each, (*LOOPS, ast.comprehension)))
+            return self._gives if loop is self._source else Content.NOTHING
+        if origin.how is How.AUGMENTED and isinstance(target, ast.Name):
+            before = self.of(target, origin.frame)
+            return max(before, self.of(origin.value, origin.frame))
+        if origin.how in (How.ASSIGNED, How.ENTERED):
+            return self._unpacked(origin.value, origin.path, origin.frame)
+        return Content.NOTHING
+
+    def _unpacked(self, node: ast.expr, path: tuple[int, ...], frame: Frame | None) -> Content:
+        node, path = element(node, path)
+        if path and isinstance(node, ast.Call) and self._functions.function(node.func) is not None:
+            returned = self._flow.returned(node, frame)
+            found = (self._unpacked(each.value, path, each.frame) for each in returned)
+            return max(found, default=Content.NOTHING)
+        found_here = self.of(node, frame)
+        if path and found_here is Content.FIELDS:
+            return Content.TEXT
+        # `signal, rate = librosa.load(path)`: the first is the array.
+        beside = found_here is Content.ARRAY and path and path[0] != 0
+        return Content.NOTHING if beside else found_here
+
+    def _subscript(self, node: ast.Subscript, frame: Frame | None) -> Content:
+        inner = self.of(node.value, frame)
+        if inner is Content.NOTHING:  # `paths[i]`
+            at_path = self.of(node.slice, frame) is Content.PATH
+            return Content.PATH if at_path else Content.NOTHING
+        if inner is Content.ARRAY:
+            parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+            kept = any(isinstance(each, ast.Slice) or _names_part(each) for each in parts)
+            return inner if kept else Content.NOTHING
+        if inner is Content.FIELDS and not isinstance(node.slice, (ast.Slice, ast.Tuple)):
+            return Content.TEXT
+        return inner
+
+    def _call(self, node: ast.Call, frame: Frame | None) -> Content:
+        found = self._given_back(node, frame)
+        return Content.ARRAY if found is Content.FIELDS and self._is_image(node, frame) else found
+
+    def _is_image(self, call: ast.Call, frame: Frame | None) -> bool:
+        """Whether a call gives what was a row of numbers the shape of an image."""
+        named = call.func.attr if isinstance(call.func, ast.Attribute) else None
+        if named == "array_split" and len(call.args) == 2:
+            return (self._values.number(call.args[1], frame) or 0) >= IMAGE_SIDE
+        shape = self._values.of(call, frame).shape if named == "reshape" else None
+        return sum(size is not None and size >= IMAGE_SIDE for size in shape or ()) > 1
+
+    def _given_back(self, node: ast.Call, frame: Frame | None) -> Content:
+        if self._functions.function(node.func) is not None:
+            returned = self._flow.returned(node, frame)
+            found = (self.of(each.value, each.frame) for each in returned)
+            return max(found, default=Content.NOTHING)
+        given = self._most((*node.args, *(each.value for each in node.keywords)), frame)
+        first = self.of(node.args[0], frame) if node.args else Content.NOTHING
+        if first is Content.PATH and self._imports.loads(node.func):
+            return Content.ARRAY
+        name = self._names.qualified(node.func)
+        if name is not None:
+            return _made_by(name, given)
+        if isinstance(node.func, ast.Attribute):
+            receiver = self.of(node.func.value, frame)
+            if receiver is not Content.NOTHING:
+                return _made_by_method(node.func.attr, receiver)
+        elif called(node) == "open":
+            return Content.FILE if given is Content.PATH else Content.NOTHING
+        elif called(node) in _SAME_TEXT:
+            return given if given in (Content.TEXT, Content.FIELDS) else _or_path(given)
+        return _or_path(given)
+
+
+def may_load(tree: Tree, names: Names) -> bool:
+    """Whether a file reads arrays from files, or opens files and decodes what they hold."""
+    if names.mentions(_LOADS):
+        return True
+    opens = names.mentions(_OPENS) or any(tree.calls(("open", "read_bytes")))
+    return opens and names.mentions(_DECODES)
+
+
+def may_parse(tree: Tree, names: Names) -> bool:
+    """Whether a file takes text apart, and gives what it has then the shape of images."""
+    if not any(tree.methods("array_split", "reshape")) and not names.mentions(_TAKES_IMAGES):
+        return False
+    split = (names.qualified(method) for _, method in tree.methods("rsplit", "split"))
+    return None in split or names.mentions(_FIELDS)
+
+
+def _or_path(given: Content) -> Content:
+    return given if given is Content.PATH else Content.NOTHING
+
+
+def _made_by(name: str, given: Content) -> Content:
+    if name in _LOADS:
+        return Content.ARRAY if given in (Content.PATH, Content.FILE) else Content.NOTHING
+    if name in _DECODES:
+        parsed = given is Content.TEXT and name == _PARSES
+        made = Content.ARRAY if given is Content.FILE else Content.NOTHING
+        return Content.FIELDS if parsed else made
+    if name in _OPENS:
+        return Content.FILE if given is Content.PATH else Content.NOTHING
+    if name in _IN_MEMORY:
+        return Content.FILE if given is Content.FILE else Content.NOTHING
+    if given is Content.ARRAY:
+        return given if _keeps(name) else Content.NOTHING
+    if given is Content.FIELDS:
+        kept = given if _keeps(name) or name == "numpy.array_split" else Content.NOTHING
+        return Content.ARRAY if name in _TAKES_IMAGES else kept
+    return _or_path(given)
+
+
+def _made_by_method(method: str, receiver: Content) -> Content:
+    if receiver in (Content.TEXT, Content.FIELDS):
+        if method in ("split", "rsplit"):
+            return Content.FIELDS
+        kept = receiver is Content.TEXT or method in _ARRAY_METHODS
+        return receiver if kept else Content.NOTHING
+    if receiver is Content.ARRAY:
+        return receiver if method in _ARRAY_METHODS else Content.NOTHING
+    if receiver is Content.FILE:
+        return receiver if method in ("read", "getvalue") else Content.NOTHING
+    if method in ("open", "read_bytes"):
+        return Content.FILE
+    return Content.NOTHING if method == "read_text" else Content.PATH
+
+
+def _keeps(name: str) -> bool:
+    """Whether a function gives back an array of about the size it is given."""
+    if name in makers.KEEPS_DATA or name in _KEEPS or name.endswith(".preprocess_input"):
+        return True
+    return name.startswith(_KEEPING) and name not in _REDUCES
+
+
+def _names_part(index: ast.expr) -> bool:
+    """Whether an index keeps dimensions (`...`, `None`) or picks by name (`archive["image"]`)."""
+    if isinstance(index, ast.Constant):
+        return index.value is None or index.value is Ellipsis or isinstance(index.value, str)
+    return isinstance(index, ast.Attribute) and index.attr == "newaxis"
+
+
+READERS = frozenset({"csv.reader"})
+"""What gives the fields of a row after another."""
+_PARSES = "numpy.fromstring"
+_FIELDS = READERS | {_PARSES}
+_OPENS = frozenset(
+    {
+        "codecs.open",
+        "gzip.open",
+        "io.open",
+        "tensorflow.gfile.FastGFile",
+        "tensorflow.gfile.GFile",
+        "tensorflow.gfile.Open",
+        "tensorflow.io.gfile.GFile",
+        "tensorflow.io.read_file",
+    }
+)
+_IN_MEMORY = frozenset({"base64.b64decode", "io.BytesIO", "io.StringIO"})
+_LOADS = frozenset(
+    {
+        "PIL.Image.open",
+        "SimpleITK.ReadImage",
+        "cv2.imread",
+        "imageio.imread",
+        "imageio.v2.imread",
+        "imageio.v3.imread",
+        "keras.utils.load_img",
+        "librosa.load",
+        "matplotlib.image.imread",
+        "matplotlib.pyplot.imread",
+        "nibabel.load",
+        "numpy.fromfile",
+        "numpy.genfromtxt",
+        "numpy.load",
+        "numpy.loadtxt",
+        "pydicom.dcmread",
+        "pyvips.Image.new_from_file",
+        "scipy.io.wavfile.read",
+        "scipy.misc.imread",
+        "scipy.ndimage.imread",
+        "skimage.io.imread",
+        "soundfile.read",
+        "tifffile.imread",
+    }
+)
+_DECODES = frozenset(
+    {
+        "cv2.imdecode",
+        "numpy.frombuffer",
+        "numpy.fromstring",
+        "tensorflow.audio.decode_wav",
+        "tensorflow.io.parse_tensor",
+        *(
+            f"tensorflow.{module}.decode_{kind}"
+            for module in ("image", "io")
+            for kind in ("and_crop_jpeg", "bmp", "gif", "image", "jpeg", "png", "raw")
+        ),
+    }
+)
+_SAME_TEXT = frozenset({"list", "map", "str", "tuple"})
+_TAKES_IMAGES = frozenset(
+    {
+        "PIL.Image.fromarray",
+        "cv2.cvtColor",
+        "cv2.resize",
+        "keras.utils.img_to_array",
+        "skimage.transform.resize",
+        "tensorflow.image.resize",
+    }
+)
+_ARRAY_ATTRIBUTES = frozenset({"T", "pixel_array", "values"})
+_ARRAY_METHODS = makers.ARRAY_METHODS | frozenset(
+    {"convert", "crop", "filter", "get_data", "get_fdata", "resize", "rotate", "to_numpy"}
+    | {"write_to_memory"}
+)
+_KEEPS = frozenset(
+    {
+        "keras.utils.img_to_array",
+        "numpy.abs",
+        "numpy.add",
+        "numpy.concatenate",
+        "numpy.divide",
+        "numpy.dstack",
+        "numpy.flip",
+        "numpy.fliplr",
+        "numpy.flipud",
+        "numpy.float16",
+        "numpy.float64",
+        "numpy.hstack",
+        "numpy.multiply",
+        "numpy.ndarray",
+        "numpy.pad",
+        "numpy.resize",
+        "numpy.rollaxis",
+        "numpy.rot90",
+        "numpy.stack",
+        "numpy.subtract",
+        "numpy.swapaxes",
+        "numpy.uint8",
+        "numpy.vstack",
+        "numpy.where",
+        "tensorflow.add",
+        "tensorflow.clip_by_value",
+        "tensorflow.concat",
+        "tensorflow.divide",
+        "tensorflow.multiply",
+        "tensorflow.pad",
+        "tensorflow.reverse",
+        "tensorflow.stack",
+        "tensorflow.subtract",
+    }
+)
+_KEEPING = (
+    "PIL.Image.fromarray",
+    "PIL.ImageOps.",
+    "cv2.",
+    "keras.ops.image.",
+    "keras.preprocessing.image.",
+    "scipy.ndimage.",
+    "skimage.color.",
+    "skimage.transform.",
+    "skimage.util.",
+    "tensorflow.image.",
+    "tensorflow.math.add",
+    "tensorflow.math.divide",
+    "tensorflow.math.multiply",
+    "tensorflow.math.subtract",
+)
+_REDUCES = frozenset(
+    {
+        "cv2.calcHist",
+        "cv2.countNonZero",
+        "cv2.mean",
+        "cv2.minMaxLoc",
+        "scipy.ndimage.mean",
+        "scipy.ndimage.sum",
+        "tensorflow.image.psnr",
+        "tensorflow.image.ssim",
+        "tensorflow.image.total_variation",
+    }
+)

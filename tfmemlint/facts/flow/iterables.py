@@ -1,0 +1,213 @@
+"""What loops go over: all of something or a few of it, in an order that stays or not."""
+
+from __future__ import annotations
+
+import ast
+
+from tfmemlint.facts.flow.flow import Frame, Origin
+from tfmemlint.facts.library import makers
+from tfmemlint.facts.library.kinds import Kind
+from tfmemlint.facts.syntax.bindings import How
+from tfmemlint.light_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+FEW = 32
+"""As many as one batch: a literal list of them is no data set."""
+_MAX_HOPS = 8
+
+
+def called(call: ast.Call) -> str | None:
+    """The bare name a call calls, as `open` or `map`."""
+    return call.func.id if isinstance(call.func, ast.Name) else None
+
+
+class Iterables:
+    """How much of the data an iterable is."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._flow = tf.flow
+        self._values = tf.values
+
+    def counted(self, node: ast.expr) -> ast.expr | None:
+        """`paths` for `range(len(paths))`."""
+        if isinstance(node, ast.Call) and called(node) in makers.RANGES and node.args:
+            return self._values.rows(_stop(node))
+        return None
+
+    def is_part(self, node: ast.expr, frame: Frame | None = None, hops: int = _MAX_HOPS) -> bool:
+        """Whether an iterable is surely but a part of something, or a few things written down.
+
+        A slice up to some index, what an index variable picks, a sample, a literal of up to 32.
+        """
+        if hops == 0:
+            return False
+        if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
+            starred = any(isinstance(each, ast.Starred) for each in node.elts)
+            return not starred and 0 < len(node.elts) <= FEW  # an empty one is filled later
+        if isinstance(node, ast.Dict):
+            return None not in node.keys and 0 < len(node.keys) <= FEW
+        if isinstance(node, ast.Subscript):
+            if isinstance(node.slice, (ast.Name, ast.Attribute, ast.Call, ast.BinOp)):
+                return True
+            cut = isinstance(node.slice, ast.Slice) and node.slice.upper is not None
+            return cut or self.is_part(node.value, frame, hops - 1)
+        if isinstance(node, (ast.ListComp, ast.GeneratorExp)):
+            return any(self.is_part(each.iter, frame, hops - 1) for each in node.generators)
+        if isinstance(node, ast.BinOp):
+            return all(self.is_part(each, frame, hops - 1) for each in (node.left, node.right))
+        if isinstance(node, ast.IfExp):
+            return all(self.is_part(each, frame, hops - 1) for each in (node.body, node.orelse))
+        if isinstance(node, ast.Call):
+            return self._is_part_call(node, frame, hops - 1)
+        if self._is_written_out(node):
+            return True
+        origins = self._flow.origins(node, frame) or ()
+        return bool(origins) and all(
+            each.how is How.ASSIGNED
+            and not each.path
+            and self.is_part(each.value, each.frame, hops - 1)
+            for each in origins
+        )
+
+    def is_sequence(self, node: ast.expr, hops: int = _MAX_HOPS) -> bool:
+        """Whether an iterable has a length and an order that a tensor of its elements would keep.
+
+        Generators, sets and views do not. Names out of sight are taken to mean sequences.
+        """
+        if isinstance(node, (ast.List, ast.Tuple, ast.ListComp, ast.Subscript)) or hops == 0:
+            return True
+        if isinstance(node, ast.BinOp):
+            return all(self.is_sequence(each, hops - 1) for each in (node.left, node.right))
+        if isinstance(node, (ast.Name, ast.Attribute)):
+            return all(
+                each.how is not How.ASSIGNED
+                or bool(each.path)
+                or self.is_sequence(each.value, hops - 1)
+                for each in self._flow.origins(node) or ()
+            )
+        if not isinstance(node, ast.Call):
+            return False
+        name = self._names.qualified(node.func)
+        if name is not None:
+            return name in _SEQUENCES or name.startswith("numpy.")
+        if called(node) in ("list", "sorted"):
+            return True
+        returned = tuple(self._flow.returned(node, None))
+        if returned:
+            return all(self.is_sequence(each.value, hops - 1) for each in returned)
+        return isinstance(node.func, ast.Attribute) and node.func.attr in _LISTING_METHODS
+
+    def gives_data(self, node: ast.expr, hops: int = _MAX_HOPS) -> bool:
+        """Whether an iterable gives batches or rows: a data set, a tensor, `iter(...)` of anything.
+
+        Or a generator of Keras, or what a function of the module gives back that may be a tensor.
+        """
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+            opens = node.slice.upper is None
+            return opens and hops > 0 and self.gives_data(node.value, hops - 1)
+        if self._values.of(node).kind in (Kind.DATASET, Kind.TENSOR):
+            return True
+        if isinstance(node, ast.Call):
+            if called(node) == "iter":
+                return True
+            made = self._made_by(node.func.value) if isinstance(node.func, ast.Attribute) else None
+            if made == _GENERATES:
+                return True
+            kinds = {self._values.of(each.value, each.frame).kind for each in self._returned(node)}
+            return Kind.TENSOR in kinds or Kind.DATASET in kinds
+        origins = self._flow.origins(node) or ()
+        return len(origins) == 1 and all(
+            each.how is How.ASSIGNED
+            and not each.path
+            and hops > 0
+            and self.gives_data(each.value, hops - 1)
+            for each in origins
+        )
+
+    def _returned(self, call: ast.Call) -> list[Origin]:
+        """What a function of the module returns, names followed."""
+        found = list(self._flow.returned(call, None))
+        for each in tuple(found):
+            found += self._flow.origins(each.value, each.frame) or ()
+        return found
+
+    def _made_by(self, node: ast.expr) -> str | None:
+        """The canonical name of what made the object that a name holds."""
+        origins = self._flow.origins(node) or ()
+        value = origins[0].value if len(origins) == 1 else node
+        return self._names.qualified(value.func) if isinstance(value, ast.Call) else None
+
+    def _is_written_out(self, node: ast.expr) -> bool:
+        """Whether this is the `files` of `def load(*files)`, which callers write one by one."""
+        binding = self._bindings.only(node) if isinstance(node, ast.Name) else None
+        parameters = self._tree.parent(binding.node) if binding is not None else None
+        starred = parameters.vararg if isinstance(parameters, ast.arguments) else None
+        return binding is not None and starred is binding.node
+
+    def _is_part_call(self, node: ast.Call, frame: Frame | None, hops: int) -> bool:
+        name, builtin = self._names.qualified(node.func), called(node)
+        few_rows = any(each.arg == "nrows" for each in node.keywords)  # `pandas.read_csv`
+        if name in _SAMPLES or builtin == "next" or few_rows:
+            return True
+        if builtin in makers.RANGES and node.args:
+            whole = self.counted(node)
+            if whole is not None:
+                return self.is_part(whole, frame, hops) or self._may_be_batch(node, whole, frame)
+            trips = self._values.number(_stop(node), frame)
+            return trips is None or trips <= FEW
+        if builtin in _SEEN_THROUGH or name in makers.WRAPS_ITERABLE:
+            return any(self.is_part(each, frame, hops) for each in node.args)
+        returned = tuple(self._flow.returned(node, frame))
+        if returned:
+            return all(self.is_part(each.value, each.frame, hops) for each in returned)
+        if name is None and isinstance(node.func, ast.Attribute):
+            samples = node.func.attr in _SAMPLING_METHODS
+            return samples or self.is_part(node.func.value, frame, hops)
+        return False
+
+    def _may_be_batch(self, counted: ast.Call, whole: ast.expr, frame: Frame | None) -> bool:
+        """Whether `x` of `range(x.shape[0])` is a parameter, unseen what for, cut into its rows.
+
+        Lists of files have no shape, and tables are not cut by `x[i]`.
+        """
+        stop = _stop(counted)
+        named = self._bindings.only(stop) if isinstance(stop, ast.Name) else None
+        stop = named.value if named is not None and named.value is not None else stop
+        if not isinstance(whole, ast.Name) or not isinstance(stop, ast.Subscript):
+            return False
+        binding = self._bindings.only(whole)
+        if binding is None or binding.how is not How.PARAMETER or self._flow.origins(whole, frame):
+            return False
+        above = (self._tree.parent(each) for each in self._bindings.readers(binding))
+        cuts = (each.slice for each in above if isinstance(each, ast.Subscript))
+        return any(isinstance(each, ast.Name) for each in cuts)
+
+
+def _stop(call: ast.Call) -> ast.expr:
+    """Where a `range` ends."""
+    return call.args[min(len(call.args), 2) - 1]
+
+
+_SEEN_THROUGH = frozenset(
+    {"enumerate", "filter", "list", "reversed", "set", "sorted", "tqdm", "tuple", "zip"}
+)
+_GENERATES = "keras.preprocessing.image.ImageDataGenerator"
+_SAMPLES = frozenset(
+    {
+        "itertools.islice",
+        "numpy.random.choice",
+        "random.choice",
+        "random.choices",
+        "random.sample",
+    }
+)
+_SAMPLING_METHODS = frozenset({"choice", "head", "nlargest", "sample", "tail", "take"})
+_SEQUENCES = frozenset(
+    {"glob.glob", "os.listdir", "tensorflow.io.gfile.glob", "tensorflow.io.gfile.listdir"}
+)
+_LISTING_METHODS = frozenset({"copy", "to_list", "to_numpy", "tolist"})

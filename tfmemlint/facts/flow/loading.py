@@ -1,0 +1,261 @@
+"""Lists that hold an array for each file of a data set, or each row of a text, filled by a loop."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from functools import cached_property
+
+from tfmemlint.facts.flow.files import READERS, Content, Contents, may_load, may_parse
+from tfmemlint.facts.flow.flow import Frame, Origin
+from tfmemlint.facts.flow.iterables import called
+from tfmemlint.facts.flow.loops import Growth, Loop
+from tfmemlint.facts.syntax.bindings import How, element
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+_MAX_HOPS = 8
+
+
+class Gathered(NamedTuple):
+    """A list with an array for each of many files, or rows of a text."""
+
+    files: ast.expr
+    """What the loop goes over."""
+    growth: Growth | None = None
+    """How the list is filled, if by `append` and the like."""
+    comprehension: ast.ListComp | ast.GeneratorExp | None = None
+    """What makes the list, if a comprehension."""
+
+
+class Loading:
+    """The lists of a module that hold what a loop loads from files.
+
+    With `anywhere` also those of code that is made to run again and again, as generators are.
+    With `rows`, those that hold an image parsed from each row of a text instead.
+    """
+
+    def __init__(self, tf: TensorFlow, *, anywhere: bool, rows: bool = False) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._functions = tf.functions
+        self._flow = tf.flow
+        self._loops = tf.loops
+        self._iterables = tf.iterables
+        self._repeats = tf.repeats
+        self._anywhere = anywhere
+        self._imports = tf.imports
+        self._values = tf.values
+        self._rows = rows
+
+    def gathered(self, expression: ast.expr) -> Gathered | None:
+        """The list an expression is, if it holds an array for each file of a whole data set."""
+        found = self._gathered(expression, (), None, _MAX_HOPS) if self._may_be_any else None
+        return found if found is not None and self._runs_once(expression) else None
+
+    @cached_property
+    def _may_be_any(self) -> bool:
+        """Whether the file has what makes such arrays at all."""
+        if self._rows:
+            return may_parse(self._tree, self._names)
+        return self._imports.may_load or may_load(self._tree, self._names)
+
+    def _runs_once(self, node: ast.AST) -> bool:
+        return self._anywhere or self._repeats.runs_once(node)
+
+    def loads(self, name: str) -> bool:
+        """Whether a function of the module gives back an array, loaded from its first argument."""
+        bindings = self._bindings.of(self._tree.module, name)
+        function = bindings[0].node if len(bindings) == 1 else None
+        if not isinstance(function, ast.FunctionDef) or function.decorator_list:
+            return False
+        path = ast.Name("path", ast.Load())
+        call = ast.Call(ast.Name(name, ast.Load()), [path], [])
+        contents, frame = self._contents(path), Frame(function, call, None)
+        returned = self._functions.returns(function)
+        return any(contents.of(each, frame) is Content.ARRAY for each in returned)
+
+    def loads_each(self, loop: ast.For) -> bool:
+        """Whether a loop loads a file in every trip, by a path that it goes over."""
+        contents = self._contents(loop)
+        calls = (
+            each for part in loop.body for each in ast.walk(part) if isinstance(each, ast.Call)
+        )
+        return any(contents.of(each, None) is Content.ARRAY for each in calls)
+
+    def _gathered(
+        self, node: ast.expr, path: tuple[int, ...], frame: Frame | None, hops: int
+    ) -> Gathered | None:
+        node, path = element(node, path)
+        if hops == 0:
+            return None
+        if isinstance(node, (ast.ListComp, ast.GeneratorExp)):
+            loops = [self._loops.loop(each) for each in reversed(node.generators)]
+            files = self._files([node.elt], loops, node, frame) if not path else None
+            if files is not None:
+                return Gathered(files, comprehension=node)
+            return self._remade(node, frame, hops) if not path else None
+        if isinstance(node, (ast.List, ast.Tuple)) or _is_sum(node):
+            parts = node.elts if isinstance(node, (ast.List, ast.Tuple)) else _operands(node)
+            several = (
+                self._gathered(each, path, frame, hops - 1)
+                for each in parts
+                if not isinstance(each, ast.Constant)
+            )
+            return next((each for each in several if each is not None), None)
+        if isinstance(node, ast.Call):
+            if called(node) in ("list", "tuple") and node.args:
+                return self._gathered(node.args[0], path, frame, hops - 1)
+            if called(node) == "map" and len(node.args) == 2:
+                return self._mapped(node, frame)
+            returned = (
+                self._gathered(each.value, path, each.frame, hops - 1)
+                for each in self._flow.returned(node, frame)
+            )
+            return next((each for each in returned if each is not None), None)
+        origins = self._flow.origins(node, frame) or ()
+        found = (self._from_origin(each, path, hops) for each in origins)
+        return next((each for each in found if each is not None), None)
+
+    def _remade(
+        self, made: ast.ListComp | ast.GeneratorExp, frame: Frame | None, hops: int
+    ) -> Gathered | None:
+        """`[image.reshape(-1) for image in images]`: as many arrays, made of those of a list."""
+        (first, *others) = made.generators
+        inner = self._gathered(first.iter, (), frame, hops - 1) if not others else None
+        if inner is None:
+            return None
+        kept = self._contents(first, Content.ARRAY).of(made.elt, frame) is Content.ARRAY
+        return inner if kept else None
+
+    def _from_origin(self, origin: Origin, path: tuple[int, ...], hops: int) -> Gathered | None:
+        if origin.how is not How.ASSIGNED:
+            return None
+        growths = self._loops.growths_of(origin.binding) if origin.binding is not None else ()
+        for growth in growths:
+            if not self._is_emptied(growth):
+                start = growth.start.node
+                files = self._files(growth.elements, growth.loops, start, origin.frame)
+                if files is not None:
+                    return Gathered(files, growth=growth)
+        return self._gathered(origin.value, (*origin.path, *path), origin.frame, hops - 1)
+
+    def _mapped(self, call: ast.Call, frame: Frame | None) -> Gathered | None:
+        """`map(load, paths)`."""
+        function, files = call.args
+        each = ast.Name("each", ast.Load())
+        contents = self._contents(each, self._gives(files, frame))
+        if contents.of(ast.Call(function, [each], []), frame) is not Content.ARRAY:
+            return None
+        return Gathered(files) if self._is_whole(files, call, frame) else None
+
+    def _files(
+        self, added: Iterable[ast.expr], loops: Iterable[Loop], start: ast.AST, frame: Frame | None
+    ) -> ast.expr | None:
+        """What is gone over by the innermost loop that loads a file each trip, and all of them."""
+        elements, feeding, limited = tuple(added), list[ast.expr](), False
+        for loop in loops:
+            if loop.iterable is None or isinstance(loop.node, ast.While) or _stops_early(loop):
+                continue
+            contents = self._contents(loop.node, self._gives(loop.node.iter, frame))
+            # Of all folders, but some files of each: there the outer loop has to name the part.
+            loads = not limited and any(
+                contents.of(each, frame) is Content.ARRAY for each in elements
+            )
+            if loads or any(_mentions(each, loop.targets) for each in feeding):
+                feeding.append(loop.node.iter)
+                if self._is_whole(loop.node.iter, start, frame):
+                    zipped = _zipped(loop.node.iter)
+                    return zipped or self._iterables.counted(loop.iterable) or loop.iterable
+                limited = limited or self._iterables.is_part(loop.node.iter, frame)
+        return None
+
+    def _contents(self, source: ast.AST, gives: Content = Content.PATH) -> Contents:
+        return Contents(
+            self._tree,
+            self._names,
+            self._functions,
+            self._flow,
+            self._imports,
+            self._values,
+            source,
+            gives,
+        )
+
+    def _gives(self, iterable: ast.expr, frame: Frame | None) -> Content:
+        """What a loop over something is taken to give: that it does shows in what becomes of it."""
+        if not self._rows:
+            return Content.PATH
+        named = self._flow.origins(_seen_through(iterable), frame) or ()
+        made = _seen_through(named[0].value if len(named) == 1 else iterable)
+        is_reader = isinstance(made, ast.Call) and self._names.is_any(made.func, READERS)
+        return Content.FIELDS if is_reader else Content.TEXT
+
+    def _is_emptied(self, growth: Growth) -> bool:
+        attributes = (self._tree.parent(use) for use in self._bindings.readers(growth.start))
+        return any(
+            isinstance(each, ast.Attribute) and each.attr in ("clear", "pop") for each in attributes
+        )
+
+    def _lists_a_part(self, files: ast.expr, frame: Frame | None) -> bool:
+        """Whether loops over but a part of something name the files: `for row in rows[:8]`."""
+        starts = [each.binding for each in self._flow.origins(files, frame) or () if each.binding]
+        named = [each for start in starts for each in self._loops.growths_of(start)]
+        loops = [each.loops[0].node for each in named if each.elements]  # one file at a time
+        return 0 < len(loops) == len(named) and all(
+            not isinstance(each, ast.While) and self._iterables.is_part(each.iter, frame)
+            for each in loops
+        )
+
+    def _is_whole(self, files: ast.expr, start: ast.AST, frame: Frame | None) -> bool:
+        """Whether `files` are all there are, for a list begun at `start`."""
+        is_part, runs_once = self._iterables.is_part, self._runs_once
+        if is_part(files, frame) or self._repeats.varies([files], start):
+            return False
+        if self._lists_a_part(files, frame):
+            return False
+        function = self._tree.function(start)
+        if function is None:
+            return True
+        if frame is not None and frame.function is function:
+            return runs_once(frame.call)
+        calls = self._functions.calls_of(function)
+        return not calls or any(
+            not is_part(files, Frame(function, call, None)) and runs_once(call) for call in calls
+        )
+
+
+_SEEN_THROUGH = frozenset({"enumerate", "list", "tqdm"})
+
+
+def _seen_through(node: ast.expr) -> ast.expr:
+    """`rows` for `enumerate(rows)` and the like."""
+    while isinstance(node, ast.Call) and node.args and called(node) in _SEEN_THROUGH:
+        node = node.args[0]
+    return node
+
+
+def _is_sum(node: ast.expr) -> bool:
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add)
+
+
+def _operands(node: ast.expr) -> list[ast.expr]:
+    return [node.left, node.right] if isinstance(node, ast.BinOp) else []
+
+
+def _stops_early(loop: Loop) -> bool:
+    return any(isinstance(each, ast.Break) for each in ast.walk(loop.node))
+
+
+def _mentions(node: ast.expr, names: frozenset[str]) -> bool:
+    return any(isinstance(each, ast.Name) and each.id in names for each in ast.walk(node))
+
+
+def _zipped(node: ast.expr) -> ast.expr | None:
+    """The whole `zip(names, paths)` that is gone over: which of them is read is not told apart."""
+    while isinstance(node, ast.Call) and node.args and called(node) != "zip":
+        node = node.args[0]
+    return node if isinstance(node, ast.Call) and node.args else None

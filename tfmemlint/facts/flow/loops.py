@@ -1,0 +1,310 @@
+"""Loops: what they go over, how often, and which lists grow in them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from enum import Enum
+from functools import cached_property
+
+from tfmemlint.facts.flow.early_ends import EarlyEnds
+from tfmemlint.facts.library.kinds import Kind
+from tfmemlint.facts.library.makers import RANGES, WRAPS_ITERABLE
+from tfmemlint.facts.syntax.bindings import Binding, How, targets
+from tfmemlint.facts.syntax.tree import LOOPS, LoopNode, within
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+
+class Over(Enum):
+    """What a loop goes over."""
+
+    EPOCHS = "epochs"
+    """A range, or a condition, that speaks of an epoch: the whole data once per trip."""
+    RANGE = "a range"
+    OFFSETS = "offsets"
+    """A range with a step, `range(0, n, size)`: a slice of the data per trip."""
+    TENSOR = "a tensor"
+    """A tensor or `tf.range`: traced code turns it into one graph loop."""
+    ARRAY = "an array"
+    DATASET = "a dataset"
+    PATHS = "paths"
+    LITERAL = "a literal"
+    FOREVER = "no end"
+    CONDITION = "a condition"
+    UNKNOWN = "unknown"
+
+
+class Loop(NamedTuple):
+    """One loop statement or comprehension clause."""
+
+    node: LoopNode | ast.comprehension
+    over: Over
+    iterable: ast.expr | None
+    """What is iterated, without `enumerate`, `tqdm` and the like; the first one of a `zip`."""
+    trips: int | None
+    """How often the body runs, where literals and constants tell."""
+
+    @property
+    def targets(self) -> frozenset[str]:
+        """The names that change with every trip because the loop binds them."""
+        if isinstance(self.node, ast.While):
+            return frozenset()
+        return frozenset(name.id for name, _ in targets(self.node.target))
+
+    @property
+    def body(self) -> Iterator[ast.AST]:
+        """The code of each round, if it is a statement's."""
+        return within(self.node.body) if isinstance(self.node, LOOPS) else iter(())
+
+
+class Growth(NamedTuple):
+    """A list that starts empty and gets elements in a loop: `xs = []`, then `xs.append(x)`."""
+
+    name: str
+    start: Binding
+    """Where the empty list is made."""
+    node: ast.Call | ast.AugAssign | ast.Assign
+    """The `append`, `extend` or `+=`, or the whole of `xs = xs + [x]`."""
+    value: ast.expr
+    """What is added: the element, or the list that `extend` and `+` take."""
+    loops: tuple[Loop, ...]
+    """The loops around the growth that do not also make the list anew, innermost first."""
+
+    @property
+    def elements(self) -> list[ast.expr]:
+        """What is added, element by element; empty where a whole list is, made elsewhere."""
+        function = self.node.func if isinstance(self.node, ast.Call) else None
+        if isinstance(function, ast.Attribute) and function.attr == "append":
+            return [self.value]
+        return self.value.elts if isinstance(self.value, ast.List) else []
+
+
+class Loops:
+    """The loops of a file."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._values = tf.values
+        self._early_ends = EarlyEnds(tf)
+        self._known: dict[ast.AST, Loop] = {}
+
+    def around(self, node: ast.AST) -> tuple[Loop, ...]:
+        """The loops that repeat `node` within its function, innermost first."""
+        return tuple(self.loop(each) for each in self._tree.loops(node))
+
+    def loop(self, node: LoopNode | ast.comprehension) -> Loop:
+        """What is known of one loop."""
+        if node not in self._known:
+            found = self._describe(node)
+            most = self._early_ends.rounds(node) if isinstance(node, LOOPS) else None
+            if most is not None and (found.trips is None or most < found.trips):
+                found = found._replace(trips=most)
+            self._known[node] = found
+        return self._known[node]
+
+    def is_seldom(self, node: ast.AST, loop: Loop) -> bool:
+        """Whether a remainder tells in which rounds code runs: `if step % 500 == 0:`."""
+        return any(
+            isinstance(each, ast.BinOp) and isinstance(each.op, ast.Mod)
+            for test, _ in self._tree.tests(node, loop.node)
+            for each in ast.walk(test)
+        )
+
+    def extent(self, loop: Loop) -> ast.AST:
+        """The code a loop runs, and its header."""
+        if isinstance(loop.node, ast.comprehension):
+            return self._tree.parent(loop.node) or loop.node
+        return loop.node
+
+    def invariant(self, expression: ast.expr, loop: Loop) -> bool:
+        """Whether an expression reads no name that the loop binds, in its header or its body."""
+        bound = self._bound_by(loop)
+        return not any(
+            isinstance(each, ast.Name) and each.id in bound for each in ast.walk(expression)
+        )
+
+    def is_closed(self, loop: Loop) -> bool:
+        """Whether no trip leaves names behind that the next trip or other code reads."""
+        tree, bindings = self._tree, self._bindings
+        bound, scope = self._bound_by(loop), tree.scope(loop.node)
+        for name in ast.walk(loop.node):
+            if not isinstance(name, ast.Name) or name.id not in bound:
+                continue
+            touched: list[ast.AST] = []
+            if isinstance(name.ctx, ast.Load) or isinstance(tree.parent(name), ast.AugAssign):
+                touched += (each.node for each in bindings.reaching(name))
+            if isinstance(name.ctx, ast.Store):
+                if bindings.home(name.id, name) is not scope:
+                    return False
+                own = (each for each in bindings.of(scope, name.id) if each.node is name)
+                touched += (use for each in own for use in bindings.readers(each))
+            if not all(tree.inside(each, loop.node) for each in touched):
+                return False
+        return True
+
+    @cached_property
+    def growths(self) -> tuple[Growth, ...]:
+        """The lists that grow in loops, in source order of the growth."""
+        found: list[Growth] = []
+        for call, method in self._tree.methods("append", "extend"):
+            if len(call.args) == 1:
+                found += self._growth(method.value, call, call.args[0])
+        for augmented in self._tree.all(ast.AugAssign):
+            if isinstance(augmented.op, ast.Add) and isinstance(augmented.value, ast.List):
+                found += self._growth(augmented.target, augmented, augmented.value)
+        for assignment in self._tree.all(ast.Assign):
+            added = _sum_with_itself(assignment.targets[0], assignment.value)
+            if added is not None:
+                found += self._growth(added.left, assignment, added.right)
+        return tuple(sorted(found, key=lambda each: (each.node.lineno, each.node.col_offset)))
+
+    def growths_of(self, start: Binding) -> tuple[Growth, ...]:
+        """Where the list that starts at one binding grows, in source order."""
+        return tuple(self._growths_by_start.get(start, ()))
+
+    @cached_property
+    def _growths_by_start(self) -> Mapping[Binding, list[Growth]]:
+        found: dict[Binding, list[Growth]] = {}
+        for growth in self.growths:
+            found.setdefault(growth.start, []).append(growth)
+        return found
+
+    def _growth(
+        self, grown: ast.expr, node: ast.Call | ast.AugAssign | ast.Assign, value: ast.expr
+    ) -> list[Growth]:
+        if not isinstance(grown, ast.Name):
+            return []
+        scope = self._bindings.home(grown.id, grown)
+        bindings = self._bindings.of(scope, grown.id) if scope is not None else ()
+        if isinstance(grown.ctx, ast.Load):
+            bindings = self._bindings.reaching(grown)
+        starts = [each for each in bindings if each.how is How.ASSIGNED and _is_empty(each.value)]
+        others = [each for each in bindings if not _continues(each)]
+        if len(starts) != 1 or len(others) != 1:
+            return []
+        outside = [
+            loop for loop in self.around(node) if not self._tree.inside(starts[0].node, loop.node)
+        ]
+        if not outside:
+            return []
+        return [Growth(grown.id, starts[0], node, value, tuple(outside))]
+
+    def _bound_by(self, loop: Loop) -> frozenset[str]:
+        nodes = ast.walk(loop.node)
+        return frozenset(
+            each.id
+            for each in nodes
+            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+        )
+
+    def _describe(self, node: LoopNode | ast.comprehension) -> Loop:
+        if isinstance(node, ast.While):
+            endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
+            over = Over.FOREVER if endless else Over.CONDITION
+            if any("epoch" in each.id.lower() for each in _names(node.test)):
+                over = Over.EPOCHS
+            return Loop(node, over, None, None if endless else self._counted(node))
+        iterable = self._bare(node.iter)
+        if isinstance(iterable, ast.Call):
+            name = self._names.qualified(iterable.func)
+            if name == "tensorflow.range":
+                return Loop(node, Over.TENSOR, iterable, self._trips(iterable.args))
+            if isinstance(iterable.func, ast.Name) and iterable.func.id in RANGES:
+                return Loop(node, self._range(node, iterable), iterable, self._trips(iterable.args))
+        if isinstance(iterable, (ast.Tuple, ast.List, ast.Set)):
+            return Loop(node, Over.LITERAL, iterable, len(iterable.elts))
+        value = self._values.of(iterable)
+        over = {
+            Kind.DATASET: Over.DATASET,
+            Kind.PATHS: Over.PATHS,
+            Kind.ARRAY: Over.ARRAY,
+            Kind.TENSOR: Over.TENSOR,
+        }.get(value.kind, Over.UNKNOWN)
+        if over is Over.UNKNOWN and value.kind is Kind.LIST and value.shape:
+            over = Over.LITERAL
+        return Loop(node, over, iterable, value.shape[0] if value.shape else None)
+
+    def _counted(self, node: ast.While) -> int | None:
+        """How often the body runs while a number counts up: `while i < 400: ...; i += 1`."""
+        match node.test:
+            case ast.Compare(ast.Name() as counter, [ast.Lt() | ast.LtE() as less], [bound]):
+                pass
+            case _:
+                return None
+        bindings = self._bindings.reaching(counter)
+        inside = [each for each in bindings if self._tree.inside(each.node, node)]
+        starts = [each for each in bindings if each not in inside]
+        if len(inside) != 1 or len(starts) != 1 or starts[0].how is not How.ASSIGNED:
+            return None
+        added = self._tree.statement(inside[0].node)
+        counts = isinstance(added, ast.AugAssign) and isinstance(added.op, ast.Add)
+        step = self._values.number(inside[0].value) if counts and added in node.body else None
+        first = self._values.number(starts[0].value) if not starts[0].path else None
+        last = self._values.number(bound)
+        if not (isinstance(first, int) and isinstance(last, int) and isinstance(step, int)):
+            return None
+        return len(range(first, last + isinstance(less, ast.LtE), step)) if step > 0 else None
+
+    def _bare(self, iterable: ast.expr) -> ast.expr:
+        while isinstance(iterable, ast.Call) and iterable.args:
+            function = iterable.func
+            builtin = isinstance(function, ast.Name) and function.id in _SEEN_THROUGH
+            if not builtin and not self._names.is_any(function, WRAPS_ITERABLE):
+                break
+            iterable = iterable.args[0]
+        return iterable
+
+    def _range(self, node: ast.For | ast.AsyncFor | ast.comprehension, call: ast.Call) -> Over:
+        words = [each.id for part in (node.target, *call.args) for each in _names(part)]
+        words += [each.attr for part in call.args for each in _attributes(part)]
+        if any("epoch" in word.lower() for word in words):
+            return Over.EPOCHS
+        return Over.OFFSETS if len(call.args) == 3 else Over.RANGE
+
+    def _trips(self, bounds: list[ast.expr]) -> int | None:
+        numbers = [self._values.number(each) for each in bounds]
+        if not numbers or any(not isinstance(each, int) for each in numbers):
+            return None
+        known = [each for each in numbers if isinstance(each, int)]
+        try:
+            return len(range(*known))
+        except (TypeError, ValueError, OverflowError):
+            return None
+
+
+_SEEN_THROUGH = frozenset({"enumerate", "list", "reversed", "sorted", "tqdm", "tuple", "zip"})
+
+
+def _is_empty(value: ast.expr | None) -> bool:
+    if isinstance(value, ast.List):
+        return not value.elts
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
+        return value.func.id == "list" and not value.args
+    return False
+
+
+def _continues(binding: Binding) -> bool:
+    """Whether a binding only adds to the list the name had before."""
+    return binding.how is How.AUGMENTED or bool(_sum_with_itself(binding.node, binding.value))
+
+
+def _sum_with_itself(target: ast.AST, value: ast.expr | None) -> ast.BinOp | None:
+    """`xs + [x]`, about to be given to `xs` again."""
+    if not (isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add)):
+        return None
+    if not (isinstance(value.left, ast.Name) and isinstance(value.right, ast.List)):
+        return None
+    return value if isinstance(target, ast.Name) and target.id == value.left.id else None
+
+
+def _names(node: ast.AST) -> list[ast.Name]:
+    return [each for each in ast.walk(node) if isinstance(each, ast.Name)]
+
+
+def _attributes(node: ast.AST) -> list[ast.Attribute]:
+    return [each for each in ast.walk(node) if isinstance(each, ast.Attribute)]

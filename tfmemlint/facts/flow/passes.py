@@ -1,0 +1,177 @@
+"""Passes of arrays through models: `model(x)`, made by code itself or by the functions it calls."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cached_property
+
+from tfmemlint.facts.flow.flow import Frame
+from tfmemlint.facts.library import makers
+from tfmemlint.facts.library.kinds import Kind
+from tfmemlint.facts.syntax.bindings import How
+from tfmemlint.facts.syntax.tree import FunctionNode
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+_MAX_HOPS = 10
+
+
+class Pass(NamedTuple):
+    """One array on its way through a model."""
+
+    call: ast.Call
+    array: ast.expr
+    frame: Frame | None
+    """The call in which to read `array`; None where the code at hand makes the pass itself."""
+
+    @property
+    def functions(self) -> tuple[FunctionNode, ...]:
+        """The functions entered on the way to the pass, outermost first."""
+        frame, found = self.frame, list[FunctionNode]()
+        while frame is not None:
+            found.append(frame.function)
+            frame = frame.outer
+        return tuple(reversed(found))
+
+
+class Passes:
+    """Where the arrays of a file go through models."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._functions = tf.functions
+        self._flow = tf.flow
+        self._values = tf.values
+        self._tapes = tf.tapes
+
+    @cached_property
+    def may_be_any(self) -> bool:
+        """Whether the file makes a model, or records what may be one."""
+        if self._tapes.all or self._names.mentions(makers.MODELS):
+            return True
+        if self._names.uses(("keras.applications",)):
+            return True
+        return any(map(self._functions.is_keras, self._tree.all(ast.ClassDef)))
+
+    def is_model(self, callee: ast.expr, frame: Frame | None = None) -> bool:
+        """Whether an expression is surely a Keras model, which has `predict`, not a mere layer."""
+        owner = self._functions.instance_of(callee)
+        value = self._values.of(callee, frame)
+        if owner is None and value.kind is Kind.MODEL and isinstance(value.origin, ast.Call):
+            made = self._functions.definition(value.origin.func)
+            if not isinstance(made, ast.ClassDef):
+                return True
+            owner = made
+        return owner is not None and self._functions.is_model(owner)
+
+    def of(self, node: ast.AST, frame: Frame | None = None) -> Pass | None:
+        """The pass that a call makes, if it calls a model with one array and nothing else."""
+        if not isinstance(node, ast.Call):
+            return None
+        given = [each for each in node.args if not isinstance(each, ast.Constant)]
+        given += [each.value for each in node.keywords if each.arg in ("inputs", "x")]
+        if len(given) != 1:
+            return None
+        if self._names.qualified(node.func) is not None:  # a library's function, no object
+            return None
+        is_model = self._values.of(node.func, frame).kind is Kind.MODEL
+        if not is_model and not self._is_model_here(node):
+            return None
+        if not self._values.of(given[0], frame).is_array:
+            return None
+        return Pass(node, given[0], frame)
+
+    def below(self, call: ast.Call, outer: Frame | None = None) -> Iterator[Pass]:
+        """The passes that the function run by a call makes of arrays the call gives it.
+
+        Made by the functions it calls in turn, too.
+        """
+        given = [*call.args, *(each.value for each in call.keywords)]
+        if not any(self._values.of(each, outer).is_array for each in given):
+            return
+        frame = self._flow.enter(call, outer)
+        if frame is None:
+            return
+        for node in self._functions.body(frame.function):
+            found = self.of(node, frame)
+            if found is not None:
+                yield found
+            elif isinstance(node, ast.Call):
+                yield from self.below(node, frame)
+
+    def argument(self, found: Pass, call: ast.Call) -> ast.expr | None:
+        """The argument of `call` that a pass below it is made of, whatever it is called there."""
+        given = [*call.args, *(each.value for each in call.keywords)]
+        node, frame = found.array, found.frame
+        for _ in range(_MAX_HOPS):
+            if node in given:
+                return node
+            kept = self.converted(node, frame) or self._reshaped(node)
+            if kept is not None:
+                node = kept
+                continue
+            origins = self._flow.origins(node, frame) or ()
+            if len(origins) != 1 or origins[0].path or origins[0].how is not How.ASSIGNED:
+                return None
+            node, frame = origins[0].value, origins[0].frame
+        return None
+
+    def converted(self, node: ast.expr, frame: Frame | None = None) -> ast.expr | None:
+        """The array that an expression gives another type or scale, row by row: `x / 255`."""
+        if isinstance(node, ast.Call):
+            if self._names.qualified(node.func) in makers.KEEPS_SHAPE:
+                name = self._names.qualified(node.func) or ""
+                return makers.argument(node, 0, makers.KEEPS_DATA[name])
+            if isinstance(node.func, ast.Attribute) and node.func.attr == "astype":
+                return node.func.value
+        if isinstance(node, ast.BinOp):
+            if self._values.of(node.right, frame).kind is Kind.NUMBER:
+                return node.left
+            if self._values.of(node.left, frame).kind is Kind.NUMBER:
+                return node.right
+        return None
+
+    def gives_output(self, call: ast.Call, outer: Frame | None = None) -> bool:
+        """Whether a call gives back what a model made of an array, be it with other things."""
+        for returned in self._flow.returned(call, outer):
+            value = returned.value
+            for each in value.elts if isinstance(value, (ast.Tuple, ast.List)) else [value]:
+                origins = self._flow.origins(each, returned.frame) or ()
+                made = [each, *(origin.value for origin in origins)]
+                for node in made:
+                    if self.of(node, returned.frame) is not None:
+                        return True
+                    if isinstance(node, ast.Call) and self.gives_output(node, returned.frame):
+                        return True
+        return False
+
+    def _reshaped(self, node: ast.expr) -> ast.expr | None:
+        if not isinstance(node, ast.Call):
+            return None
+        keyword = makers.KEEPS_DATA.get(self._names.qualified(node.func) or "")
+        if keyword is not None:
+            return makers.argument(node, 0, keyword)
+        is_method = isinstance(node.func, ast.Attribute) and node.func.attr in makers.ARRAY_METHODS
+        return node.func.value if is_method and isinstance(node.func, ast.Attribute) else None
+
+    def _is_model_here(self, call: ast.Call) -> bool:
+        """Whether what is called can only be a model: an instance called while a tape records."""
+        callee = call.func
+        owner = self._functions.instance_of(callee)
+        if owner is not None:
+            return self._functions.is_keras(owner)
+        if not self._tapes.all:
+            return False
+        if self._names.qualified(callee) or self._functions.definition(callee):
+            return False
+        if isinstance(callee, ast.Name):
+            known = bool(self._bindings.reaching(callee))
+        else:
+            base = callee.value if isinstance(callee, ast.Attribute) else None
+            known = base is not None and self._functions.instance_of(base) is not None
+        return known and len(call.args) == 1 and bool(self._tapes.recording(call))

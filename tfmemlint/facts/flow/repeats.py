@@ -1,0 +1,107 @@
+"""Code that runs again and again, for each batch or example, though no loop stands around it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from tfmemlint.facts.flow.loops import Over
+from tfmemlint.facts.graphs.tracing import RUNS_PYTHON
+from tfmemlint.facts.syntax.tree import FunctionNode
+from tfmemlint.light_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+_MAX_HOPS = 8
+
+
+class Repeats:
+    """What the callers of code say about how often it runs on what."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._functions = tf.functions
+        self._loops = tf.loops
+        self._tracing = tf.tracing
+
+    def varies(self, read: Iterable[ast.expr], at: ast.AST) -> bool:
+        """Whether a loop around `at` changes what is read, trip for trip.
+
+        A loop over a literal, `for split in ("train", "test")`, is taken for code written twice.
+        """
+        expressions = tuple(read)
+        return any(
+            loop.over is not Over.LITERAL
+            and not all(self._loops.invariant(each, loop) for each in expressions)
+            for loop in self._loops.around(at)
+        )
+
+    def runs_once(self, node: ast.AST, hops: int = _MAX_HOPS) -> bool:
+        """Whether nothing shows that `node` runs many times, each on another part of the data."""
+        if isinstance(node, ast.Call):
+            passed = (*node.args, *(each.value for each in node.keywords))
+            if self.varies(passed, node):
+                return False
+        function = self._tree.function(node)
+        if function is None or hops == 0:
+            return True
+        if self._tracing.why(node) is not None or self._is_per_item(function):
+            return False
+        calls = self._functions.calls_of(function)
+        return not calls or any(self.runs_once(call, hops - 1) for call in calls)
+
+    def runs_again(self, node: ast.AST, hops: int = _MAX_HOPS) -> bool:
+        """Whether `node` is seen to run many times: in a loop, be it around a call."""
+        if any(self._tree.loops(node)):
+            return True
+        function = self._tree.function(node) if hops else None
+        calls = self._functions.calls_of(function) if function is not None else ()
+        return any(self.runs_again(call, hops - 1) for call in calls)
+
+    def _is_per_item(self, function: FunctionNode) -> bool:
+        """Whether a function is made to be called again and again: a generator, `__getitem__`."""
+        own = self._functions.body(function)
+        if any(isinstance(each, (ast.Yield, ast.YieldFrom)) for each in own):
+            return True
+        if any(self._is_mapped(each) for each in self._mentions(function)):
+            return True
+        owner = self._functions.class_of(function)
+        if owner is None or isinstance(function, ast.Lambda):
+            return False
+        serves = any(self._functions.method(owner, each) for each in _PER_ITEM)
+        uncalled = function.name != "__init__" and not self._functions.calls_of(function)
+        return function.name in _PER_ITEM or (serves and uncalled)
+
+    def _mentions(self, function: FunctionNode) -> Iterator[ast.expr]:
+        if isinstance(function, ast.Lambda):
+            yield function
+        elif self._functions.class_of(function) is None:
+            for binding in self._bindings.of(self._tree.scope(function), function.name):
+                yield from self._bindings.readers(binding)
+        else:
+            attributes = self._tree.all(ast.Attribute)
+            yield from (each for each in attributes if each.attr == function.name)
+
+    def _is_mapped(self, function: ast.expr) -> bool:
+        """Whether a function is handed to something that calls it for each of many elements."""
+        call = self._tree.parent(function)
+        if not isinstance(call, ast.Call) or function not in call.args:
+            return False
+        name = self._names.qualified(call.func)
+        if name is not None:
+            return name in _MAPS
+        if isinstance(call.func, ast.Attribute):
+            return call.func.attr in _MAPPING
+        return isinstance(call.func, ast.Name) and call.func.id in _MAPPING
+
+
+_PER_ITEM = frozenset({"__getitem__", "__iter__", "__next__"})
+_MAPS = RUNS_PYTHON | frozenset(
+    {"functools.partial", "numpy.vectorize", "tensorflow.map_fn", "tensorflow.vectorized_map"}
+)
+_MAPPING = frozenset(
+    {"apply", "filter", "imap", "imap_unordered", "map", "map_async", "starmap", "submit"}
+)

@@ -1,0 +1,156 @@
+"""How large things are: numbers, shapes and data types, where literals give them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable
+
+from tfmemlint.facts.flow.flow import Flow, Frame
+from tfmemlint.facts.library import makers
+from tfmemlint.facts.library.kinds import Value
+from tfmemlint.facts.library.shapes import Shape
+from tfmemlint.facts.syntax.bindings import How
+from tfmemlint.facts.syntax.names import Names
+
+_MAX_DEPTH = 15
+
+ValueOf = Callable[[ast.expr, Frame | None], Value]
+"""What is known of an expression: handed in, for objects that hold each other are never freed."""
+
+ARITHMETIC: dict[type[ast.operator], Callable[[float, float], float]] = {
+    ast.Add: lambda left, right: left + right,
+    ast.Sub: lambda left, right: left - right,
+    ast.Mult: lambda left, right: left * right,
+    ast.FloorDiv: lambda left, right: left // right,
+    ast.Div: lambda left, right: left / right,
+    ast.Mod: lambda left, right: left % right,
+}
+
+
+class Sizes:
+    """Numbers, shapes and data types of expressions, followed backwards to literals."""
+
+    def __init__(self, names: Names, flow: Flow) -> None:
+        self._names = names
+        self._flow = flow
+
+    def number(
+        self, expression: ast.expr | None, frame: Frame | None, value: ValueOf
+    ) -> int | float | None:
+        """The number an expression surely is: literals, constants, sizes and arithmetic on them."""
+        return self._number(expression, frame, value, _MAX_DEPTH)
+
+    def rows(
+        self, expression: ast.expr, frame: Frame | None, hops: int = 5
+    ) -> tuple[ast.expr, Frame | None] | None:
+        """The array whose length an expression is, and the call within which it is to be read.
+
+        `x` for `len(x)`, `x.shape[0]` and the like.
+        """
+        if isinstance(expression, ast.Name):
+            origins = self._flow.origins(expression, frame) if hops else None
+            if origins is None or len(origins) != 1 or origins[0].path:
+                return None
+            value, how, _, inner, _ = origins[0]
+            return self.rows(value, inner, hops - 1) if how is How.ASSIGNED else None
+        array: ast.expr | None = None
+        if isinstance(expression, ast.Call):
+            if isinstance(expression.func, ast.Name) and expression.func.id in ("len", "int"):
+                array = expression.args[0] if len(expression.args) == 1 else None
+                if array is not None and expression.func.id == "int":
+                    return self.rows(array, frame, hops)
+        elif isinstance(expression, ast.Subscript) and constant(expression.slice) == 0:
+            shape = expression.value
+            if isinstance(shape, ast.Attribute) and shape.attr == "shape":
+                array = shape.value
+            elif isinstance(shape, ast.Call) and self._names.is_any(shape.func, makers.SHAPE_OF):
+                array = shape.args[0] if shape.args else None
+        return None if array is None else (array, frame)
+
+    def shape(self, node: ast.expr | None, frame: Frame | None, value: ValueOf) -> Shape | None:
+        """The sizes a tuple, a list or a number gives; those that are not known are None."""
+        if node is None:
+            return None
+        if isinstance(node, (ast.Tuple, ast.List)):
+            return self.dimensions(node.elts, frame, value)
+        if isinstance(node, ast.Name):
+            origins = self._flow.origins(node, frame) or ()
+            if len(origins) == 1 and isinstance(origins[0].value, (ast.Tuple, ast.List)):
+                return self.shape(origins[0].value, origins[0].frame, value)
+        size = self.number(node, frame, value)
+        return (int(size),) if size is not None else None
+
+    def dimensions(
+        self, nodes: Iterable[ast.expr], frame: Frame | None, value: ValueOf
+    ) -> Shape | None:
+        """The sizes these expressions are, one for each dimension."""
+        sizes: list[int | None] = []
+        for node in nodes:
+            if isinstance(node, ast.Starred):
+                inner = self.shape(node.value, frame, value)
+                if inner is None:
+                    return None
+                sizes += inner
+            else:
+                size = self.number(node, frame, value)
+                sizes.append(None if size is None else int(size))
+        return tuple(sizes)
+
+    def dtype(self, node: ast.expr | None) -> str | None:
+        """The data type that is named: `tf.float32`, `np.float32`, `"float32"`."""
+        if node is None:
+            return None
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            return node.value if node.value in makers.DTYPE_BYTES else None
+        if isinstance(node, ast.Name) and node.id in ("float", "int", "bool"):
+            return {"float": "float64", "int": "int64", "bool": "bool"}[node.id]
+        name = (self._names.qualified(node) or "").rpartition(".")[2]
+        return name if name in makers.DTYPE_BYTES else None
+
+    def length(self, part: ast.Slice, frame: Frame | None, value: ValueOf) -> int | None:
+        """How many elements a slice has that begins at the first one."""
+        if part.step is not None or (part.lower is not None and constant(part.lower) != 0):
+            return None
+        upper = self.number(part.upper, frame, value) if part.upper is not None else None
+        return int(upper) if upper is not None and upper >= 0 else None
+
+    def _number(
+        self, node: ast.expr | None, frame: Frame | None, value: ValueOf, depth: int
+    ) -> int | float | None:
+        if node is None or depth == 0:
+            return None
+        literal = constant(node)
+        if literal is not None:
+            return literal
+        if isinstance(node, ast.BinOp):
+            operation = ARITHMETIC.get(type(node.op))
+            left = self._number(node.left, frame, value, depth - 1) if operation else None
+            right = self._number(node.right, frame, value, depth - 1) if operation else None
+            if operation is None or left is None or right is None:
+                return None
+            try:
+                return operation(left, right)
+            except (ArithmeticError, ValueError):
+                return None
+        rows = self.rows(node, frame)
+        if rows is not None:
+            shape = value(*rows).shape
+            return shape[0] if shape else None
+        found: set[int | float] = set()
+        for each in self._flow.origins(node, frame) or ():
+            is_whole = each.how is How.ASSIGNED and not each.path
+            number = self._number(each.value, each.frame, value, depth - 1) if is_whole else None
+            if number is None:  # no need to look further: functions that call themselves are many
+                return None
+            found.add(number)
+        return found.pop() if len(found) == 1 else None
+
+
+def constant(node: ast.expr) -> int | float | None:
+    """The number a literal is."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        inner = constant(node.operand)
+        return None if inner is None else -inner
+    if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
+        return None if isinstance(node.value, bool) else node.value
+    return None

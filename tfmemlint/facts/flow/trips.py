@@ -1,0 +1,129 @@
+"""How often Python runs the loops of traced code: as often as the graph gets their bodies."""
+
+from __future__ import annotations
+
+import ast
+
+from tfmemlint.facts.flow.loops import Loop, Over
+from tfmemlint.facts.graphs.graph_loops import InGraph
+from tfmemlint.facts.library import makers
+from tfmemlint.facts.library.kinds import Kind
+from tfmemlint.facts.syntax.bindings import How
+from tfmemlint.facts.syntax.functions import default
+from tfmemlint.facts.syntax.tree import FUNCTIONS
+from tfmemlint.light_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+_MAX_HOPS = 4
+_MOST = 10**9
+_COUNTS = frozenset({Over.EPOCHS, Over.OFFSETS, Over.RANGE})
+_PIECES = {
+    "numpy.array_split": (1, "indices_or_sections"),
+    "numpy.split": (1, "indices_or_sections"),
+    "tensorflow.split": (1, "num_or_size_splits"),
+    "tensorflow.unstack": (1, "num"),
+}
+"""What cuts something into pieces, and which argument says into how many."""
+
+
+class Trips:
+    """The numbers of trips that are known while TensorFlow traces."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._functions = tf.functions
+        self._values = tf.values
+        self._loops = tf.loops
+        self._tensors = tf.tensors
+        self._graph_loops = tf.graph_loops
+
+    def of(self, loop: Loop) -> int | None:
+        """How many trips Python makes; None where the graph makes them or none can tell."""
+        node = loop.node
+        becomes = self._graph_loops.becomes(loop)
+        if isinstance(node, ast.While):
+            return loop.trips if becomes is InGraph.COPIES else None
+        if becomes is InGraph.LOOP:
+            return None
+        if loop.over in _COUNTS and isinstance(loop.iterable, ast.Call):
+            bounds = loop.iterable.args
+            if any(map(self._tensors.is_tensor, bounds)) or _is_zipped(node.iter):
+                return None
+            return self._counted(bounds) if loop.trips is None else loop.trips
+        return self._pieces(node.iter, _MAX_HOPS)
+
+    def _counted(self, bounds: list[ast.expr]) -> int | None:
+        """How far `range` counts if callers out of sight leave out what has a default."""
+        numbers = [self._number(each, _MAX_HOPS) for each in bounds]
+        known = [each for each in numbers if each is not None]
+        if len(known) < len(bounds) or not 1 <= len(known) <= 3 or known[2:] == [0]:
+            return None
+        return len(range(*known)) if max(map(abs, known)) <= _MOST else None
+
+    def _number(self, bound: ast.expr, hops: int) -> int | None:
+        number = self._values.number(bound)
+        if number is not None or not isinstance(bound, ast.Name) or hops == 0:
+            return number if isinstance(number, int) else None
+        binding = self._bindings.only(bound)
+        if binding is None or binding.how is not How.PARAMETER:
+            return None
+        function = next(
+            each for each in self._tree.ancestors(binding.node) if isinstance(each, FUNCTIONS)
+        )
+        calls = self._functions.calls_of(function)
+        given = [self._functions.argument(each, function, bound.id) for each in calls]
+        given = given or [default(function, bound.id)]
+        found = [None if each is None else self._number(each, hops - 1) for each in given]
+        known = [each for each in found if each is not None]
+        return min(known) if known and len(known) == len(found) else None
+
+    def _pieces(self, iterable: ast.expr, hops: int) -> int | None:
+        """How many arrays an iterable holds that tracing does not know as one tensor."""
+        if hops == 0:
+            return None
+        if isinstance(iterable, ast.Name):
+            listed = self._bindings.assigned(iterable)
+            return self._pieces(listed, hops - 1) if listed is not None else None
+        if isinstance(iterable, ast.ListComp):
+            return self._listed(iterable)
+        if isinstance(iterable, ast.Call):
+            if isinstance(iterable.func, ast.Name) and iterable.func.id in ("enumerate", "zip"):
+                counts = [self._pieces(each, hops - 1) for each in iterable.args]
+                known = [each for each in counts if each is not None]
+                return min(known) if known and len(known) == len(counts) else None
+            if self._names.is_any(iterable.func, makers.WRAPS_ITERABLE) and iterable.args:
+                return self._pieces(iterable.args[0], hops - 1)
+            asked = _PIECES.get(self._names.qualified(iterable.func) or "")
+            if asked is not None:
+                number = self._values.number(makers.argument(iterable, *asked))
+                return number if isinstance(number, int) else None
+        value = self._values.of(iterable)
+        known_rows = value.kind is Kind.ARRAY and bool(value.shape) and self._is_ours(iterable)
+        return value.shape[0] if known_rows and value.shape else None
+
+    def _listed(self, made: ast.ListComp) -> int | None:
+        loop = self._loops.loop(made.generators[0])
+        plain = len(made.generators) == 1 and not made.generators[0].ifs
+        is_data = self._values.of(made.elt).is_array and plain
+        return loop.trips if is_data and loop.over in _COUNTS else None
+
+    def _is_ours(self, array: ast.expr) -> bool:
+        """Whether an array is no argument of traced code, where it would arrive as a tensor."""
+        return not any(
+            each.how is How.PARAMETER
+            for name in ast.walk(array)
+            if isinstance(name, ast.Name) and self._functions.instance_of(name) is None
+            for each in self._bindings.reaching(name)
+        )
+
+
+def _is_zipped(iterable: ast.expr) -> bool:
+    """Whether what is counted goes with something else: `zip(range(n), layers)`."""
+    return any(
+        isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id == "zip"
+        for each in ast.walk(iterable)
+    )

@@ -1,0 +1,154 @@
+"""Forwards: where a value ends up, through names and through the functions that return it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from itertools import chain, pairwise
+
+from tfmemlint.facts.syntax.tree import FunctionNode
+from tfmemlint.light_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+_MAX_HOPS = 8
+_TAKES_ARRAYS = ("keras.", "numpy.", "sklearn.", "tensorflow.")
+
+Trail = tuple[ast.expr, ...]
+"""The expressions that stand for a value in turn: what makes it, calls that return it, a name."""
+
+
+class Uses:
+    """The uses of values, as long as every one of them is in sight."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._functions = tf.functions
+
+    def of(self, expression: ast.expr) -> tuple[Trail, ...] | None:
+        """The way to each use of what an expression makes; None where one is out of sight.
+
+        A use is where the value is neither just returned nor just given a name. Names that may
+        hold another value as well, or that other functions read, are out of sight.
+        """
+        return self._of(expression, leaving=True)
+
+    def here(self, expression: ast.expr) -> tuple[Trail, ...] | None:
+        """As `of`, within one function: what is returned is used there."""
+        return self._of(expression, leaving=False)
+
+    def of_names_in(self, statement: ast.stmt) -> Iterator[ast.Name]:
+        """Where the names that a statement binds are read."""
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                home = self._bindings.home(node.id, node)
+                for binding in self._bindings.of(home, node.id) if home is not None else ():
+                    if binding.node is node:
+                        yield from self._bindings.readers(binding)
+
+    def as_arrays(self, result: ast.expr) -> list[ast.Call] | None:
+        """The calls of `numpy` on a tensor, wherever it goes, if an array would do in its place.
+
+        None where something may need a tensor.
+        """
+        parent = self._tree.parent(result)
+        if isinstance(parent, ast.Subscript) and parent.value is result:
+            return self.as_arrays(parent)
+        if isinstance(parent, ast.Attribute):
+            call = self._tree.parent(parent)
+            if parent.attr != "numpy" or not isinstance(call, ast.Call) or call.func is not parent:
+                return None
+            return [call]
+        if isinstance(parent, ast.Call) and result in parent.args:
+            name = self._names.qualified(parent.func)
+            return [] if name is not None and name.startswith(_TAKES_ARRAYS) else None
+        if not isinstance(parent, ast.Assign):
+            return None
+        uses = list(self.of_names_in(parent))
+        if not all(isinstance(each, ast.Name) for each in parent.targets):
+            return None
+        if any(self._bindings.only(each) is None for each in uses):
+            return None
+        found = [self.as_arrays(each) for each in uses]
+        whole = [each for each in found if each is not None]
+        return [*chain.from_iterable(whole)] if len(whole) == len(found) else None
+
+    def stays_open(self, trail: Trail) -> bool:
+        """Whether a value stays inside every `with` it is in on its way: nothing is closed yet."""
+        for earlier, later in pairwise(trail):
+            here = self._tree.function(earlier) is self._tree.function(later)
+            if not self._withs(earlier) <= (self._withs(later) if here else set()):
+                return False
+        return True
+
+    def _withs(self, node: ast.expr) -> set[ast.AST]:
+        """The `with` statements around a node, within its function."""
+        function = self._tree.function(node)
+        return {
+            each
+            for each in self._tree.ancestors(node)
+            if isinstance(each, (ast.With, ast.AsyncWith)) and self._tree.function(each) is function
+        }
+
+    def _of(self, expression: ast.expr, *, leaving: bool) -> tuple[Trail, ...] | None:
+        found: list[Trail] = []
+        pending: list[Trail] = [(expression,)]
+        while pending:
+            trail = pending.pop()
+            following = self._following(trail[-1], leaving)
+            if following is None or len(trail) > _MAX_HOPS:
+                return None
+            if not following:
+                found.append(trail)
+            pending += [(*trail, each) for each in reversed(following)]
+        return tuple(found)
+
+    def _following(self, node: ast.expr, leaving: bool) -> list[ast.expr] | None:
+        """What stands for the same value next; nothing at a use, None out of sight."""
+        parent = self._tree.parent(node)
+        if isinstance(parent, ast.Return):
+            function = self._tree.function(parent)
+            if function is None or not leaving:
+                return []
+            return self._calls(function)
+        if isinstance(parent, (ast.Lambda, ast.Yield, ast.YieldFrom)):
+            return None
+        if not isinstance(parent, (ast.Assign, ast.AnnAssign)):
+            return []
+        targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
+        if len(targets) != 1 or not isinstance(targets[0], ast.Name):
+            return None
+        name = targets[0]
+        home = self._bindings.home(name.id, name)
+        bindings = self._bindings.of(home, name.id) if home is not None else ()
+        binding = next((each for each in bindings if each.node is name), None)
+        readers = self._bindings.readers(binding) if binding is not None else []
+        here = self._tree.function(name)
+        sure = all(
+            self._bindings.only(each) == binding and self._tree.function(each) is here
+            for each in readers
+        )
+        return [*readers] if readers and sure else None
+
+    def _calls(self, function: FunctionNode) -> list[ast.expr] | None:
+        """The calls that get what a function returns, if nothing else can get it."""
+        if not isinstance(function, ast.FunctionDef) or function.decorator_list:
+            return None
+        if len(self._functions.returns(function)) != 1:
+            return None
+        calls = self._functions.calls_of(function)
+        called = {call.func for call in calls}
+        seen = all(each in called for each in self._mentions(function))
+        return [*calls] if calls and seen else None
+
+    def _mentions(self, function: ast.FunctionDef) -> Iterator[ast.expr]:
+        if self._functions.class_of(function) is None:
+            for binding in self._bindings.of(self._tree.scope(function), function.name):
+                yield from self._bindings.readers(binding)
+            return
+        for each in self._tree.all(ast.Attribute):
+            if each.attr == function.name:
+                yield each

@@ -1,0 +1,272 @@
+"""What an expression holds: all the data or a part of it, its type and, where known, its size."""
+
+from __future__ import annotations
+
+import ast
+
+from tfmemlint.facts.flow.flow import Frame, Origin
+from tfmemlint.facts.flow.results import Results
+from tfmemlint.facts.flow.sizes import Sizes, constant
+from tfmemlint.facts.library import makers
+from tfmemlint.facts.library.kinds import UNKNOWN, Extent, Kind, Value, arithmetic, common
+from tfmemlint.facts.library.shapes import Shape, indexed, is_all, is_rest
+from tfmemlint.facts.syntax.bindings import Binding, How, element
+from tfmemlint.light_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+_MAX_DEPTH = 30
+_AS_LIST = frozenset({"sorted", "list", "tuple", "reversed"})
+
+
+class Values:
+    """Values of expressions, followed backwards to what made them."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._names = tf.names
+        self._functions = tf.functions
+        self._flow = tf.flow
+        self._is_dataset = tf.datasets.is_dataset
+        self._sizes = Sizes(tf.names, tf.flow)
+        self._results = Results(tf.names, tf.flow, self._sizes)
+        self._known: dict[tuple[ast.expr, tuple[int, ...], Frame | None], Value] = {}
+        self._depth = 0
+
+    def of(self, expression: ast.expr, frame: Frame | None = None) -> Value:
+        """The value of an expression; where several may reach it, what they have in common."""
+        return self._remembered(expression, (), frame)
+
+    def bound(self, binding: Binding) -> Value:
+        """What one binding gives its name; parameters, imports and definitions are unknown."""
+        if binding.value is None:
+            return UNKNOWN
+        return self._from_origin(Origin(binding.value, binding.how, binding.path))
+
+    def number(self, expression: ast.expr | None, frame: Frame | None = None) -> int | float | None:
+        """The number an expression surely is: literals, constants, sizes and arithmetic on them."""
+        return self._sizes.number(expression, frame, self.of)
+
+    def rows(self, expression: ast.expr, frame: Frame | None = None) -> ast.expr | None:
+        """The array whose length an expression is: `x` for `len(x)`, `x.shape[0]` and the like."""
+        found = self._sizes.rows(expression, frame)
+        return None if found is None else found[0]
+
+    def shape(self, node: ast.expr | None, frame: Frame | None = None) -> Shape | None:
+        """The sizes a tuple, a list or a number gives; those that are not known are None."""
+        return self._sizes.shape(node, frame, self.of)
+
+    def dtype(self, node: ast.expr | None) -> str | None:
+        """The data type that is named: `tf.float32`, `np.float32`, `"float32"`."""
+        return self._sizes.dtype(node)
+
+    def _remembered(self, node: ast.expr, path: tuple[int, ...], frame: Frame | None) -> Value:
+        """The value of an expression or, with a path, of one of the elements it unpacks to."""
+        key = (node, path, frame)
+        if key not in self._known:
+            if self._depth >= _MAX_DEPTH:
+                return UNKNOWN
+            self._known[key] = UNKNOWN  # what depends on itself is unknown
+            self._depth += 1
+            found = self._element(node, path, frame) if path else self._evaluate(node, frame)
+            self._known[key] = found
+            self._depth -= 1
+        return self._known[key]
+
+    # Evaluation, one method for each form of expression.
+
+    def _evaluate(self, node: ast.expr, frame: Frame | None) -> Value:
+        if isinstance(node, ast.Constant):
+            is_number = isinstance(node.value, (int, float)) and not isinstance(node.value, bool)
+            return Value(Kind.NUMBER, origin=node) if is_number else UNKNOWN
+        if isinstance(node, ast.Name):
+            return self._from_origins(node, frame)
+        if isinstance(node, ast.Call):
+            return self._call(node, frame)
+        if isinstance(node, ast.Attribute):
+            return self._attribute(node, frame)
+        if isinstance(node, ast.Subscript):
+            return self._subscript(node, frame)
+        if isinstance(node, ast.BinOp):
+            return arithmetic(node, self.of(node.left, frame), self.of(node.right, frame))
+        if isinstance(node, ast.UnaryOp):
+            return self.of(node.operand, frame)
+        if isinstance(node, ast.IfExp):
+            return common([self.of(node.body, frame), self.of(node.orelse, frame)])
+        if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):
+            return common([self.of(each, frame) for each in node.values])
+        if isinstance(node, (ast.NamedExpr, ast.Await)):
+            return self.of(node.value, frame)
+        if isinstance(node, (ast.List, ast.Tuple)):
+            return self._literal(node)
+        if isinstance(node, (ast.ListComp, ast.GeneratorExp)):
+            return self._comprehension(node, frame)
+        return UNKNOWN
+
+    def _from_origins(self, node: ast.expr, frame: Frame | None) -> Value:
+        origins = self._flow.origins(node, frame)
+        if origins is None:
+            return UNKNOWN
+        return common([self._from_origin(each) for each in origins])
+
+    def _from_origin(self, origin: Origin) -> Value:
+        if origin.how is How.LOOPED:
+            return self._iterated(origin.value, origin.path, origin.frame)
+        if origin.how in (How.ASSIGNED, How.ENTERED):
+            return self._unpacked(origin.value, origin.path, origin.frame)
+        return UNKNOWN
+
+    def _unpacked(self, node: ast.expr, path: tuple[int, ...], frame: Frame | None) -> Value:
+        node, path = element(node, path)
+        return self._remembered(node, path, frame)
+
+    def _element(self, node: ast.expr, path: tuple[int, ...], frame: Frame | None) -> Value:
+        if isinstance(node, ast.Call):
+            made = self._results.of_loading(node, path)
+            if made is not None:
+                return made
+            split = self._names.qualified(node.func) in makers.SPLITS_ARGUMENTS
+            if split and len(path) == 1 and 0 <= path[0] // 2 < len(node.args):
+                whole = self.of(node.args[path[0] // 2], frame)
+                return whole._replace(shape=_unknown_rows(whole.shape))
+            returned = [
+                self._unpacked(each.value, path, each.frame)
+                for each in self._flow.returned(node, frame)
+            ]
+            return common(returned)
+        if isinstance(node, ast.Name):
+            origins = self._flow.origins(node, frame) or ()
+            return common(
+                [
+                    self._unpacked(each.value, (*each.path, *path), each.frame)
+                    for each in origins
+                    if each.how is How.ASSIGNED
+                ]
+                if all(each.how is How.ASSIGNED for each in origins)
+                else []
+            )
+        return UNKNOWN
+
+    def _iterated(self, node: ast.expr, path: tuple[int, ...], frame: Frame | None) -> Value:
+        """What a loop over `node` gives its target."""
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args:
+            name, arguments = node.func.id, node.args
+            if name == "enumerate" and path:
+                counted = path[0] == 0
+                return (
+                    Value(Kind.NUMBER) if counted else self._iterated(arguments[0], path[1:], frame)
+                )
+            if name == "zip" and path and 0 <= path[0] < len(arguments):
+                return self._iterated(arguments[path[0]], path[1:], frame)
+            if name == "range":
+                return Value(Kind.NUMBER)
+            if name in ("reversed", "sorted", "list", "iter", "tqdm", "trange"):
+                return self._iterated(arguments[0], path, frame)
+        if isinstance(node, ast.Call) and self._names.is_any(node.func, makers.WRAPS_ITERABLE):
+            return self._iterated(node.args[0], path, frame) if node.args else UNKNOWN
+        if isinstance(node, ast.Call) and self._names.qualified(node.func) == "os.walk":
+            return Value(Kind.PATHS, Extent.WHOLE, origin=node) if path == (2,) else UNKNOWN
+        if isinstance(node, ast.Call) and self._names.qualified(node.func) == "tensorflow.range":
+            return Value(Kind.TENSOR, Extent.PART, "int32", ())
+        whole = self.of(node, frame)
+        if whole.kind is Kind.PATHS:
+            return Value(Kind.PATH, Extent.PART, origin=whole.origin)
+        if whole.kind is Kind.DATASET:
+            return Value(Kind.TENSOR, Extent.PART, origin=whole.origin)
+        if whole.is_array:
+            shape = whole.shape[1:] if whole.shape else None
+            return Value(whole.kind, Extent.PART, whole.dtype, shape, whole.origin)
+        return UNKNOWN
+
+    def _call(self, node: ast.Call, frame: Frame | None) -> Value:
+        name = self._names.qualified(node.func)
+        if self._is_dataset(node, frame):
+            return Value(Kind.DATASET, origin=node)
+        if name is not None:
+            return self._results.of_function(name, node, frame, self.of)
+        if isinstance(node.func, ast.Name) and node.func.id in _AS_LIST and node.args:
+            inner = self.of(node.args[0], frame)
+            is_paths = inner.kind is Kind.PATHS
+            return inner if is_paths else Value(Kind.LIST, inner.extent, origin=node)
+        definition = self._functions.definition(node.func)
+        if isinstance(definition, ast.ClassDef):
+            is_model = self._functions.is_keras(definition)
+            return Value(Kind.MODEL, origin=node) if is_model else UNKNOWN
+        if definition is not None:
+            return common(
+                [self.of(each.value, each.frame) for each in self._flow.returned(node, frame)]
+            )
+        if isinstance(node.func, ast.Attribute):
+            return self._results.of_method(node, node.func, frame, self.of)
+        return UNKNOWN
+
+    def _attribute(self, node: ast.Attribute, frame: Frame | None) -> Value:
+        if self._names.qualified(node) is not None:
+            return UNKNOWN
+        found = self._from_origins(node, frame)
+        if found.kind is not Kind.UNKNOWN:
+            return found
+        if node.attr in ("values", "T", "path", "name"):
+            inner = self.of(node.value, frame)
+            if inner.kind is Kind.PATH and node.attr in ("path", "name"):
+                return inner
+            if inner.kind is Kind.FRAME and node.attr == "values":
+                return inner._replace(kind=Kind.ARRAY)
+            if inner.is_array and node.attr == "T":
+                return inner._replace(shape=inner.shape[::-1] if inner.shape else None)
+        return self._results.of_bundle(node, frame) if node.attr in ("data", "target") else UNKNOWN
+
+    def _subscript(self, node: ast.Subscript, frame: Frame | None) -> Value:
+        inner = self.of(node.value, frame)
+        if inner.kind is Kind.PATHS:
+            sliced = isinstance(node.slice, ast.Slice)
+            return Value(Kind.PATHS if sliced else Kind.PATH, Extent.PART, origin=inner.origin)
+        if inner.kind is Kind.FRAME:
+            if isinstance(node.slice, (ast.Constant, ast.List, ast.Name)):
+                return inner._replace(shape=None)  # columns
+            return UNKNOWN
+        if not inner.is_array:
+            return self._unpacked_constant(node, frame)
+        indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        first = indices[0] if indices else None
+        if isinstance(first, ast.Constant) and isinstance(first.value, str):
+            return inner._replace(dtype=None, shape=None)  # an array of an .npz file
+        if is_all(first) or is_rest(first):
+            return inner._replace(shape=indexed(inner.shape, indices))
+        rest = inner.shape[1:] if inner.shape is not None and len(indices) == 1 else None
+        if isinstance(first, ast.Slice):
+            return inner._replace(
+                extent=Extent.PART,
+                shape=None if rest is None else (self._sizes.length(first, frame, self.of), *rest),
+            )
+        return inner._replace(extent=Extent.PART, shape=None)
+
+    def _unpacked_constant(self, node: ast.Subscript, frame: Frame | None) -> Value:
+        index = constant(node.slice)
+        if isinstance(index, int) and index >= 0:
+            return self._unpacked(node.value, (index,), frame)
+        return UNKNOWN
+
+    def _literal(self, node: ast.List | ast.Tuple) -> Value:
+        texts = [
+            each
+            for each in node.elts
+            if isinstance(each, ast.Constant) and isinstance(each.value, str)
+        ]
+        if node.elts and len(texts) == len(node.elts):
+            names = [str(each.value) for each in texts]
+            if all(name.lower().endswith(makers.FILE_SUFFIXES) for name in names):
+                return Value(Kind.PATHS, Extent.WHOLE, shape=(len(names),), origin=node)
+        return Value(Kind.LIST, shape=(len(node.elts),), origin=node)
+
+    def _comprehension(self, node: ast.ListComp | ast.GeneratorExp, frame: Frame | None) -> Value:
+        over = self.of(node.generators[0].iter, frame)
+        if over.kind is Kind.PATHS and self.of(node.elt, frame).kind is Kind.PATH:
+            return Value(Kind.PATHS, over.extent, origin=over.origin)
+        if isinstance(node.elt, ast.Call) and self._names.is_any(node.elt.func, makers.PATH):
+            return Value(Kind.PATHS, Extent.WHOLE, origin=node)
+        return Value(Kind.LIST, origin=node)
+
+
+def _unknown_rows(shape: Shape | None) -> Shape | None:
+    return (None, *shape[1:]) if shape else None

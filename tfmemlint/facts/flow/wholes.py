@@ -1,0 +1,138 @@
+"""Arrays that hold all rows there are, made once by the program."""
+
+from __future__ import annotations
+
+import ast
+from functools import cached_property
+from math import prod
+
+from tfmemlint.facts.flow.flow import Frame
+from tfmemlint.facts.library import makers
+from tfmemlint.facts.library.kinds import Extent
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+_MAX_HOPS = 5
+_MAKES = makers.FRAMES | makers.LOADS_WHOLE | makers.RANDOM_GENERATORS | frozenset(makers.FILLED)
+_GROW = makers.JOINS | {
+    "keras.utils.pad_sequences",
+    "keras.utils.to_categorical",
+    "numpy.repeat",
+    "numpy.tile",
+    "tensorflow.image.grayscale_to_rgb",
+    "tensorflow.image.resize",
+    "tensorflow.one_hot",
+}
+"""What makes more numbers of those it is given."""
+_LARGE_BATCH = 2_048
+"""Rows that people choose as one batch, and benchmarks make as one."""
+_FEW_NUMBERS = 1_000_000
+"""4 MB of input: the activations of common networks are ten to thirty times that."""
+_USUAL_ROWS = 60_000
+"""What is assumed of loaded data whose width alone is known."""
+_READ = makers.LOADS_WHOLE | (makers.FRAMES - {"pandas.DataFrame"})
+
+
+class Whole(NamedTuple):
+    """All the rows of an array, and what is known of their number and width."""
+
+    rows: int | None
+    width: int | None
+    """How many numbers a row holds."""
+    loaded: bool
+    """Whether it was read from a file or is a ready-made data set."""
+    given: bool
+    """Whether it was read from what a function is given that nothing in the module calls.
+
+    Such a function may be called for each of many files, or once.
+    """
+
+    @property
+    def is_large(self) -> bool:
+        """Whether so much was made or loaded that it cannot be meant as one batch."""
+        if not self.loaded and (self.rows is None or self.width is None):
+            return False
+        rows = _USUAL_ROWS if self.rows is None else self.rows
+        width = _FEW_NUMBERS if self.width is None else self.width
+        return rows > _LARGE_BATCH and rows * width > _FEW_NUMBERS
+
+
+class Wholes:
+    """The arrays of a file that are not parts of others, nor one of many."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._names = tf.names
+        self._functions = tf.functions
+        self._values = tf.values
+        self._passes = tf.passes
+
+    @cached_property
+    def any_large(self) -> bool:
+        """Whether anything in the file loads an array, or makes one that may be large.
+
+        What is made of nothing but other arrays does not count.
+        """
+        if self._names.uses(("keras.datasets",)):
+            return True
+        grow = self._names.mentions(_GROW)
+        return any(grow or self._may_be_large(call) for call, _ in self._names.calls(_MAKES))
+
+    def _may_be_large(self, maker: ast.Call) -> bool:
+        numbers = self._values.of(maker).elements
+        return numbers is None or numbers > _FEW_NUMBERS
+
+    def of(self, expression: ast.expr, frame: Frame | None = None) -> Whole | None:
+        """The array an expression is, if it holds all rows; sizes are upper bounds."""
+        value = self._values.of(expression, frame)
+        origin = value.origin
+        if not value.is_array or value.extent is not Extent.WHOLE or origin is None:
+            return None
+        if self._repeated(origin):
+            return None
+        made = self._values.of(origin).shape
+        shape = value.shape or made
+        rows = shape[0] if shape else None
+        if rows is None and made:
+            rows = made[0]
+        known = [each for each in shape[1:] if each is not None] if shape else []
+        width = prod(known) if shape and len(known) == len(shape) - 1 else None
+        return Whole(rows, width, self._is_loaded(origin), self._is_given(origin))
+
+    def named(self, expression: ast.expr) -> ast.expr | None:
+        """The name or attribute of a whole array whose rows these are, whatever their type."""
+        inner: ast.expr | None = expression
+        while inner is not None and not isinstance(inner, (ast.Name, ast.Attribute)):
+            inner = self._passes.converted(inner)
+        base: ast.expr | None = inner
+        while isinstance(base, ast.Attribute):
+            base = base.value
+        return inner if inner and isinstance(base, ast.Name) and self.of(inner) else None
+
+    def _repeated(self, node: ast.AST, hops: int = _MAX_HOPS) -> bool:
+        """Whether a loop runs `node` again, in its own function or around a call of it."""
+        if any(self._tree.loops(node)):
+            return True
+        function = self._tree.function(node) if hops else None
+        calls = self._functions.calls_of(function) if function is not None else ()
+        return any(self._repeated(call, hops - 1) for call in calls)
+
+    def _is_given(self, node: ast.AST, hops: int = _MAX_HOPS) -> bool:
+        """Whether `node` depends on an argument of a function that nothing in the module calls."""
+        function = self._tree.function(node) if hops else None
+        if function is None or isinstance(function, ast.Lambda) or function.name == "__init__":
+            return False
+        parameters = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+        if self._functions.class_of(function) is not None:
+            parameters = parameters[1:]
+        names = {each.arg for each in parameters}
+        if not any(isinstance(each, ast.Name) and each.id in names for each in ast.walk(node)):
+            return False
+        calls = self._functions.calls_of(function)
+        return not calls or any(self._is_given(call, hops - 1) for call in calls)
+
+    def _is_loaded(self, origin: ast.expr) -> bool:
+        name = self._names.qualified(origin.func) if isinstance(origin, ast.Call) else None
+        return name is not None and (name in _READ or name.startswith("keras.datasets."))

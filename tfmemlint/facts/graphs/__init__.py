@@ -1,0 +1,1 @@
+"""What TensorFlow traces, and what that makes of Python."""

@@ -1,0 +1,175 @@
+"""Python that takes the elements of datasets one by one while a graph is traced.
+
+AutoGraph turns `for x in dataset` into one loop of the graph. Where something of Python's own
+stands between the two, Python asks for the next element itself, gets a symbol, and asks again: no
+symbol says that it was the last.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cached_property
+
+from tfmemlint.facts.library import makers
+from tfmemlint.facts.syntax.tree import COMPREHENSIONS, LEAVES, LOOPS, SCOPES, children, within
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+PROGRESS = (makers.WRAPS_ITERABLE - {"itertools.chain"}) | {
+    "alive_progress.alive_it",
+    "progressbar.progressbar",
+    "rich.progress.track",
+    "tqdm.rich.tqdm",
+}
+"""What shows how far a loop has come."""
+
+_MAX_HOPS = 5
+_ENDLESS = frozenset({"itertools.count", "itertools.cycle", "itertools.repeat"})
+_DISTRIBUTES = frozenset({"distribute_datasets_from_function", "experimental_distribute_dataset"})
+
+Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+
+
+class Pull(NamedTuple):
+    """One place where Python goes over a dataset in code that is traced."""
+
+    node: ast.Call | Comprehension
+    """The call that wraps the dataset, or the comprehension over it."""
+    dataset: ast.expr
+    limit: ast.expr | None
+    """How many elements are asked for; None where there is no end."""
+    loop: ast.For | None
+    """The loop that goes over `node` itself."""
+
+    @property
+    def by(self) -> str | None:
+        """What is called to wrap the dataset; None for a comprehension."""
+        return ast.unparse(self.node.func) if isinstance(self.node, ast.Call) else None
+
+
+class Pulls:
+    """Where datasets are gone over as tracing goes on, not by the graph."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._names = tf.names
+        self._functions = tf.functions
+        self._flow = tf.flow
+        self._datasets = tf.datasets
+        self._graph_loops = tf.graph_loops
+        self._tensors = tf.tensors
+
+    @cached_property
+    def all(self) -> tuple[Pull, ...]:
+        """Every such place in code that AutoGraph rewrites, in source order."""
+        found = {each.node: each for each in self._pulls()}.values()
+        return tuple(sorted(found, key=lambda each: (each.node.lineno, each.node.col_offset)))
+
+    def _pulls(self) -> Iterator[Pull]:
+        rewritten = self._graph_loops.autograph
+        for loop in filter(rewritten, self._tree.all(ast.For)):
+            pull = self._wrapped(loop.iter)
+            if pull is not None and not self._is_left(loop):
+                yield pull._replace(loop=loop if pull.node is loop.iter else None)
+        for clause in filter(rewritten, self._tree.all(ast.comprehension)):
+            node = self._tree.parent(clause)
+            if isinstance(node, COMPREHENSIONS):
+                pull = self._wrapped(clause.iter)
+                if pull is not None:
+                    yield pull
+                elif self._is_dataset(clause.iter):
+                    yield Pull(node, clause.iter, None, None)
+        for call in self._tree.calls(("list", "tuple")):
+            one = call.args[0] if isinstance(call.func, ast.Name) and len(call.args) == 1 else None
+            if one is not None and rewritten(call) and self._is_dataset(one):
+                yield Pull(call, one, None, None)
+
+    def _is_left(self, loop: ast.For) -> bool:
+        """Whether Python leaves a loop early: a `break`, unless a tensor has to hold for it."""
+        pending: list[ast.AST] = [*loop.body]
+        for node in pending:
+            if isinstance(node, LEAVES):
+                tests = (test for test, _ in self._tree.tests(node, loop))
+                if not any(map(self._reads_tensor, tests)):
+                    return True
+            if isinstance(node, LOOPS):  # whose own end a `break` is
+                pending += [each for each in within(node.body) if isinstance(each, ast.Return)]
+            elif not isinstance(node, (*SCOPES, ast.expr)):
+                pending += children(node)
+        return False
+
+    def _reads_tensor(self, test: ast.expr) -> bool:
+        parts = (each for each in ast.walk(test) if isinstance(each, (ast.Name, ast.Call)))
+        return any(map(self._tensors.is_tensor, parts))
+
+    def _wrapped(self, iterable: ast.expr, hops: int = _MAX_HOPS) -> Pull | None:
+        """What stands between a loop and a dataset, if it is nothing that AutoGraph knows."""
+        if not isinstance(iterable, ast.Call) or not iterable.args or hops == 0:
+            return None
+        builtin = iterable.func.id if isinstance(iterable.func, ast.Name) else ""
+        if builtin in ("enumerate", "zip"):
+            inner = (self._wrapped(each, hops - 1) for each in iterable.args)
+            known = next((each for each in inner if each is not None), None)
+            return known or (self._zipped(iterable) if builtin == "zip" else None)
+        name = self._names.qualified(iterable.func) or ""
+        if name in PROGRESS or name.startswith("itertools."):
+            for argument in iterable.args:
+                if self._is_dataset(argument):
+                    limit = _limit(iterable) if name == "itertools.islice" else None
+                    return Pull(iterable, argument, limit, None)
+            return None
+        return self._generated(iterable, hops - 1)
+
+    def _zipped(self, call: ast.Call) -> Pull | None:
+        """`zip(itertools.count(), dataset)`: AutoGraph knows `zip` of datasets alone."""
+        datasets = [each for each in call.args if self._is_dataset(each)]
+        others = [each for each in call.args if each not in datasets]
+        endless = all(
+            isinstance(each, ast.Call) and self._names.is_any(each.func, _ENDLESS)
+            for each in others
+        )
+        return Pull(call, datasets[0], None, None) if datasets and others and endless else None
+
+    def _generated(self, call: ast.Call, hops: int) -> Pull | None:
+        """A call of a generator of this module that goes over a dataset to its end."""
+        function = self._functions.function(call.func)
+        if not isinstance(function, ast.FunctionDef):
+            return None
+        own = list(self._functions.body(function))
+        if not any(isinstance(each, ast.Yield) for each in own):
+            return None
+        if any(isinstance(each, LEAVES) for each in own):
+            return None
+        for loop in own:
+            if isinstance(loop, ast.For):
+                given = next((each for each in call.args if self._is_dataset(each)), None)
+                inner = self._wrapped(loop.iter, hops)
+                if given is not None and (inner or self._is_dataset(_bare(loop.iter))):
+                    return Pull(call, given, None, None)
+        return None
+
+    def _is_dataset(self, expression: ast.expr) -> bool:
+        if self._datasets.is_dataset(expression):
+            return True
+        origins = self._flow.origins(expression) or ()
+        return bool(origins) and all(_is_distributed(each.value) for each in origins)
+
+
+def _bare(iterable: ast.expr) -> ast.expr:
+    """What `enumerate` counts."""
+    function = iterable.func if isinstance(iterable, ast.Call) else None
+    counts = isinstance(function, ast.Name) and function.id == "enumerate"
+    return iterable.args[0] if counts and isinstance(iterable, ast.Call) else iterable
+
+
+def _limit(islice: ast.Call) -> ast.expr | None:
+    stop = makers.argument(islice, 1 if len(islice.args) == 2 else 2, "")
+    return None if isinstance(stop, ast.Constant) and stop.value is None else stop
+
+
+def _is_distributed(value: ast.expr) -> bool:
+    function = value.func if isinstance(value, ast.Call) else None
+    return isinstance(function, ast.Attribute) and function.attr in _DISTRIBUTES

@@ -1,0 +1,1 @@
+"""What is known of NumPy, TensorFlow and Keras, whatever the file says."""

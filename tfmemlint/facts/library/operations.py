@@ -1,0 +1,273 @@
+"""What operations and Keras layers make of the tensors they are given."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from math import inf
+
+from tfmemlint.facts.flow.values import Values
+from tfmemlint.facts.library import element_ops as ops
+from tfmemlint.facts.library.kinds import Kind
+from tfmemlint.facts.library.makers import DTYPE_BYTES, FILLED, argument
+from tfmemlint.facts.library.shapes import Shape
+from tfmemlint.facts.pipelines.held import (
+    NUMBER,
+    OUTSIDE,
+    UNKNOWN,
+    Held,
+    Tensor,
+    cast,
+    number,
+    pixels,
+    resized,
+    row,
+    scaled,
+    sizes,
+    tensors,
+    together,
+    vague,
+)
+from tfmemlint.facts.syntax.names import Names
+from tfmemlint.light_typing import NamedTuple
+
+
+class Effects:
+    """What code does besides giving a value, noted as it is run."""
+
+    def __init__(self) -> None:
+        self.random = False
+        """It draws random numbers without being given their seeds."""
+        self.stateful = False
+        """It runs Python for each element, prints, or reads or changes what may change."""
+        self.known = True
+        """All of it is in sight and understood."""
+        self.exact = True
+        """Of a batch it makes, bit by bit, the batch of what it makes of the examples."""
+
+    def lost(self) -> Tensor:
+        """Something that was not understood."""
+        self.known = False
+        return OUTSIDE
+
+
+class Given(NamedTuple):
+    """The arguments of a call, run."""
+
+    node: ast.Call
+    places: tuple[Held, ...]
+    keywords: Mapping[str | None, Held]
+
+    @property
+    def all(self) -> tuple[Held, ...]:
+        """Every argument, those by place first."""
+        return (*self.places, *self.keywords.values())
+
+    @property
+    def first(self) -> Held:
+        """What the operation is applied to."""
+        return self.all[0] if self.all else OUTSIDE
+
+    def at(self, place: int | None, keyword: str) -> Held | None:
+        """An argument by keyword or place."""
+        by_place = None if place is None or place >= len(self.places) else self.places[place]
+        return self.keywords.get(keyword, by_place)
+
+    def number(self, place: int | None, keyword: str) -> float | None:
+        """The number that is given, if it is a plain one."""
+        held = self.at(place, keyword)
+        return held.value if isinstance(held, Tensor) else None
+
+
+class Operations:
+    """The operations of TensorFlow, on tensors of which little is known."""
+
+    def __init__(self, names: Names, values: Values, effects: Effects) -> None:
+        self._names = names
+        self._values = values
+        self._effects = effects
+
+    def made(self, name: str, given: Given) -> Held:
+        """What the operation `name` makes of its arguments."""
+        effects, first = self._effects, given.first
+        effects.random = effects.random or _is_random(name)
+        effects.stateful = effects.stateful or name in ops.STATEFUL
+        if name in ops.RUNS_PYTHON:
+            return self._python(given)
+        if given.all and isinstance(first, Tensor):
+            exactly = self._exactly(name, first, given)
+            if exactly is not None:
+                return exactly
+        of_element = any(part.times > 0 for each in given.all for part in tensors(each))
+        effects.exact = effects.exact and not of_element
+        data = isinstance(first, Tensor) and (first.times > 0 or bool(first.shape))
+        if isinstance(first, Tensor) and (data or name == "tensorflow.io.read_file"):
+            of_data = self._of_data(name, first, given)
+            if of_data is not None:
+                return of_data
+        if name in FILLED:
+            filled = FILLED[name]
+            dtype = self._dtype(given, filled.dtype_place, "dtype", filled.dtype)
+            value = given.at(1, "value") if name == "tensorflow.fill" else None
+            dtype = value.dtype if isinstance(value, Tensor) else dtype
+            return Tensor(dtype, sizes(given.at(filled.place, filled.keyword)), 0.0)
+        if name in ops.PARSES:
+            return UNKNOWN._replace(times=max((each.times for each in tensors(first)), default=1))
+        if name in ops.JOINS:
+            parts = list(tensors(first))
+            least = min((each.times for each in parts), default=0.0)
+            is_image = any(each.is_image for each in parts)
+            return vague(first)._replace(times=least, is_image=is_image)
+        seen = name.startswith(ops.PURE) or _is_random(name) or not of_element
+        effects.known = effects.known and seen and not name.startswith(ops.UNSEEN)
+        return OUTSIDE if name.startswith(ops.SMALLER) else vague(row(given.all))
+
+    def pairwise(self, given: Sequence[Tensor]) -> Tensor:
+        """Numbers combined one by one; what is broadcast might be along the batch as well."""
+        data = [each for each in given if not each.is_number]
+        ranks = {None if each.shape is None else len(each.shape) for each in data}
+        of_element = all(each.times > 0 for each in data)
+        is_sure = of_element and (len(data) == 1 or (len(ranks) == 1 and None not in ranks))
+        self._effects.exact = self._effects.exact and is_sure
+        return reduce(together, given)
+
+    def divided(self, given: Sequence[Tensor], divisor: float | None) -> Tensor:
+        """One by another; integers become floats before."""
+        dividend = given[0]
+        dtype = dividend.dtype or ""
+        if dtype.startswith(("int", "uint")):
+            dividend = cast(dividend, "float64" if DTYPE_BYTES[dtype] >= 4 else "float32")
+        made = self.pairwise([dividend, *given[1:]])
+        return scaled(made, 1 / divisor if divisor else None)
+
+    def layer(self, maker: ast.Call, held: Held) -> Held:
+        """What a Keras layer, made by this call, makes of its input."""
+        name = self._names.qualified(maker.func) or ""
+        if name == "keras.Sequential":
+            layers = argument(maker, 0, "layers")
+            for each in layers.elts if isinstance(layers, (ast.List, ast.Tuple)) else [maker]:
+                made = self._values.of(each)
+                if made.kind is not Kind.LAYER or not isinstance(made.origin, ast.Call):
+                    return self._effects.lost()
+                held = self.layer(made.origin, held)
+            return held
+        if not isinstance(held, Tensor):
+            return self._effects.lost()
+        is_random = name.startswith(ops.RANDOM)
+        places = tuple(map(self._plain, maker.args))
+        given = Given(maker, places, {each.arg: self._plain(each.value) for each in maker.keywords})
+        self._effects.random = self._effects.random or is_random
+        if name == "keras.layers.Rescaling":
+            return scaled(cast(held, "float32"), given.number(0, "scale"))
+        self._effects.exact = False
+        if name in ops.RESIZES:
+            return self._resized(name, held, given)
+        if name == "keras.layers.Normalization":
+            return cast(held, "float32")
+        return pixels(cast(held, "float32")) if is_random else self._effects.lost()
+
+    def _plain(self, node: ast.expr) -> Held:
+        """A number, or a tuple of numbers, that stands in the code."""
+        if isinstance(node, (ast.Tuple, ast.List)):
+            return row(map(self._plain, node.elts))
+        value = self._values.number(node)
+        return OUTSIDE if value is None else number(value)
+
+    def _dtype(
+        self, given: Given, place: int | None, keyword: str, otherwise: str | None = None
+    ) -> str | None:
+        named = argument(given.node, place, keyword)
+        return otherwise if named is None else self._values.dtype(named)
+
+    def _exactly(self, name: str, first: Tensor, given: Given) -> Tensor | None:
+        """What operations make that know no difference between an example and a batch."""
+        operands = [each for each in given.all if isinstance(each, Tensor)]
+        if name in ops.CASTS:
+            return cast(first, self._dtype(given, 1, "dtype"))
+        if name == "tensorflow.image.convert_image_dtype":
+            return pixels(cast(first, self._dtype(given, 1, "dtype")))
+        if name in ops.EXACT:
+            factor = given.number(1, "y")
+            if name.endswith(("divide", "truediv")):
+                return self.divided(operands, factor)
+            return scaled(self.pairwise(operands), factor if name.endswith("multiply") else None)
+        if name == "tensorflow.one_hot":
+            return self._one_hot(first, given)
+        if name in ops.EXPANDS and given.number(1, "axis") == -1:
+            return first._replace(shape=None if first.shape is None else (*first.shape, 1))
+        return None
+
+    def _of_data(self, name: str, first: Tensor, given: Given) -> Held | None:
+        """What is made of a tensor of the element; None where nothing is known of that."""
+        if name == "tensorflow.io.read_file":
+            return Tensor("string", times=inf)
+        if name in ops.DECODES:
+            channels = given.number(1, "channels")
+            image = (None, None, int(channels) if channels else None)
+            dtype = self._dtype(given, None, "dtype", "uint8")
+            return Tensor(dtype, image, first.times * 2, is_image=True, is_decoded=True)
+        if name == "tensorflow.audio.decode_wav":
+            return row((Tensor("float32", None, first.times * 2, is_decoded=True), NUMBER))
+        if name in ops.REINTERPRETS:
+            numbers = self._dtype(given, 1, "out_type")
+            return Tensor(numbers, None, first.times, is_decoded=first.times == inf)
+        if name in ops.RESIZES:
+            return self._resized(name, first, given)
+        if name == "tensorflow.image.per_image_standardization":
+            return pixels(cast(first, "float32"))
+        if name.endswith(".preprocess_input"):
+            return pixels(cast(first, "float32"))
+        if name == "tensorflow.image.rgb_to_grayscale":
+            return resized(first, first.shape and (*first.shape[:-1], 1), first.dtype)
+        if name == "tensorflow.image.grayscale_to_rgb":
+            shape = first.shape and (*first.shape[:-1], 3)
+            return pixels(first)._replace(shape=shape, times=first.times * 3)
+        if name in ops.KEEPS_SIZE or name.startswith(ops.ADJUSTS):
+            return pixels(first) if name.startswith("tensorflow.image.") else first
+        return first._replace(shape=None) if name in ops.RESHAPES else None
+
+    def _one_hot(self, first: Tensor, given: Given) -> Tensor:
+        depth = given.number(1, "depth")
+        self._effects.exact = self._effects.exact and given.at(4, "axis") is None
+        dtype = self._dtype(given, 5, "dtype", "float32")
+        width = DTYPE_BYTES.get(dtype or "", 1) / DTYPE_BYTES.get(first.dtype or "", 8)
+        shape = (*first.shape, int(depth)) if depth and first.shape is not None else None
+        return Tensor(dtype, shape, first.times * (depth or 0.125) * width)
+
+    def _resized(self, name: str, held: Tensor, given: Given) -> Tensor:
+        told = [given.at(place, "") for place in ops.RESIZES[name]]
+        told += [given.at(None, keyword) for keyword in ops.RESIZE_KEYWORDS]
+        said: Shape = ()
+        for each in told:
+            said += (sizes(each) or (None,)) if each is not None else ()
+        channels = held.shape[-1] if held.shape else None
+        shape = {2: (*said, channels), 3: said}.get(len(said))
+        place = 2 if name == "tensorflow.image.resize" else None
+        method = argument(given.node, place, "method")
+        method = method or argument(given.node, None, "interpolation")
+        told_how = (self._names.qualified(method) or "").rpartition(".")[2]
+        if isinstance(method, ast.Constant):
+            told_how = str(method.value)
+        picks = name not in ops.INTERPOLATES or told_how.lower().startswith("nearest")
+        return resized(held._replace(is_image=True), shape, held.dtype if picks else "float32")
+
+    def _python(self, given: Given) -> Held:
+        """What Python code gives; of the name of a file, floats only after reading it."""
+        self._effects.exact = False
+        inputs = [part for each in given.all for part in tensors(each)]
+        of_file = any(each.is_path or each.times == inf for each in inputs)
+
+        def made(output: ast.expr | None) -> Tensor:
+            dtype = self._values.dtype(output)
+            is_read = of_file and dtype in ("uint8", "float16", "float32", "float64")
+            return Tensor(dtype, None, inf if is_read else 0.0)
+
+        outputs = argument(given.node, 2, "Tout")
+        if isinstance(outputs, (ast.List, ast.Tuple)):
+            return row(map(made, outputs.elts))
+        return made(outputs)
+
+
+def _is_random(name: str) -> bool:
+    return name.startswith(ops.RANDOM) and not name.startswith(ops.STATELESS)

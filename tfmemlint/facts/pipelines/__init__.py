@@ -1,0 +1,1 @@
+"""The tf.data pipelines: steps, elements, lengths, consumers."""

@@ -1,0 +1,217 @@
+"""What tf.data pipelines consist of: a beginning, and steps by the methods of datasets."""
+
+from __future__ import annotations
+
+import ast
+from enum import Enum
+
+from tfmemlint.facts.flow.flow import Frame
+from tfmemlint.light_typing import NamedTuple
+
+METHODS: dict[str, tuple[str, ...]] = {
+    "apply": ("transformation_func",),
+    "assert_cardinality": ("expected_cardinality",),
+    "batch": ("batch_size", "drop_remainder", "num_parallel_calls", "deterministic"),
+    "bucket_by_sequence_length": (
+        "element_length_func",
+        "bucket_boundaries",
+        "bucket_batch_sizes",
+    ),
+    "cache": ("filename",),
+    "concatenate": ("dataset",),
+    "enumerate": ("start",),
+    "filter": ("predicate",),
+    "flat_map": ("map_func",),
+    "group_by_window": ("key_func", "reduce_func", "window_size", "window_size_func"),
+    "ignore_errors": ("log_warning",),
+    "interleave": ("map_func", "cycle_length", "block_length", "num_parallel_calls"),
+    "map": ("map_func", "num_parallel_calls", "deterministic"),
+    "padded_batch": ("batch_size", "padded_shapes", "padding_values", "drop_remainder"),
+    "prefetch": ("buffer_size",),
+    "ragged_batch": ("batch_size", "drop_remainder", "row_splits_dtype"),
+    "rebatch": ("batch_size", "drop_remainder"),
+    "repeat": ("count",),
+    "scan": ("initial_state", "scan_func"),
+    "shard": ("num_shards", "index"),
+    "shuffle": ("buffer_size", "seed", "reshuffle_each_iteration"),
+    "skip": ("count",),
+    "snapshot": ("path",),
+    "sparse_batch": ("batch_size", "row_shape"),
+    "take": ("count",),
+    "take_while": ("predicate",),
+    "unbatch": (),
+    "unique": (),
+    "window": ("size", "shift", "stride", "drop_remainder"),
+    "with_options": ("options",),
+}
+"""The methods that make a dataset of a dataset, with their parameters in order."""
+
+BATCHING = frozenset({"batch", "padded_batch", "ragged_batch"})
+"""The methods that make one element of several examples."""
+REGROUPING = BATCHING | {"flat_map", "interleave", "rebatch", "unbatch", "window"}
+
+_HOLDS = frozenset({"cache", "shuffle"})
+_FOR_ALL = ("block_length", "deterministic", "name", "synchronous")
+"""Keywords that calls of any method may have."""
+
+ONLY_TF_DATA = frozenset(
+    {
+        "assert_cardinality",
+        "bucket_by_sequence_length",
+        "flat_map",
+        "group_by_window",
+        "ignore_errors",
+        "interleave",
+        "padded_batch",
+        "prefetch",
+        "ragged_batch",
+        "take_while",
+        "unbatch",
+        "with_options",
+    }
+)
+ONLY_TF_DATA_KEYWORDS = frozenset(
+    {
+        "cycle_length",
+        "deterministic",
+        "drop_remainder",
+        "map_func",
+        "num_parallel_calls",
+        "padded_shapes",
+        "reshuffle_each_iteration",
+    }
+)
+"""What only tf.data has: evidence where a chain's beginning is out of sight."""
+
+
+class From(Enum):
+    """What a pipeline begins with."""
+
+    SLICES = "tensor slices"
+    TENSORS = "tensors"
+    GENERATOR = "a generator"
+    FILES = "file names"
+    RECORDS = "records"
+    RANGE = "a range"
+    DIRECTORY = "a directory"
+    CATALOGUE = "a ready-made data set"
+    MIXED = "several datasets"
+    UNSEEN = "out of sight"
+
+
+SOURCES = {
+    "tensorflow.data.Dataset.from_tensor_slices": From.SLICES,
+    "tensorflow.data.Dataset.from_tensors": From.TENSORS,
+    "tensorflow.data.Dataset.from_generator": From.GENERATOR,
+    "tensorflow.data.Dataset.list_files": From.FILES,
+    "tensorflow.data.Dataset.range": From.RANGE,
+    "tensorflow.data.Dataset.counter": From.RANGE,
+    "tensorflow.data.Dataset.random": From.RANGE,
+    "tensorflow.data.Dataset.load": From.RECORDS,
+    "tensorflow.data.Dataset.zip": From.MIXED,
+    "tensorflow.data.Dataset.sample_from_datasets": From.MIXED,
+    "tensorflow.data.Dataset.choose_from_datasets": From.MIXED,
+    "tensorflow.data.experimental.sample_from_datasets": From.MIXED,
+    "tensorflow.data.experimental.choose_from_datasets": From.MIXED,
+    "tensorflow.data.experimental.make_csv_dataset": From.DIRECTORY,
+    "tensorflow.data.experimental.load": From.RECORDS,
+    "tensorflow.data.TFRecordDataset": From.RECORDS,
+    "tensorflow.data.TextLineDataset": From.RECORDS,
+    "tensorflow.data.FixedLengthRecordDataset": From.RECORDS,
+    "keras.utils.image_dataset_from_directory": From.DIRECTORY,
+    "keras.utils.text_dataset_from_directory": From.DIRECTORY,
+    "keras.utils.audio_dataset_from_directory": From.DIRECTORY,
+    "keras.utils.timeseries_dataset_from_array": From.DIRECTORY,
+    "tensorflow_datasets.load": From.CATALOGUE,
+}
+"""The functions that begin a pipeline; `From.DIRECTORY` gives batches unless told otherwise."""
+
+
+class Source(NamedTuple):
+    """The beginning of a pipeline."""
+
+    kind: From
+    node: ast.expr | None
+    """The call or name it begins with."""
+    parts: tuple[Chain, ...] = ()
+    """The datasets that are zipped or mixed."""
+    declared: bool = False
+    """Whether an annotation says that this is a dataset."""
+
+
+class Step(NamedTuple):
+    """One dataset method call in a pipeline."""
+
+    method: str
+    call: ast.Call
+    frame: Frame | None = None
+    """The call through which this step's function was entered, if any."""
+
+    def argument(self, name: str) -> ast.expr | None:
+        """What the step passes for a parameter, by keyword or place."""
+        for keyword in self.call.keywords:
+            if keyword.arg == name:
+                return keyword.value
+        parameters = METHODS.get(self.method, ())
+        place = parameters.index(name) if name in parameters else len(self.call.args)
+        if any(isinstance(each, ast.Starred) for each in self.call.args[: place + 1]):
+            return None
+        return self.call.args[place] if place < len(self.call.args) else None
+
+    @property
+    def fits(self) -> bool:
+        """Whether the call could be this method, by its keywords and the number of arguments."""
+        parameters = METHODS.get(self.method)
+        if parameters is None or len(self.call.args) > len(parameters):
+            return False
+        keywords = {each.arg for each in self.call.keywords if each.arg is not None}
+        return keywords.issubset({*parameters, *_FOR_ALL})
+
+    @property
+    def is_only_tf_data(self) -> bool:
+        """Whether nothing but tf.data has such a method, or such a keyword."""
+        return self.method in ONLY_TF_DATA or any(
+            keyword.arg in ONLY_TF_DATA_KEYWORDS for keyword in self.call.keywords
+        )
+
+    @property
+    def caches_in_memory(self) -> bool:
+        """Whether this is a `cache` that is given no file."""
+        name = self.argument("filename")
+        unnamed = not self.call.args and not self.call.keywords
+        is_empty = isinstance(name, ast.Constant) and name.value == ""
+        return self.method == "cache" and (unnamed or is_empty)
+
+
+class Chain(NamedTuple):
+    """One way through a pipeline: where it begins, and its steps in order."""
+
+    source: Source
+    steps: tuple[Step, ...] = ()
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """The names of the steps."""
+        return tuple(step.method for step in self.steps)
+
+    @property
+    def calls(self) -> tuple[ast.Call, ...]:
+        """The calls of the steps."""
+        return tuple(step.call for step in self.steps)
+
+    def sharing(self, cache: int, passing: frozenset[str]) -> int | None:
+        """The last step that holds elements of a `cache` at a place, or that place itself.
+
+        Behind nothing but steps of the methods `passing`; None if more may be held further on.
+        """
+        last = place = cache
+        while place + 1 < len(self.steps) and self.steps[place + 1].method in passing | _HOLDS:
+            place += 1
+            last = place if self.steps[place].method in _HOLDS else last
+        return None if _HOLDS.intersection(self.methods[last + 1 :]) else last
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether this is a tf.data pipeline beyond doubt, by its beginning or by its steps."""
+        in_sight = self.source.kind is not From.UNSEEN or self.source.declared
+        return in_sight or any(step.is_only_tf_data for step in self.steps)

@@ -1,0 +1,367 @@
+"""tf.data pipelines: what they are made of, wherever in the module their steps stand."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from itertools import pairwise
+
+from tfmemlint.facts.flow.flow import Frame, Origin
+from tfmemlint.facts.pipelines.chains import (
+    METHODS,
+    ONLY_TF_DATA,
+    ONLY_TF_DATA_KEYWORDS,
+    REGROUPING,
+    SOURCES,
+    Chain,
+    From,
+    Source,
+    Step,
+)
+from tfmemlint.facts.syntax.bindings import How, element
+from tfmemlint.facts.syntax.tree import FunctionNode
+from tfmemlint.light_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+_MAX_ALTERNATIVES = 8
+"""Ways through `if` branches and callers that are kept apart for one pipeline."""
+_MAX_DEPTH = 30
+
+
+class Datasets:
+    """The tf.data pipelines of a module."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._functions = tf.functions
+        self._flow = tf.flow
+        self._known: dict[tuple[ast.expr, Frame | None], tuple[Chain, ...]] = {}
+        self._depth = 0
+
+    @cached_property
+    def any_certain(self) -> bool:
+        """Whether any pipeline of the file can be certain: where none is, none need be followed."""
+        attributes = self._tree.attributes.keys()
+        if not attributes.isdisjoint({*ONLY_TF_DATA, "as_dataset"}):
+            return True
+        if not attributes.isdisjoint(METHODS) and any(
+            each.arg in ONLY_TF_DATA_KEYWORDS for each in self._tree.all(ast.keyword)
+        ):
+            return True
+        if self._names.mentions(_SOURCE_NAMES):
+            return True
+        return self._names.mentions(_DATASET) and any(map(self._declares, self._tree.all(ast.arg)))
+
+    @cached_property
+    def chains(self) -> tuple[Chain, ...]:
+        """Every pipeline, as far forwards as its steps are in sight, one for each way through it.
+
+        A chain that another one continues is not listed by itself.
+        """
+        if not self.any_certain:
+            return ()
+        found: list[Chain] = []
+        for call, _ in self._tree.methods(*METHODS):
+            found += self.of(call)
+        certain = [chain for chain in dict.fromkeys(found) if chain.is_certain]
+        continued = {
+            (beginning, chain.calls[:length])
+            for chain in certain
+            for length in range(len(chain.steps))
+            for beginning in (None, chain.source.node)
+        }
+        return tuple(
+            chain for chain in certain if (_beginning(chain), chain.calls) not in continued
+        )
+
+    def of(self, expression: ast.expr, frame: Frame | None = None) -> tuple[Chain, ...]:
+        """The pipelines an expression may be; none if it is not a dataset.
+
+        A chain that begins out of sight is a dataset only if `is_certain` says so.
+        """
+        if not isinstance(expression, _EVALUATED):
+            return ()
+        key = (expression, frame)
+        if key not in self._known:
+            if self._depth >= _MAX_DEPTH:
+                return ()
+            self._known[key] = ()  # a chain does not continue itself
+            self._depth += 1
+            alternatives = dict.fromkeys(self._evaluate(expression, frame))
+            self._known[key] = tuple(alternatives)[:_MAX_ALTERNATIVES]
+            self._depth -= 1
+        return self._known[key]
+
+    def is_dataset(self, expression: ast.expr, frame: Frame | None = None) -> bool:
+        """Whether an expression is surely a tf.data dataset."""
+        if not self.any_certain:
+            return False
+        chains = self.of(expression, frame)
+        return bool(chains) and all(chain.is_certain for chain in chains)
+
+    def function(self, step: Step) -> FunctionNode | None:
+        """The function of this module that a `map`, `filter` or the like is given."""
+        for name in ("map_func", "predicate", "scan_func"):
+            given = step.argument(name)
+            if given is not None:
+                return self._functions.function(given)
+        return None
+
+    def adjoin(self, steps: Iterable[Step]) -> bool:
+        """Whether each of some steps adjoins the next."""
+        return all(self.adjoining(one, other) for one, other in pairwise(steps))
+
+    def adjoining(self, first: Step, second: Step) -> bool:
+        """Whether `second` takes what `first` gives, nothing else does, and no code stands between.
+
+        So in one fluent chain, and in two statements that give one name its next values (or return
+        it): there the two calls may change places.
+        """
+        callee = second.call.func
+        taken = callee.value if isinstance(callee, ast.Attribute) else None
+        if not isinstance(taken, (ast.Name, ast.Attribute)):
+            return taken is first.call
+        made, used = self._tree.statement(first.call), self._tree.statement(second.call)
+        block, place = self._tree.place(made)
+        gives = _assigned(made)
+        if block[place + 1 : place + 2] != [used] or gives != (ast.unparse(taken), first.call):
+            return False
+        if isinstance(taken, ast.Name):
+            binding = self._bindings.only(taken)
+            readers = [] if binding is None else self._bindings.readers(binding)
+            ends_here = isinstance(used, ast.Return) or _assigned(used)[0] == taken.id
+            return ends_here and readers == [taken]
+        target, value = _assigned(used)
+        readings = [each for each in ast.walk(value) if _is_spelled(each, target)] if value else []
+        return target == gives[0] and readings == [taken]
+
+    @cached_property
+    def leave_out_failures(self) -> bool:
+        """Whether the file has pipelines go on where an element cannot be made.
+
+        Then steps before that count elements that steps behind it never see.
+        """
+        imported = any(each.name == "ignore_errors" for each in self._tree.all(ast.alias))
+        return imported or "ignore_errors" in self._tree.attributes
+
+    @cached_property
+    def regrouped(self) -> frozenset[ast.expr]:
+        """The datasets whose elements are batched or taken apart further on, by their calls."""
+        return frozenset(
+            call
+            for chain in self.chains
+            for place, method in enumerate(chain.methods)
+            if method in REGROUPING
+            for call in _from_source(chain, place)
+        )
+
+    @cached_property
+    def singles(self) -> frozenset[ast.expr]:
+        """The datasets of which one element is taken, as `next(iter(ds))` does, by their calls."""
+        if not self.any_certain:
+            return frozenset()
+        taken = (each for call in self._tree.calls(_TAKES_ONE) for each in self._single(call))
+        return frozenset(
+            call
+            for dataset in taken
+            for chain in self.of(dataset)
+            if chain.is_certain
+            for call in _from_source(chain)
+        )
+
+    def _single(self, call: ast.Call) -> Iterator[ast.expr]:
+        callee, given = call.func, call.args[0] if call.args else None
+        if isinstance(callee, ast.Attribute):
+            one = isinstance(given, ast.Constant) and given.value == 1
+            if callee.attr == "get_single_element":
+                in_library = self._names.qualified(callee) is not None
+                yield given if in_library and given else callee.value
+            elif callee.attr == "take" and one:
+                yield callee.value
+        elif isinstance(callee, ast.Name) and callee.id == "next" and given:
+            iterator: ast.expr | None = given
+            if isinstance(given, ast.Name):  # where a loop calls `next`, it takes more than one
+                binding = self._bindings.only(given)
+                repeated = any(True for _ in self._tree.loops(call))
+                iterator = None if binding is None or repeated else binding.value
+            if isinstance(iterator, ast.Call):
+                maker = iterator.func
+                if isinstance(maker, ast.Name) and maker.id == "iter":
+                    yield from iterator.args[:1]
+                elif isinstance(maker, ast.Attribute) and maker.attr == "as_numpy_iterator":
+                    yield maker.value
+
+    def _evaluate(self, node: ast.expr, frame: Frame | None) -> Iterator[Chain]:
+        if isinstance(node, ast.Call):
+            yield from self._call(node, frame)
+        elif isinstance(node, (ast.Name, ast.Attribute)):
+            yield from self._named(node, frame)
+        elif isinstance(node, ast.IfExp):
+            yield from self._any_of([(node.body, frame), (node.orelse, frame)])
+        elif isinstance(node, ast.NamedExpr):
+            yield from self.of(node.value, frame)
+        elif isinstance(node, ast.Subscript):  # `tfds.load(name)["train"]`
+            chains = self.of(node.value, frame)
+            yield from (each for each in chains if each.source.kind is From.CATALOGUE)
+
+    def _call(self, node: ast.Call, frame: Frame | None) -> Iterator[Chain]:
+        kind = SOURCES.get(self._names.qualified(node.func) or "")
+        if kind is not None:
+            parts = self._parts(node, frame) if kind is From.MIXED else ()
+            yield Chain(Source(kind, node, tuple(parts)))
+            return
+        if self._functions.function(node.func) is not None:
+            returned = self._flow.returned(node, frame)
+            yield from self._any_of([(each.value, each.frame) for each in returned])
+        elif isinstance(node.func, ast.Attribute) and not self._is_library(node.func):
+            yield from self._method(node, node.func, frame)
+
+    def _method(
+        self, node: ast.Call, callee: ast.Attribute, frame: Frame | None
+    ) -> Iterator[Chain]:
+        step = Step(callee.attr, node, frame)
+        if not step.fits:
+            if callee.attr == "as_dataset" and isinstance(callee.value, ast.Call):
+                maker = self._names.qualified(callee.value.func) or ""
+                if maker.startswith("tensorflow_datasets."):
+                    yield Chain(Source(From.CATALOGUE, node))
+            return
+        applied = self._applied(step, callee, frame)
+        if applied is not None:
+            yield from applied
+            return
+        for before in self._any_of([(callee.value, frame)], guess=True):
+            yield before._replace(steps=(*before.steps, step))
+
+    def _applied(
+        self, step: Step, callee: ast.Attribute, frame: Frame | None
+    ) -> Iterator[Chain] | None:
+        """`ds.apply(f)` is `f(ds)`, where `f` is in sight."""
+        given = step.argument("transformation_func") if step.method == "apply" else None
+        function = self._functions.function(given) if given is not None else None
+        if given is None or function is None:
+            return None
+        as_call = ast.Call(func=given, args=[callee.value], keywords=[])
+        inner = Frame(function, as_call, frame)
+        return self._any_of([(value, inner) for value in self._functions.returns(function)])
+
+    def _named(self, node: ast.Name | ast.Attribute, frame: Frame | None) -> Iterator[Chain]:
+        if self._is_library(node):
+            return
+        origins = self._flow.origins(node, frame)
+        if origins is None:
+            if isinstance(node, ast.Name) and self._is_declared(node):
+                yield Chain(Source(From.UNSEEN, node, declared=True))
+            return
+        whole = [(each.value, each.frame) for each in origins if _is_whole(each)]
+        yield from self._any_of(whole)
+        for origin in origins:
+            if origin.path and origin.how is How.ASSIGNED and isinstance(origin.value, ast.Call):
+                yield from self._unpacked(origin.value, origin)
+
+    def _any_of(
+        self, alternatives: list[tuple[ast.expr, Frame | None]], *, guess: bool = False
+    ) -> Iterator[Chain]:
+        """The chains of all alternatives.
+
+        Where some are datasets (or `guess` is set, since a dataset method is called on them), those
+        whose making is out of sight are taken for datasets as well.
+        """
+        found = [(node, self.of(node, frame)) for node, frame in alternatives]
+        for node, chains in found:
+            yield from chains
+            wanted = not chains and (guess or any(others for _, others in found))
+            if wanted and self._may_be_dataset(node, _MAX_DEPTH):
+                yield Chain(Source(From.UNSEEN, node))
+
+    def _may_be_dataset(self, node: ast.expr, hops: int) -> bool:
+        """Whether what an expression gives is out of sight, so that it could be a dataset."""
+        if hops == 0:
+            return False
+        if isinstance(node, ast.Call):
+            if self._functions.definition(node.func) is not None or self._is_library(node.func):
+                return False
+            if isinstance(node.func, ast.Attribute) and node.func.attr in METHODS:
+                return self._may_be_dataset(node.func.value, hops - 1)
+            return True
+        if isinstance(node, ast.Name):
+            bindings = self._bindings.reaching(node)
+            return all(
+                each.how in _OUT_OF_SIGHT
+                if each.value is None or each.how is not How.ASSIGNED
+                else self._may_be_dataset(each.value, hops - 1)
+                for each in bindings
+            )
+        if isinstance(node, ast.Attribute):
+            return not self._is_library(node)
+        return isinstance(node, ast.Subscript)
+
+    def _is_library(self, node: ast.expr) -> bool:
+        name = self._names.qualified(node) or ""
+        return name.startswith(_LIBRARIES) and name not in SOURCES
+
+    def _is_declared(self, node: ast.Name) -> bool:
+        """Whether a name is a parameter annotated as a dataset."""
+        binding = self._bindings.only(node)
+        parameter = binding.node if binding is not None else None
+        return isinstance(parameter, ast.arg) and self._declares(parameter)
+
+    def _declares(self, parameter: ast.arg) -> bool:
+        return self._names.is_any(parameter.annotation, _DATASET)
+
+    def _unpacked(self, call: ast.Call, origin: Origin) -> Iterator[Chain]:
+        """`train, test = load()`: one of several datasets that a call gives."""
+        kind = SOURCES.get(self._names.qualified(call.func) or "")
+        if kind in (From.CATALOGUE, From.DIRECTORY):
+            yield Chain(Source(kind, call))
+        for returned in self._flow.returned(call, origin.frame):
+            value, rest = element(returned.value, origin.path)
+            if not rest:
+                yield from self.of(value, returned.frame)
+
+    def _parts(self, node: ast.Call, frame: Frame | None) -> Iterator[Chain]:
+        for argument in node.args[:1]:
+            several = argument.elts if isinstance(argument, (ast.Tuple, ast.List)) else node.args
+            for each in several:
+                yield from self.of(each, frame)
+
+
+_SOURCE_NAMES = frozenset(SOURCES)
+_EVALUATED = (ast.Attribute, ast.Call, ast.IfExp, ast.Name, ast.NamedExpr, ast.Subscript)
+_DATASET = frozenset({"tensorflow.data.Dataset"})
+_TAKES_ONE = ("get_single_element", "next", "take")
+_OUT_OF_SIGHT = frozenset({How.PARAMETER, How.IMPORTED, How.LOOPED})
+_LIBRARIES = ("tensorflow.", "keras.", "numpy.", "pandas.", "jax.", "torch.")
+
+
+def _beginning(chain: Chain) -> ast.expr | None:
+    """What a chain begins with; None where another one may go on from it that knows better."""
+    return None if chain.source.kind is From.UNSEEN else chain.source.node
+
+
+def _from_source(chain: Chain, end: int | None = None) -> tuple[ast.expr, ...]:
+    """What a chain begins with, if in sight, and the calls of its steps up to a place."""
+    source = () if chain.source.node is None else (chain.source.node,)
+    return (*source, *chain.calls[:end])
+
+
+def _is_whole(origin: Origin) -> bool:
+    return origin.how is How.ASSIGNED and not origin.path
+
+
+def _assigned(statement: ast.stmt) -> tuple[str, ast.expr | None]:
+    """The one name or attribute a statement gives a value to, and the value."""
+    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+        return ast.unparse(statement.targets[0]), statement.value
+    if isinstance(statement, ast.AnnAssign):
+        return ast.unparse(statement.target), statement.value
+    return "", None
+
+
+def _is_spelled(node: ast.AST, spelling: str) -> bool:
+    return isinstance(node, ast.Attribute) and ast.unparse(node) == spelling

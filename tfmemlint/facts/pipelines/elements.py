@@ -1,0 +1,206 @@
+"""What the elements of pipelines are, step by step, from what they begin with."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tfmemlint.facts.library.kinds import Kind
+from tfmemlint.facts.library.known_data import CATALOGUE
+from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.pipelines.chains import BATCHING, Chain, From, Step
+from tfmemlint.facts.pipelines.held import (
+    UNKNOWN,
+    Held,
+    Several,
+    Tensor,
+    added,
+    anew,
+    batched,
+    growth,
+    nbytes,
+    own,
+    row,
+    tensors,
+)
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+_KEEPS = frozenset(
+    {
+        "cache",
+        "concatenate",
+        "filter",
+        "ignore_errors",
+        "prefetch",
+        "repeat",
+        "shard",
+        "shuffle",
+        "skip",
+        "snapshot",
+        "take",
+        "take_while",
+        "unique",
+        "with_options",
+    }
+)
+_READERS = {
+    "tensorflow.data.TFRecordDataset": Tensor("string"),
+    "tensorflow.data.TextLineDataset": Tensor("string"),
+    "tensorflow.data.FixedLengthRecordDataset": Tensor("string"),
+}
+_PATH = Tensor("string", is_path=True)
+_ALIGNMENT = 64
+"""Bytes; where each row of an array begins at a multiple of these, slices of it are no copies."""
+
+
+class Passage(NamedTuple):
+    """What some steps make of an element, and how."""
+
+    element: Held
+    growth: float
+    """How many times as large it is afterwards, at the least; infinity for what is read from files
+    by their names."""
+    added: int | None
+    """How many bytes more an element then takes, where known: none where slices of arrays, which
+    are no copies, come out as they went in."""
+    own: int | None
+    """How many bytes an element then takes up itself, where known: slices of arrays none."""
+    is_pure: bool
+    """Whether the same element surely becomes the same, whenever it is its turn."""
+    is_exact: bool
+    """Whether of a batch is made, bit by bit, the batch of what is made of the examples."""
+
+    @property
+    def nbytes(self) -> int | None:
+        """How many bytes an element takes up afterwards, where known."""
+        return nbytes(self.element)
+
+    @property
+    def is_decoded(self) -> bool:
+        """Whether what comes out was encoded as a picture, a sound or the like."""
+        return any(each.is_decoded for each in tensors(self.element))
+
+
+class Elements:
+    """The elements of the pipelines of a module."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._names = tf.names
+        self._flow = tf.flow
+        self._values = tf.values
+        self._mappings = tf.mappings
+
+    def entering(self, chain: Chain, place: int) -> Held:
+        """What goes into the step at a place of a chain, or comes out of the last one."""
+        found = self._begin(chain)
+        for step in chain.steps[:place]:
+            found = self._after(step, found)
+        return found
+
+    def are_names(self, chain: Chain) -> bool:
+        """Whether what comes out of a pipeline is the names of files, alone or in batches."""
+        return all(each.is_path for each in tensors(self.entering(chain, len(chain.steps))))
+
+    def passage(self, chain: Chain, first: int, end: int) -> Passage:
+        """What the steps from `first` up to `end` make of an element, or of each in a batch."""
+        before = found = self.entering(chain, first)
+        pure = exact = True
+        waiting = False
+        for step in chain.steps[first:end]:
+            if step.method in BATCHING:
+                waiting = True
+                continue
+            found, waiting = batched(found) if waiting else found, False
+            function = step.argument("map_func") if step.method == "map" else None
+            if function is None:
+                found = self._after(step, found)
+                pure = pure and step.method in _KEEPS
+                continue
+            mapped = self._mappings.of(function, found)
+            found = mapped.element
+            pure, exact = pure and mapped.is_pure, exact and mapped.is_exact
+        exact = exact and pure
+        more, alone = added(before, found), own(before, found)
+        return Passage(found, growth(before, found), more, alone, pure, exact)
+
+    def passages(
+        self, chain: Chain, end: int, passing: frozenset[str]
+    ) -> Iterator[tuple[int, Passage]]:
+        """The maps before a place, the last one first, each with what is made from there on.
+
+        As far back as there are only maps and steps of the methods `passing`.
+        """
+        for place in range(end - 1, -1, -1):
+            method = chain.steps[place].method
+            if method == "map":
+                yield place, self.passage(chain, place, end)
+            elif method not in passing:
+                return
+
+    def _after(self, step: Step, element: Held) -> Held:
+        if step.method in _KEEPS:
+            return element
+        if step.method in BATCHING:
+            return batched(element)
+        function = step.argument("map_func")
+        if step.method == "map" and function is not None:
+            return anew(self._mappings.of(function, element).element)
+        if step.method == "enumerate":
+            return row((Tensor("int64", ()), element))
+        if step.method in ("interleave", "flat_map") and function is not None:
+            if isinstance(function, ast.Lambda) and isinstance(function.body, ast.Call):
+                function = function.body.func
+            return _READERS.get(self._names.qualified(function) or "", UNKNOWN)
+        return UNKNOWN
+
+    def _begin(self, chain: Chain) -> Held:
+        kind, node = chain.source.kind, chain.source.node
+        if kind in _BEGINNINGS:
+            return _BEGINNINGS[kind]
+        if not isinstance(node, ast.Call):
+            return UNKNOWN
+        name = self._names.qualified(node.func) or ""
+        if kind is From.SLICES:
+            return self._sliced(argument(node, 0, "tensors"))
+        if name.endswith(".zip"):
+            return row(self.entering(each, len(each.steps)) for each in chain.source.parts)
+        if name.endswith(".image_dataset_from_directory"):
+            return row((Tensor("float32", is_image=True), UNKNOWN))
+        given = argument(node, 0, "name") if name == "tensorflow_datasets.load" else None
+        known = CATALOGUE.get(str(given.value)) if isinstance(given, ast.Constant) else None
+        if known is None:
+            return UNKNOWN
+        image, label = Tensor("uint8", known[1], is_image=True), Tensor("int64", ())
+        supervised = argument(node, None, "as_supervised")
+        if isinstance(supervised, ast.Constant) and supervised.value is True:
+            return row((image, label))
+        return Several((("image", image), ("label", label)))
+
+    def _sliced(self, given: ast.expr | None) -> Held:
+        """What slices of arrays are."""
+        if isinstance(given, ast.Tuple):
+            return row(map(self._sliced, given.elts))
+        if isinstance(given, ast.Dict):
+            keys = (each.value if isinstance(each, ast.Constant) else None for each in given.keys)
+            names = [key if isinstance(key, str) else None for key in keys]
+            return Several(tuple(zip(names, map(self._sliced, given.values), strict=True)))
+        if given is None:
+            return UNKNOWN
+        value = self._values.of(given)
+        returned = self._flow.returned(given, None) if isinstance(given, ast.Call) else ()
+        kinds = {value.kind, *(self._values.of(each.value, each.frame).kind for each in returned)}
+        if Kind.PATHS in kinds:
+            return _PATH
+        slice_ = Tensor(value.dtype, value.shape[1:] if value.shape else None)
+        aligned = (slice_.nbytes or 1) % _ALIGNMENT == 0
+        return slice_._replace(is_view=aligned)
+
+
+_BEGINNINGS = {
+    From.FILES: _PATH,
+    From.RANGE: Tensor("int64", ()),
+    From.RECORDS: Tensor("string"),
+}

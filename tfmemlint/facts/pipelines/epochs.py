@@ -1,0 +1,134 @@
+"""What pipelines give when they are read again: the same, or something else."""
+
+from __future__ import annotations
+
+import ast
+from enum import Enum
+
+from tfmemlint.facts.library.kinds import Kind
+from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.pipelines.chains import BATCHING, SOURCES, Chain, From, Source
+from tfmemlint.facts.pipelines.mapped import Mapped
+from tfmemlint.light_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+_SAME_OF_SAME = BATCHING | {
+    "assert_cardinality",
+    "cache",
+    "enumerate",
+    "filter",
+    "ignore_errors",
+    "map",
+    "prefetch",
+    "repeat",
+    "shard",
+    "skip",
+    "take",
+    "take_while",
+    "unbatch",
+    "window",
+}
+_REORDERING = frozenset({"shuffle", "with_options"})
+_MAX_HOPS = 4
+_MAKES_DATASETS = frozenset({"flat_map", "interleave"})
+_SOURCES = frozenset(SOURCES)
+_CHANGING = (From.GENERATOR, From.MIXED, From.UNSEEN)
+_RANDOM = "tensorflow.data.Dataset.random"
+
+
+class Again(Enum):
+    """What a pipeline gives in a second epoch."""
+
+    SAME = "the same elements, in the same order"
+    REORDERED = "the same elements, perhaps in another order"
+    UNKNOWN = "perhaps other elements"
+
+
+class Epochs:
+    """What the pipelines of a module give each time they are read."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._names = tf.names
+        self._functions = tf.functions
+        self._datasets = tf.datasets
+        self._values = tf.values
+        self._mappings = tf.mappings
+        self._elements = tf.elements
+
+    def again(self, chain: Chain, end: int) -> Again:
+        """What the first steps of a chain, up to a place, give when they are read again."""
+        steps = chain.steps[:end]
+        pure = all(mapped.is_pure for place in range(end) if (mapped := self.mapped(chain, place)))
+        known = (_SAME_OF_SAME | _REORDERING).issuperset(step.method for step in steps)
+        if not pure or not known or self._may_change(chain.source):
+            return Again.UNKNOWN
+        ordered = all(
+            step.method not in _REORDERING and step.argument("deterministic") is None
+            for step in steps
+        )
+        return Again.SAME if ordered and self._is_ordered(chain.source) else Again.REORDERED
+
+    def mapped(self, chain: Chain, place: int) -> Mapped | None:
+        """What the function of the step at a place does, if it is a `map` or the like."""
+        step = chain.steps[place]
+        given = step.argument("map_func") or step.argument("predicate")
+        if given is None:
+            return None
+        return self._mappings.of(given, self._elements.entering(chain, place))
+
+    def draws(self, chain: Chain, place: int) -> bool:
+        """Whether the step at a place is seen to do something else in each epoch, at random."""
+        mapped = self.mapped(chain, place)
+        return chain.steps[place].method == "shuffle" or (mapped is not None and mapped.is_random)
+
+    def may_be_early(self, call: ast.Call) -> bool:
+        """Whether what comes out of a step surely is the same however early it is made."""
+        passing = [chain for chain in self._datasets.chains if call in chain.calls]
+        return all(self._is_early(chain, chain.calls.index(call) + 1) for chain in passing)
+
+    def _is_early(self, chain: Chain, end: int, hops: int = _MAX_HOPS) -> bool:
+        parts = chain.source.parts if hops else ()
+        mixed = chain.source.kind is From.MIXED
+        if not isinstance(chain.source.node, ast.Call) or (mixed and not parts):
+            return False
+        if not mixed and chain.source.kind in _CHANGING:
+            return False
+        parts_are = all(self._is_early(each, len(each.steps), hops - 1) for each in parts)
+        return parts_are and all(self._acts_early(chain, place, hops) for place in range(end))
+
+    def _acts_early(self, chain: Chain, place: int, hops: int) -> bool:
+        """Whether a step does the same whenever it is run, be it something random."""
+        step = chain.steps[place]
+        if step.method not in _MAKES_DATASETS:
+            mapped = self.mapped(chain, place)
+            known = step.method in _SAME_OF_SAME | _REORDERING
+            return known and (mapped is None or (mapped.is_known and not mapped.is_stateful))
+        if self._names.is_any(step.argument("map_func"), _SOURCES):
+            return True
+        function = self._datasets.function(step) if hops else None
+        returned = self._functions.returns(function) if function is not None else ()
+        made = [self._datasets.of(each) for each in returned]
+        return bool(made) and all(
+            bool(chains) and all(self._is_early(each, len(each.steps), hops - 1) for each in chains)
+            for chains in made
+        )
+
+    def _may_change(self, source: Source) -> bool:
+        if not isinstance(source.node, ast.Call):
+            return True
+        return source.kind in _CHANGING or self._names.qualified(source.node.func) == _RANDOM
+
+    def _is_ordered(self, source: Source) -> bool:
+        if not isinstance(source.node, ast.Call):
+            return False
+        if source.kind is From.FILES:
+            shuffle = argument(source.node, 1, "shuffle")
+            return isinstance(shuffle, ast.Constant) and shuffle.value is False
+        if source.kind is From.RECORDS:  # of files, or of a dataset of their names
+            files = argument(source.node, 0, "filenames")
+            if isinstance(files, (ast.Constant, ast.List)):
+                return True
+            return files is not None and self._values.of(files).kind in (Kind.PATHS, Kind.PATH)
+        return source.kind in (From.SLICES, From.TENSORS, From.RANGE)

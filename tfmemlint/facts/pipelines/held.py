@@ -1,0 +1,254 @@
+"""What an element of a pipeline holds, and what becomes of it: types, no code looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import reduce
+from math import inf, prod
+
+from tfmemlint.facts.library.makers import DTYPE_BYTES
+from tfmemlint.facts.library.shapes import Shape
+from tfmemlint.light_typing import NamedTuple
+
+_BULK = 1024
+"""Bytes; what is known to be smaller does not count beside what is not."""
+_AS_LARGE_AS_A_FILE = 2**18
+"""Bytes; about twice what a picture takes up encoded, as data sets for training have them."""
+_WIDEST = 8
+_PIXELS = (127.5, 128.0, 255.0, 256.0)
+
+
+class Tensor(NamedTuple):
+    """One tensor of an element, as far as it is known."""
+
+    dtype: str | None = None
+    """Text, file names and encoded data are "string"."""
+    shape: Shape | None = None
+    times: float = 1.0
+    """How many times the bytes of what it was made of it takes up, at the least.
+
+    Infinity for what was read from a file, made of its name.
+    """
+    is_image: bool = False
+    is_decoded: bool = False
+    is_path: bool = False
+    is_view: bool = False
+    """Whether it is a part of an array, and so takes up no memory of its own."""
+    recast: bool = False
+    """Whether it is floats that were cast from a type out of sight."""
+    value: float | None = None
+    """The number it is, where that does not depend on the element."""
+
+    @property
+    def nbytes(self) -> int | None:
+        """Its size, where shape and type are known."""
+        width = DTYPE_BYTES.get(self.dtype or "")
+        known = [size for size in self.shape or () if size is not None]
+        if width is None or self.shape is None or len(known) < len(self.shape):
+            return None
+        return width * prod(known)
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is one number that does not depend on the element."""
+        return self.times == 0.0 and self.shape == ()
+
+
+class Several(NamedTuple):
+    """A tuple, by place, or a dictionary, by key, of what an element holds."""
+
+    parts: tuple[tuple[str | int | None, Held], ...]
+    """The key None stands for all keys that are not known."""
+
+    @property
+    def keys(self) -> tuple[str | int | None, ...]:
+        """Places or keys, in order."""
+        return tuple(key for key, _ in self.parts)
+
+    def part(self, key: str | int) -> Held:
+        """What stands at a place or under a key."""
+        known = dict(self.parts)
+        return known.get(key, known.get(None, OUTSIDE))
+
+    def having(self, key: str | int, part: Held) -> Several:
+        """The same with something else at a place or under a key."""
+        others = (each for each in self.parts if each[0] != key)
+        return Several(((key, part), *others))
+
+
+Held = Tensor | Several
+
+UNKNOWN = Tensor()
+"""Something of the element, about which nothing is known."""
+NUMBER = Tensor(shape=(), times=0.0)
+"""A number that does not depend on the element, but is not known either."""
+OUTSIDE = Tensor(times=0.0)
+"""Something that may be small, however large the element is, or does not depend on it."""
+
+
+def number(value: float) -> Tensor:
+    """A number that stands in the code."""
+    return NUMBER._replace(value=value)
+
+
+def row(parts: Iterable[Held]) -> Several:
+    """A tuple of these."""
+    return Several(tuple(enumerate(parts)))
+
+
+def part_of(held: Held, key: str | int) -> Held:
+    """What stands at a place or under a key; of one tensor nothing but where it comes from."""
+    if isinstance(held, Several):
+        return held.part(key)
+    return Tensor(held.dtype if held.is_path else None, None, held.times, is_path=held.is_path)
+
+
+def tensors(held: Held) -> Iterator[Tensor]:
+    """The tensors something is made of."""
+    if isinstance(held, Tensor):
+        yield held
+    else:
+        for _, part in held.parts:
+            yield from tensors(part)
+
+
+def nbytes(held: Held) -> int | None:
+    """The size of all of it, where known; what it holds twice is there once."""
+    sizes = [each.nbytes for each in {id(each): each for each in tensors(held)}.values()]
+    known = [size for size in sizes if size is not None]
+    return sum(known) if len(known) == len(sizes) else None
+
+
+def growth(before: Held, after: Held) -> float:
+    """How many times as large `after` is as the element it was made of, at the least."""
+    was, size = nbytes(before), nbytes(after)
+    if was and size is not None:
+        return size / was
+    found = tuple(tensors(after))
+    if any(each.times == inf and each.dtype != "string" for each in found):
+        return inf
+    bulk = (each.times for each in found if each.is_image or (each.nbytes or 0) >= _BULK)
+    return min(bulk, default=0.0)
+
+
+def added(before: Held, after: Held) -> int | None:
+    """How many bytes more are held with `after` than with the element it was made of."""
+    was, size = own(before, before), own(before, after)
+    return None if was is None or size is None else size - was
+
+
+def own(before: Held, after: Held) -> int | None:
+    """How many bytes are held with `after` alone, and not with an array that `before` is cut of."""
+    views = {id(each) for each in tensors(before) if each.is_view}
+    return nbytes(row(each for each in tensors(after) if id(each) not in views))
+
+
+def anew(held: Held) -> Held:
+    """The same, as the beginning of what is made of it next."""
+    if isinstance(held, Tensor):
+        return held._replace(times=1.0, is_decoded=False, is_view=False, recast=False)
+    return Several(tuple((key, anew(part)) for key, part in held.parts))
+
+
+def batched(held: Held) -> Held:
+    """As many of the same as a batch has, which is not known."""
+    if isinstance(held, Tensor):
+        return held._replace(shape=None if held.shape is None else (None, *held.shape))
+    return Several(tuple((key, batched(part)) for key, part in held.parts))
+
+
+def either(one: Held, other: Held) -> Held:
+    """What is sure of something that is one of two."""
+    if isinstance(one, Tensor) and isinstance(other, Tensor):
+        return Tensor(
+            one.dtype if one.dtype == other.dtype else None,
+            one.shape if one.shape == other.shape else None,
+            min(one.times, other.times),
+            one.is_image or other.is_image,
+            one.is_decoded or other.is_decoded,
+            one.is_path and other.is_path,
+            recast=one.recast and other.recast,
+            value=one.value if one.value == other.value else None,
+        )
+    if isinstance(one, Several) and isinstance(other, Several) and one.keys == other.keys:
+        pairs = zip(one.parts, other.parts, strict=True)
+        return Several(tuple((key, either(left, right)) for (key, left), (_, right) in pairs))
+    parts = (each.times for held in (one, other) for each in tensors(held))
+    return Tensor(times=min(parts, default=0.0))
+
+
+def together(one: Tensor, other: Tensor) -> Tensor:
+    """The numbers of two tensors, taken pair by pair."""
+    large, small = (one, other) if one.times >= other.times else (other, one)
+    fits = small.shape in ((), large.shape) or small.times == 0.0
+    return large._replace(
+        dtype=large.dtype or small.dtype,
+        shape=large.shape if fits else None,
+        is_image=large.is_image or small.is_image,
+        recast=large.recast and (small.recast or small.times == 0.0),
+        value=None,
+    )
+
+
+def cast(tensor: Tensor, dtype: str | None) -> Tensor:
+    """The same numbers in another type."""
+    if tensor.dtype == dtype and dtype is not None:
+        return tensor
+    ratio = DTYPE_BYTES.get(dtype or "", 1) / DTYPE_BYTES.get(tensor.dtype or "", _WIDEST)
+    recast = tensor.dtype is None and "float" in (dtype or "")
+    return tensor._replace(dtype=dtype, times=tensor.times * ratio, is_path=False, recast=recast)
+
+
+def scaled(tensor: Tensor, factor: float | None) -> Tensor:
+    """Numbers multiplied: by 1/255 and the like, these are the pixels of an image.
+
+    Pixels that had to be cast for that were bytes before.
+    """
+    if factor is None or not any(abs(factor * each - 1) < 1e-3 for each in _PIXELS):
+        return tensor
+    return pixels(tensor)
+
+
+def pixels(tensor: Tensor) -> Tensor:
+    """The same, known to be the pixels of an image."""
+    if tensor.times == 0.0:
+        return tensor
+    width = DTYPE_BYTES.get(tensor.dtype or "", 1)
+    times = max(tensor.times, width) if tensor.recast else tensor.times
+    return tensor._replace(is_image=True, times=times, recast=False)
+
+
+def resized(tensor: Tensor, shape: Shape | None, dtype: str | None) -> Tensor:
+    """As many numbers as a shape says, made of fewer or more."""
+    made = Tensor(dtype, shape, 0.0, tensor.is_image, tensor.is_decoded)
+    was, size = tensor.nbytes, made.nbytes
+    if tensor.times == inf:
+        return made._replace(times=inf)
+    if was and size is not None:
+        return made._replace(times=tensor.times * size / was)
+    if tensor.is_decoded and (size or 0) >= _AS_LARGE_AS_A_FILE:
+        return made._replace(times=tensor.times)
+    return made
+
+
+def sizes(held: Held | None) -> Shape | None:
+    """The shape that a tuple of numbers, or one number, says."""
+    if held is None:
+        return None
+    found = [each.value for each in tensors(held)]
+    is_shape = isinstance(held, Several) or found[0] is not None
+    return tuple(None if each is None else int(each) for each in found) if is_shape else None
+
+
+def each_of(held: Held) -> Held:
+    """What a loop over it gets."""
+    if isinstance(held, Several) and held.parts:
+        return reduce(either, [each for _, each in held.parts])
+    return vague(held)
+
+
+def vague(held: Held) -> Tensor:
+    """Something made of it, of no known size."""
+    from_file = any(each.times == inf for each in tensors(held))
+    decoded = any(each.is_decoded for each in tensors(held))
+    return Tensor(times=inf if from_file else 0.0, is_decoded=decoded)

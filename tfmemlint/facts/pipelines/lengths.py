@@ -1,0 +1,137 @@
+"""How many elements pipelines have, as far as numbers and shapes tell."""
+
+from __future__ import annotations
+
+import ast
+from math import prod
+
+from tfmemlint.facts.flow.flow import Frame
+from tfmemlint.facts.library.kinds import UNKNOWN
+from tfmemlint.facts.library.known_data import CATALOGUE, SKLEARN_DATASETS
+from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.pipelines.chains import Chain, From, Source
+from tfmemlint.light_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+_GROWS = frozenset({"append", "extend", "insert"})
+_MAKES_MORE = frozenset({"flat_map", "interleave", "unbatch", "window"})
+"""The steps that may make more elements of fewer; `repeat` only gives the same ones again."""
+
+
+class Lengths:
+    """Bounds for the number of different elements that pipelines give."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._datasets = tf.datasets
+        self._functions = tf.functions
+        self._loops = tf.loops
+        self._values = tf.values
+
+    def at_most(self, chain: Chain, end: int | None = None) -> int | None:
+        """How many elements, or examples in batches, a pipeline surely has at most.
+
+        At a place, if one is given: before the step that stands there.
+        """
+        bound = self._of_source(chain.source)
+        for step in chain.steps[:end]:
+            if step.method in _MAKES_MORE:
+                bound = None
+            elif step.method == "concatenate":
+                more = self._of_any(step.argument("dataset"), step.frame)
+                bound = None if bound is None or more is None else bound + more
+            elif step.method == "take":
+                count = self._number(step.argument("count"), step.frame)
+                if count is not None and count >= 0:
+                    bound = count if bound is None else min(bound, count)
+        return bound
+
+    def _of_any(self, dataset: ast.expr | None, frame: Frame | None) -> int | None:
+        chains = self._datasets.of(dataset, frame) if dataset is not None else ()
+        bounds = [self.at_most(each) for each in chains]
+        known = [each for each in bounds if each is not None]
+        return max(known) if known and len(known) == len(bounds) else None
+
+    def _of_source(self, source: Source) -> int | None:
+        if source.kind is From.TENSORS:
+            return 1
+        if not isinstance(source.node, ast.Call):
+            return None
+        name = self._names.qualified(source.node.func) or ""
+        if name == "tensorflow_datasets.load":
+            given = argument(source.node, 0, "name")
+            known = CATALOGUE.get(str(given.value)) if isinstance(given, ast.Constant) else None
+            return None if known is None else known[0]
+        if name.endswith(".zip"):
+            zipped = map(self.at_most, source.parts)
+            return min((each for each in zipped if each is not None), default=None)
+        if source.kind is From.RANGE:
+            bounds = source.node.args[1:2] or source.node.args[:1]
+            return self._number(bounds[0]) if bounds else None
+        if source.kind is From.SLICES:
+            return self._rows(argument(source.node, 0, "tensors"))
+        if source.kind is From.GENERATOR:
+            return self._yields(argument(source.node, 0, "generator"))
+        return None
+
+    def _rows(self, tensors: ast.expr | None) -> int | None:
+        """How many rows the first of these has, however they are nested."""
+        while isinstance(tensors, (ast.Tuple, ast.Dict)):
+            parts = tensors.elts if isinstance(tensors, ast.Tuple) else tensors.values
+            tensors = parts[0] if parts else None
+        if isinstance(tensors, ast.Name) and self._may_grow(tensors):
+            return None
+        value = self._values.of(tensors) if tensors is not None else UNKNOWN
+        if value.shape:
+            made = value.origin.func if isinstance(value.origin, ast.Call) else None
+            whole = SKLEARN_DATASETS.get(self._names.qualified(made) or "", (None,))
+            return whole[0] if value.shape[0] is None else value.shape[0]
+        part = tensors.slice if isinstance(tensors, ast.Subscript) else None
+        return self._cut(part) if isinstance(part, ast.Slice) else None
+
+    def _may_grow(self, rows: ast.Name) -> bool:
+        """Whether a list gets more elements than stand where it is made."""
+        binding = self._bindings.only(rows)
+        if binding is None or not isinstance(binding.value, ast.List):
+            return False
+        uses = map(self._tree.parent, self._bindings.readers(binding))
+        return any(isinstance(use, ast.Attribute) and use.attr in _GROWS for use in uses)
+
+    def _cut(self, part: ast.Slice) -> int | None:
+        """How many of anything a slice leaves at most: 50 for `xs[50:100]`."""
+        start = self._number(part.lower) if part.lower is not None else 0
+        end = self._number(part.upper)
+        if start is None or end is None or not 0 <= start <= end:
+            return None
+        return end - start
+
+    def _yields(self, generator: ast.expr | None) -> int | None:
+        """How many elements come of `lambda: iter(rows)`, where the rows stand in the code.
+
+        Or of a function, where literals tell how often the loops around its `yield` run.
+        """
+        function = self._functions.function(generator) if generator is not None else None
+        if isinstance(function, ast.FunctionDef):
+            counts = [
+                0 if isinstance(each, ast.YieldFrom) else self._rounds(each)
+                for each in self._functions.body(function)
+                if isinstance(each, (ast.Yield, ast.YieldFrom))
+            ]
+            return sum(counts) if counts and all(counts) else None
+        made = generator.body if isinstance(generator, ast.Lambda) else None
+        if isinstance(made, ast.Call) and len(made.args) == 1:
+            is_iterator = isinstance(made.func, ast.Name) and made.func.id == "iter"
+            made = made.args[0] if is_iterator else None
+        return self._rows(made) if isinstance(made, (ast.Name, ast.List)) else None
+
+    def _rounds(self, node: ast.AST) -> int:
+        """How often code runs at most, in a call of its function; zero where that is not known."""
+        return prod(loop.trips or 0 for loop in self._loops.around(node))
+
+    def _number(self, expression: ast.expr | None, frame: Frame | None = None) -> int | None:
+        number = self._values.number(expression, frame)
+        return number if isinstance(number, int) else None

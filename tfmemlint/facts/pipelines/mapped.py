@@ -1,0 +1,64 @@
+"""What the functions given to `Dataset.map` make of an element: run on what is known of it."""
+
+from __future__ import annotations
+
+import ast
+
+from tfmemlint.facts.pipelines.held import Held, Several, part_of, tensors
+from tfmemlint.facts.pipelines.runs import Run
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+
+class Mapped(NamedTuple):
+    """What a function makes of an element, and how."""
+
+    element: Held
+    is_random: bool
+    """Whether it draws random numbers without being given their seeds."""
+    is_stateful: bool
+    """Whether it runs Python for each element, prints, or reads or changes what may change."""
+    is_known: bool
+    """Whether everything it does is in sight and understood."""
+    is_exact: bool
+    """Whether of a batch it makes, bit by bit, the batch of what it makes of the examples."""
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether it surely makes the same of the same, whenever that is its turn."""
+        return self.is_known and not self.is_random and not self.is_stateful
+
+
+class Mappings:
+    """The functions of a module, run on elements of which little is known."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._names = tf.names
+        self._functions = tf.functions
+        self._values = tf.values
+
+    def of(self, function: ast.expr, element: Held) -> Mapped:
+        """What a function makes of an element; a tuple's parts are its arguments."""
+        run = Run(self._names, self._functions, self._values)
+        if isinstance(element, Several) and 0 in element.keys:
+            given = [held for _, held in element.parts]
+        else:
+            count = 1 if isinstance(element, Several) else self._taken(function)
+            given = [part_of(element, each) for each in range(count)] if count > 1 else [element]
+        made, effects = run.given(function, given), run.effects
+        derived = all(each.times > 0 for each in tensors(made))
+        pure = effects.known and not effects.random and not effects.stateful
+        exact = effects.exact and pure and derived
+        return Mapped(made, effects.random, effects.stateful, effects.known, exact)
+
+    def _taken(self, function: ast.expr) -> int:
+        """How many parameters a function has that are left to the element."""
+        found = self._functions.function(function)
+        if found is None:
+            return 1
+        parameters = [*found.args.posonlyargs, *found.args.args]
+        is_method = self._functions.class_of(found) is not None
+        named = function.keywords if isinstance(function, ast.Call) else []
+        return len(parameters) - is_method - len(found.args.defaults) - len(named)

@@ -1,0 +1,443 @@
+"""Where names get their values: the bindings of each scope, and which of them reach a use."""
+
+from __future__ import annotations
+
+import ast
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterator
+from enum import Enum
+from itertools import chain
+
+from tfmemlint.facts.syntax.tree import COMPREHENSIONS, FUNCTIONS, LOOPS, ScopeNode, Tree, same_code
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+
+class How(Enum):
+    """The ways Python binds a name."""
+
+    ASSIGNED = "assigned"
+    AUGMENTED = "augmented"
+    LOOPED = "looped over"
+    ENTERED = "entered by with"
+    IMPORTED = "imported"
+    DEFINED = "defined"
+    PARAMETER = "parameter"
+    OTHER = "other"
+
+
+class Binding(NamedTuple):
+    """One place where a name gets a value."""
+
+    name: str
+    how: How
+    node: ast.AST
+    """The target, alias, parameter or definition itself."""
+    value: ast.expr | None = None
+    """What is assigned, iterated or entered, before any unpacking."""
+    path: tuple[int, ...] = ()
+    """Which element of `value` the name gets: `a` in `b, (c, a) = value` gets (1, 1)."""
+
+
+_IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError"})
+
+
+class Bindings:
+    """Every binding of a file, and the ones that may give a use its value."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._named: defaultdict[str, list[Binding]] = defaultdict(list)
+        self._scoped: dict[str, dict[ScopeNode, list[Binding]]] = {}
+        self._homes: dict[tuple[ScopeNode, str], ScopeNode | None] = {}
+        self._reaching: dict[ast.AST, tuple[Binding, ...]] = {}
+        self._holders: dict[tuple[ScopeNode, str], dict[ast.AST, list[Binding]]] = {}
+        self._indices: dict[int, dict[int, list[int]]] = {}
+        self._readers: dict[tuple[ScopeNode, str], dict[Binding, list[ast.Name]]] = {}
+        self._read: dict[str, list[ast.Name]] | None = None
+        self._loads: dict[str, dict[ScopeNode | None, list[ast.Name]]] = {}
+        elsewhere: dict[tuple[ScopeNode, str], ScopeNode] = {}
+        for declaration in tf.tree.all(ast.Global, ast.Nonlocal):
+            scope = tf.tree.scope(declaration)
+            home = tf.tree.module if isinstance(declaration, ast.Global) else tf.tree.scope(scope)
+            elsewhere.update({(scope, name): home for name in declaration.names})
+        self._elsewhere = elsewhere
+        for binding in _all_bindings(tf.tree):
+            self._named[binding.name].append(binding)
+
+    def named(self, name: str) -> tuple[Binding, ...]:
+        """Every binding of a name in the file, whatever its scope."""
+        return tuple(self._named.get(name, ()))
+
+    def of(self, scope: ScopeNode, name: str) -> tuple[Binding, ...]:
+        """Every binding of a name in one scope, in source order."""
+        return tuple(self._scopes(name).get(scope, ()))
+
+    @property
+    def all(self) -> Iterator[Binding]:
+        """Every binding of the file."""
+        return chain.from_iterable(self._named.values())
+
+    def names(self, scope: ScopeNode) -> frozenset[str]:
+        """The names a scope binds."""
+        return frozenset(name for name in self._named if scope in self._scopes(name))
+
+    def home(self, name: str, at: ast.AST) -> ScopeNode | None:
+        """The scope whose binding of `name` is seen from `at`; None for the unknown."""
+        if not self._elsewhere and name not in self._named:
+            return None
+        scope = self._tree.scope(at)
+        key = (scope, name)
+        if key not in self._homes:
+            self._homes[key] = self._home(name, scope)
+        return self._homes[key]
+
+    def _home(self, name: str, scope: ScopeNode) -> ScopeNode | None:
+        tree = self._tree
+        scopes = self._scopes(name)
+        first = True
+        while True:
+            if (scope, name) in self._elsewhere:
+                return self._elsewhere[scope, name]
+            seen = first or not isinstance(scope, ast.ClassDef)
+            if seen and scope in scopes:
+                return scope
+            if isinstance(scope, ast.Module):
+                return None
+            first = first and isinstance(scope, COMPREHENSIONS)
+            scope = tree.scope(scope)
+
+    def reaching(self, use: ast.Name) -> tuple[Binding, ...]:
+        """The bindings that may give this use its value, nearest first."""
+        if use not in self._reaching:
+            home = self.home(use.id, use)
+            found = () if home is None else tuple(self._reach(use, use.id, home))
+            self._reaching[use] = found
+        return self._reaching[use]
+
+    def only(self, use: ast.Name) -> Binding | None:
+        """The one binding that gives this use its value, if there is just one."""
+        found = self.reaching(use)
+        return found[0] if len(found) == 1 else None
+
+    def assigned(self, name: ast.expr | None) -> ast.expr | None:
+        """What a name is assigned, if that alone gives it a value here, and is not taken apart."""
+        binding = self.only(name) if isinstance(name, ast.Name) else None
+        if binding is None or binding.how is not How.ASSIGNED or binding.path:
+            return None
+        return binding.value
+
+    def same(self, one: ast.expr, other: ast.expr) -> bool:
+        """Whether two expressions are spelled alike and every name in them is bound alike."""
+        if not same_code(one, other):
+            return False
+        pairs = zip(ast.walk(one), ast.walk(other), strict=True)
+        return all(
+            self.reaching(left) == self.reaching(right)
+            for left, right in pairs
+            if isinstance(left, ast.Name) and isinstance(right, ast.Name)
+        )
+
+    def loads(self, scope: ScopeNode, name: str) -> list[ast.Name]:
+        """Every read of the name as bound in this scope, from nested functions too."""
+        if self._read is None:
+            self._read = {}
+            for use in self._tree.all(ast.Name):
+                if isinstance(use.ctx, ast.Load):
+                    self._read.setdefault(use.id, []).append(use)
+        if name not in self._loads:
+            found = self._loads[name] = {}
+            for use in self._read.get(name, ()):
+                found.setdefault(self.home(name, use), []).append(use)
+        return self._loads[name].get(scope, [])
+
+    def readers(self, binding: Binding) -> list[ast.Name]:
+        """The uses this binding may give their value."""
+        scope = self._scope_bound_in(binding.node)
+        scope = self._elsewhere.get((scope, binding.name), scope)
+        key = (scope, binding.name)
+        if key not in self._readers:
+            self._readers[key] = {}
+            for use in self.loads(scope, binding.name):
+                for each in dict.fromkeys(self.reaching(use)):
+                    self._readers[key].setdefault(each, []).append(use)
+        return self._readers[key].get(binding, [])
+
+    def _scopes(self, name: str) -> dict[ScopeNode, list[Binding]]:
+        """The scopes that bind a name, each with its bindings: of most names nobody asks."""
+        if name not in self._scoped:
+            found: dict[ScopeNode, list[Binding]] = {}
+            for binding in self._named.get(name, ()):
+                scope = self._scope_bound_in(binding.node)
+                found.setdefault(self._elsewhere.get((scope, name), scope), []).append(binding)
+            self._scoped[name] = found
+        return self._scoped[name]
+
+    def _scope_bound_in(self, node: ast.AST) -> ScopeNode:
+        tree = self._tree
+        if isinstance(node, ast.arg):
+            function = tree.parent(tree.parent(node) or node)
+            assert isinstance(function, FUNCTIONS)
+            return function
+        scope = tree.scope(node)
+        if isinstance(scope, COMPREHENSIONS) and isinstance(tree.parent(node), ast.NamedExpr):
+            while isinstance(scope, COMPREHENSIONS):  # := binds outside comprehensions
+                scope = tree.scope(scope)
+        return scope
+
+    def _reach(self, use: ast.AST, name: str, home: ScopeNode) -> list[Binding]:
+        bindings = self._scopes(name).get(home, [])
+        if len(bindings) == 1 or isinstance(home, (ast.Lambda, *COMPREHENSIONS)):
+            return list(bindings)
+        tree = self._tree
+        holders = self._holding(home, name)
+        strangers = holders.get(tree.module, [])
+        scope, at = tree.scope(use), use
+        deferred = False
+        while scope is not home:
+            deferred = deferred or isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef))
+            at, scope = scope, tree.scope(scope)
+        if deferred or isinstance(home, ast.ClassDef):
+            body = home.body
+            found, sure = self._made_by(body, len(body), holders)
+        else:
+            found, sure = self._made_before(at, home, holders)
+        if not sure:
+            found += [each for each in bindings if each.how is How.PARAMETER]
+        found += [each for each in strangers if each not in found]
+        return found
+
+    def _holding(self, home: ScopeNode, name: str) -> dict[ast.AST, list[Binding]]:
+        """For each statement of `home` that holds bindings of `name`, those bindings.
+
+        Bindings made from inside another function (`global name`) are kept under the module:
+        they may reach any use.
+        """
+        key = (home, name)
+        if key not in self._holders:
+            holders: dict[ast.AST, list[Binding]] = {}
+            for binding in self._scopes(name)[home]:
+                trail: list[ast.AST] = [binding.node]
+                for above in self._tree.ancestors(binding.node):
+                    if above is home:
+                        break
+                    trail.append(above)
+                defined_here = binding.how is How.DEFINED
+                if any(isinstance(each, FUNCTIONS) for each in trail[1 if defined_here else 0 :]):
+                    trail = [self._tree.module]
+                for each in trail:
+                    holders.setdefault(each, []).append(binding)
+            self._holders[key] = holders
+        return self._holders[key]
+
+    def _made_before(
+        self, use: ast.AST, home: ScopeNode, holders: dict[ast.AST, list[Binding]]
+    ) -> tuple[list[Binding], bool]:
+        tree = self._tree
+        found: list[Binding] = []
+        below: ast.AST = use
+        for above in tree.ancestors(use):
+            if isinstance(below, ast.stmt):
+                block, index = tree.place(below)
+                made, sure = self._made_by(block, index, holders)
+                found += [each for each in made if each not in found]
+                if sure:
+                    return found, True
+            own: list[Binding] = []
+            if isinstance(above, LOOPS) and below in above.body:
+                own = holders.get(above.target, []) if not isinstance(above, ast.While) else []
+                if not own:  # what the rest of the body binds comes round again
+                    again = [each for stmt in above.body for each in holders.get(stmt, ())]
+                    found += [each for each in again if each not in found]
+            elif isinstance(above, ast.While) and below is above.test:
+                again = [each for stmt in above.body for each in holders.get(stmt, ())]
+                found += [each for each in again if each not in found]
+            elif isinstance(above, (ast.With, ast.AsyncWith)) and isinstance(below, ast.stmt):
+                own = [each for item in above.items for each in holders.get(item, ())]
+            elif isinstance(above, ast.ExceptHandler):
+                own = [each for each in holders.get(above, ()) if each.node is above]
+            elif isinstance(above, ast.match_case) and isinstance(below, ast.stmt):
+                own = holders.get(above.pattern, [])
+            elif isinstance(above, ast.Try) and below not in above.body:
+                tried = [each for stmt in above.body for each in holders.get(stmt, ())]
+                found += [each for each in tried if each not in found]
+            if own:
+                found += [each for each in own if each not in found]
+                return found, True
+            if above is home:
+                break
+            below = above
+        return found, False
+
+    def _made_by(
+        self, block: list[ast.stmt], end: int, holders: dict[ast.AST, list[Binding]]
+    ) -> tuple[list[Binding], bool]:
+        """What `block[:end]` binds that reaches its end, and whether it surely binds."""
+        found: list[Binding] = []
+        here = self._indices_in(block, holders)
+        for place in range(bisect_left(here, end) - 1, -1, -1):
+            index = here[place]
+            made, sure = self._made_in(block[index], holders)
+            found += [each for each in made if each not in found]
+            if sure:
+                return found, True
+        return found, False
+
+    def _indices_in(
+        self, block: list[ast.stmt], holders: dict[ast.AST, list[Binding]]
+    ) -> list[int]:
+        """Which statements of a block are among those that hold bindings, in order."""
+        blocks = self._indices.get(id(holders))
+        if blocks is None:
+            blocks = self._indices[id(holders)] = {}
+            for statement in holders:
+                if isinstance(statement, ast.stmt):
+                    stands_in, index = self._tree.place(statement)
+                    blocks.setdefault(id(stands_in), []).append(index)
+            for indices in blocks.values():
+                indices.sort()
+        return blocks.get(id(block), [])
+
+    def _made_in(
+        self, statement: ast.stmt, holders: dict[ast.AST, list[Binding]]
+    ) -> tuple[list[Binding], bool]:
+        everything = holders.get(statement, [])
+        branches: list[list[ast.stmt]]
+        if isinstance(statement, ast.If):
+            header = holders.get(statement.test, [])
+            branches = [statement.body]
+            while len(statement.orelse) == 1 and isinstance(statement.orelse[0], ast.If):
+                statement = statement.orelse[0]  # an elif; a chain of them may be long
+                branches.append(statement.body)
+            branches.append(statement.orelse)
+            return self._made_by_branches(branches, header, holders)
+        if isinstance(statement, (ast.With, ast.AsyncWith)):
+            found, sure = self._made_by(statement.body, len(statement.body), holders)
+            own = [each for item in statement.items for each in holders.get(item, ())]
+            return (found, True) if sure else (found + own, bool(own))
+        if isinstance(statement, ast.Try):
+            _, last = self._made_by(statement.finalbody, len(statement.finalbody), holders)
+            whole = statement.body + statement.orelse
+            _, tried = self._made_by(statement.body, len(statement.body), holders)
+            _, after = self._made_by(statement.orelse, len(statement.orelse), holders)
+            caught = all(
+                _leaves(each.body) or self._made_by(each.body, len(each.body), holders)[1]
+                for each in statement.handlers
+            )
+            sure = last or (bool(whole) and (tried or after) and caught)
+            return list(reversed(everything)), sure
+        if isinstance(statement, (*LOOPS, ast.Match)):
+            return list(reversed(everything)), False
+        return list(reversed(everything)), True
+
+    def _made_by_branches(
+        self,
+        branches: list[list[ast.stmt]],
+        header: list[Binding],
+        holders: dict[ast.AST, list[Binding]],
+    ) -> tuple[list[Binding], bool]:
+        found: list[Binding] = []
+        every = True
+        for branch in branches:
+            if _leaves(branch):
+                continue
+            made, sure = self._made_by(branch, len(branch), holders)
+            found += [each for each in made if each not in found]
+            every = every and sure
+        if header and not every:
+            return found + header, True
+        return found, every
+
+
+def _leaves(block: list[ast.stmt]) -> bool:
+    """Whether control never runs off the end of this block."""
+    return bool(block) and isinstance(block[-1], (ast.Return, ast.Raise, ast.Continue, ast.Break))
+
+
+def targets(
+    target: ast.expr, path: tuple[int, ...] = ()
+) -> Iterator[tuple[ast.Name, tuple[int, ...]]]:
+    """The names a target binds, each with the place of its value in what is unpacked."""
+    if isinstance(target, ast.Name):
+        yield target, path
+    elif isinstance(target, ast.Starred):
+        yield from targets(target.value, (*path, -1))
+    elif isinstance(target, (ast.Tuple, ast.List)):
+        for index, element in enumerate(target.elts):
+            yield from targets(element, (*path, index))
+
+
+def element(value: ast.expr, path: tuple[int, ...]) -> tuple[ast.expr, tuple[int, ...]]:
+    """Follow a path into literal tuples and lists as far as they go."""
+    while path and isinstance(value, (ast.Tuple, ast.List)) and 0 <= path[0] < len(value.elts):
+        if any(isinstance(each, ast.Starred) for each in value.elts):
+            break
+        value, path = value.elts[path[0]], path[1:]
+    return value, path
+
+
+def _all_bindings(tree: Tree) -> Iterator[Binding]:
+    for statement in tree.all(ast.Import, ast.ImportFrom):
+        for alias in statement.names:
+            name = alias.asname or alias.name.partition(".")[0]
+            yield Binding(name, How.IMPORTED, alias)
+    for assignment in tree.all(ast.Assign):
+        missing = _missing(assignment, tree)
+        for target in assignment.targets:
+            if isinstance(target, ast.Name):
+                if target.id in missing:
+                    continue
+                yield Binding(target.id, How.ASSIGNED, target, assignment.value)
+            else:
+                yield from _bind(target, How.ASSIGNED, assignment.value)
+    for annotated in tree.all(ast.AnnAssign):
+        if annotated.value is not None:
+            yield from _bind(annotated.target, How.ASSIGNED, annotated.value)
+    for walrus in tree.all(ast.NamedExpr):
+        yield from _bind(walrus.target, How.ASSIGNED, walrus.value)
+    for augmented in tree.all(ast.AugAssign):
+        yield from _bind(augmented.target, How.AUGMENTED, augmented.value)
+    for loop in tree.all(ast.For, ast.AsyncFor, ast.comprehension):
+        yield from _bind(loop.target, How.LOOPED, loop.iter)
+    for item in tree.all(ast.withitem):
+        if item.optional_vars is not None:
+            yield from _bind(item.optional_vars, How.ENTERED, item.context_expr)
+    for definition in tree.all(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef):
+        yield Binding(definition.name, How.DEFINED, definition)
+    for parameter in tree.all(ast.arg):
+        yield Binding(parameter.arg, How.PARAMETER, parameter)
+    for pattern in tree.all(ast.ExceptHandler, ast.MatchAs, ast.MatchStar):
+        if pattern.name is not None:
+            yield Binding(pattern.name, How.OTHER, pattern)
+    for mapping in tree.all(ast.MatchMapping):
+        if mapping.rest is not None:
+            yield Binding(mapping.rest, How.OTHER, mapping)
+
+
+def _missing(assignment: ast.Assign, tree: Tree) -> frozenset[str]:
+    """The names that get None where their import fails: code that uses them runs elsewhere."""
+    value = assignment.value
+    handler = tree.parent(assignment)
+    if not isinstance(value, ast.Constant) or value.value is not None:
+        return frozenset()
+    if not isinstance(handler, ast.ExceptHandler) or handler.type is None:
+        return frozenset()
+    caught = {each.id for each in ast.walk(handler.type) if isinstance(each, ast.Name)}
+    tried = tree.parent(handler)
+    if caught.isdisjoint(_IMPORT_ERRORS) or not isinstance(tried, ast.Try):
+        return frozenset()
+    imports = [each for each in tried.body if isinstance(each, (ast.Import, ast.ImportFrom))]
+    aliases = (alias for each in imports for alias in each.names)
+    return frozenset(each.asname or each.name.partition(".")[0] for each in aliases)
+
+
+def _bind(target: ast.expr, how: How, value: ast.expr) -> Iterator[Binding]:
+    for name, path in targets(target):
+        if how is How.ASSIGNED:
+            found, rest = element(value, path)
+        else:
+            found, rest = value, path
+        yield Binding(name.id, how, name, found, rest)

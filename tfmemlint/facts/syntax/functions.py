@@ -1,0 +1,435 @@
+"""Functions of the module: which definition an expression means, and who calls it with what."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+
+from tfmemlint.facts.syntax.bindings import How, element
+from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode, children
+from tfmemlint.light_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+_MAX_HOPS = 10
+
+TF_FUNCTION = frozenset({"tensorflow.function"})
+PARTIAL = frozenset({"functools.partial"})
+STAYS_A_FUNCTION = TF_FUNCTION | PARTIAL | frozenset({"tensorflow.recompute_grad", "keras.remat"})
+"""Calls that take a function first and give back one that runs it."""
+
+KERAS_BASES = frozenset(
+    {
+        "keras.Layer",
+        "keras.Model",
+        "keras.Sequential",
+        "keras.layers.AbstractRNNCell",
+        "keras.layers.Layer",
+        "keras.losses.Loss",
+        "keras.metrics.Metric",
+        "tensorflow.Module",
+    }
+)
+
+KERAS_MODELS = frozenset({"keras.Model", "keras.Sequential"})
+
+
+class Functions:
+    """The call graph of one module, as far as names, `self` and simple assignments show it."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self.tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._returns: dict[FunctionNode, tuple[ast.expr, ...]] = {}
+        self._definitions: dict[ast.expr, FunctionNode | ast.ClassDef | None] = {}
+        self._instances: dict[ast.expr, ast.ClassDef | None] = {}
+        self._lineages: dict[ast.ClassDef, tuple[ast.ClassDef, ...]] = {}
+        self._methods: dict[ast.ClassDef, dict[str, FunctionNode]] = {}
+
+    def definition(self, callee: ast.expr) -> FunctionNode | ast.ClassDef | None:
+        """The function, lambda or class of this module that an expression means, if just one.
+
+        Seen through `tf.function(f)`, `functools.partial(f, ...)`, assignments and `self.method`.
+        """
+        if callee not in self._definitions:
+            self._definitions[callee] = self._definition(callee, _MAX_HOPS)
+        return self._definitions[callee]
+
+    def function(self, callee: ast.expr) -> FunctionNode | None:
+        """As `definition`, for functions and lambdas only."""
+        found = self.definition(callee)
+        return found if isinstance(found, FUNCTIONS) else None
+
+    def calls_of(self, function: FunctionNode | ast.ClassDef) -> tuple[ast.Call, ...]:
+        """The calls in this module that run a function (or make an instance of a class)."""
+        return tuple(self._calls.get(function, ()))
+
+    def class_of(self, function: ast.AST) -> ast.ClassDef | None:
+        """The class a method is defined in."""
+        above = self.tree.parent(function)
+        return above if isinstance(above, ast.ClassDef) else None
+
+    def enclosing_class(self, node: ast.AST) -> ast.ClassDef | None:
+        """The innermost class around a node."""
+        return next(
+            (each for each in self.tree.ancestors(node) if isinstance(each, ast.ClassDef)), None
+        )
+
+    def method(self, owner: ast.ClassDef, name: str) -> FunctionNode | None:
+        """A class's method, its own or inherited from another class of the module."""
+        if owner not in self._methods:
+            found: dict[str, FunctionNode] = {}
+            for each in self._lineage(owner):
+                for statement in each.body:
+                    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                        found.setdefault(statement.name, statement)
+            self._methods[owner] = found
+        return self._methods[owner].get(name)
+
+    def overrides(self, function: FunctionNode) -> tuple[FunctionNode, ...]:
+        """What runs in place of a method in the classes of the module that inherit from its own."""
+        owner = self.class_of(function)
+        if owner is None or isinstance(function, ast.Lambda):
+            return ()
+        heirs = (each for each in self.tree.all(ast.ClassDef) if owner in self._lineage(each)[1:])
+        found = (self.method(each, function.name) for each in heirs)
+        return tuple({each: None for each in found if each is not None and each is not function})
+
+    def attributes(self, owner: ast.ClassDef, name: str) -> tuple[ast.expr, ...]:
+        """Everything the class's methods assign to `self.name`, whole assignments only."""
+        return tuple(value for value, path in self.unpacked_attributes(owner, name) if not path)
+
+    def unpacked_attributes(
+        self, owner: ast.ClassDef, name: str
+    ) -> tuple[tuple[ast.expr, tuple[int, ...]], ...]:
+        """As `attributes`, each with its place in what is unpacked: `self.x, self.y = load()`."""
+        if name not in self.members:
+            return ()
+        return tuple(
+            found for each in self._lineage(owner) for found in self._assigned.get((each, name), ())
+        )
+
+    def class_constant(self, attribute: ast.Attribute) -> ast.expr | None:
+        """The number that a class gives an attribute, `STEPS = 400`, and that nothing changes."""
+        several = self._class_values.get(attribute.attr, ())
+        if len(several) != 1 or attribute.attr in self.members:
+            return None
+        owner, given = several[0]
+        number = isinstance(given, (ast.BinOp, ast.Constant, ast.UnaryOp))
+        held = self.instance_of(attribute.value) or self.definition(attribute.value)
+        if not number or not isinstance(held, ast.ClassDef) or owner not in self._lineage(held):
+            return None
+        bases = (base for each in self._lineage(owner) for base in each.bases)
+        is_enum = any((self._names.qualified(base) or "").startswith("enum.") for base in bases)
+        return None if is_enum else given
+
+    @cached_property
+    def _class_values(self) -> Mapping[str, list[tuple[ast.ClassDef, ast.expr | None]]]:
+        """What classes give names in their bodies; None for fields, which instances may set."""
+        found: dict[str, list[tuple[ast.ClassDef, ast.expr | None]]] = {}
+        for owner in self.tree.all(ast.ClassDef):
+            pending: list[ast.AST] = [*owner.body]
+            for node in pending:
+                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                    given = self.tree.parent(node)
+                    alone = isinstance(given, ast.Assign) and given in owner.body
+                    value = given.value if alone and isinstance(given, ast.Assign) else None
+                    found.setdefault(node.id, []).append((owner, value))
+                elif not isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+                    pending += children(node)
+        return found
+
+    def is_keras(self, owner: ast.ClassDef) -> bool:
+        """Whether a class is a Keras layer or model, directly or through classes of the module."""
+        return any(
+            self._names.is_any(base, KERAS_BASES) or self._is_keras_name(base)
+            for each in self._lineage(owner)
+            for base in each.bases
+        )
+
+    def is_model(self, owner: ast.ClassDef) -> bool:
+        """Whether a class is a Keras model, which has `fit` and `predict`, not a mere layer."""
+        return any(
+            self._names.is_any(base, KERAS_MODELS)
+            for each in self._lineage(owner)
+            for base in each.bases
+        )
+
+    def argument(self, call: ast.Call, function: FunctionNode, name: str) -> ast.expr | None:
+        """What a call passes for a parameter; None where it cannot be told.
+
+        A parameter that is left out has its default.
+        """
+        bound, named = self._bound_by_partial(call.func, _MAX_HOPS)
+        given = [*bound, *call.args]
+        for keyword in (*call.keywords, *named):
+            if keyword.arg == name:
+                return keyword.value
+            if keyword.arg is None:
+                return None
+        parameters = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+        if name in parameters:
+            place = parameters.index(name) - self._bound_first(call, function)
+            if any(isinstance(each, ast.Starred) for each in given[: place + 1]):
+                return None
+            if 0 <= place < len(given):
+                return given[place]
+        return default(function, name)
+
+    def returns(self, function: FunctionNode) -> tuple[ast.expr, ...]:
+        """The expressions a function returns or yields nothing else than; empty for generators."""
+        if isinstance(function, ast.Lambda):
+            return (function.body,)
+        if function not in self._returns:
+            self._returns[function] = tuple(self._returned(function))
+        return self._returns[function]
+
+    def _returned(self, function: FunctionNode) -> Iterator[ast.expr]:
+        own = list(self.body(function))
+        if not any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in own):
+            for node in own:
+                if isinstance(node, ast.Return) and node.value is not None:
+                    yield node.value
+
+    def body(self, function: FunctionNode) -> Iterator[ast.AST]:
+        """The nodes a function itself runs, without those of functions defined inside it."""
+        body: list[ast.AST] = (
+            [function.body] if isinstance(function, ast.Lambda) else [*function.body]
+        )
+        pending = body[::-1]
+        while pending:
+            node = pending.pop()
+            yield node
+            if not isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+                pending += children(node)[::-1]
+
+    @cached_property
+    def tracers(self) -> frozenset[str]:
+        """The last words of all that may have TensorFlow trace a function."""
+        if not self._names.mentions(TF_FUNCTION):
+            return frozenset()
+        return self._names.spelled(TF_FUNCTION) | self._results | {""}
+
+    def makes_tf_function(self, expression: ast.expr) -> bool:
+        """Whether applying this expression to a function has TensorFlow trace it.
+
+        True of `tf.function`, `tf.function(jit_compile=True)`, `partial(tf.function, ...)`, and of
+        names for these.
+        """
+        if not self._names.mentions(TF_FUNCTION):
+            return False
+        if self._names.is_any(expression, TF_FUNCTION):
+            return True
+        if isinstance(expression, ast.Name) and expression.id in self._results:
+            expression = self._bindings.assigned(expression) or expression
+        if isinstance(expression, ast.Call):
+            if self._names.is_any(expression.func, PARTIAL):
+                return bool(expression.args) and self.makes_tf_function(expression.args[0])
+            return not expression.args and self.makes_tf_function(expression.func)
+        return False
+
+    def _definition(self, callee: ast.expr, hops: int) -> FunctionNode | ast.ClassDef | None:
+        if hops == 0:
+            return None
+        if isinstance(callee, ast.Lambda):
+            return callee
+        if isinstance(callee, ast.Name):
+            binding = self._bindings.only(callee) if callee.id in self._given else None
+            if binding is None or binding.path:
+                return None
+            if binding.how is How.DEFINED:
+                node = binding.node
+                return node if isinstance(node, (*FUNCTIONS, ast.ClassDef)) else None
+            if binding.how is How.ASSIGNED and binding.value is not None:
+                return self._definition(binding.value, hops - 1)
+            return None
+        if isinstance(callee, ast.Call):
+            wraps = self._names.is_any(callee.func, STAYS_A_FUNCTION)
+            wraps = wraps or self.makes_tf_function(callee.func)
+            return self._definition(callee.args[0], hops - 1) if wraps and callee.args else None
+        if isinstance(callee, ast.Attribute) and callee.attr in self.members:
+            return self._member(callee, hops - 1)
+        return None
+
+    def _member(self, callee: ast.Attribute, hops: int) -> FunctionNode | ast.ClassDef | None:
+        owner = self._instance_of(callee.value, hops)
+        if owner is None:
+            found = self._definition(callee.value, hops) if hops else None
+            owner = found if isinstance(found, ast.ClassDef) else None
+        if owner is None:
+            return None
+        method = self.method(owner, callee.attr)
+        if method is not None:
+            return method
+        values = self.attributes(owner, callee.attr)
+        return self._definition(values[0], hops) if len(values) == 1 and hops else None
+
+    def instance_of(self, expression: ast.expr) -> ast.ClassDef | None:
+        """The class of this module that an expression is an instance of: `self`, `Class()`."""
+        if expression not in self._instances:
+            self._instances[expression] = self._instance_of(expression, _MAX_HOPS)
+        return self._instances[expression]
+
+    def _instance_of(self, expression: ast.expr, hops: int) -> ast.ClassDef | None:
+        if hops == 0:
+            return None
+        if isinstance(expression, ast.Call):
+            found = self._definition(expression.func, hops - 1)
+            return found if isinstance(found, ast.ClassDef) else None
+        if isinstance(expression, ast.Name):
+            binding = self._bindings.only(expression)
+            if binding is None or binding.path:
+                return None
+            if binding.how is How.PARAMETER:
+                return self._self(binding.node)
+            if binding.how is How.ASSIGNED and binding.value is not None:
+                return self._instance_of(binding.value, hops - 1)
+        if isinstance(expression, ast.Attribute) and expression.attr in self.members:
+            owner = self._instance_of(expression.value, hops - 1)
+            values = self.attributes(owner, expression.attr) if owner else ()
+            return self._instance_of(values[0], hops - 1) if len(values) == 1 else None
+        return None
+
+    def _self(self, parameter: ast.AST) -> ast.ClassDef | None:
+        function = next(
+            each for each in self.tree.ancestors(parameter) if isinstance(each, FUNCTIONS)
+        )
+        owner = self.class_of(function)
+        arguments = [*function.args.posonlyargs, *function.args.args]
+        if owner is None or not arguments or arguments[0] is not parameter:
+            return None
+        return None if _is_decorated(function, {"staticmethod", "classmethod"}) else owner
+
+    def _bound_first(self, call: ast.Call, function: FunctionNode) -> int:
+        """How many of the first parameters the call does not pass itself: 1 for `self`."""
+        owner = self.class_of(function)
+        if owner is None or _is_decorated(function, {"staticmethod"}):
+            return 0
+        if isinstance(call.func, ast.Attribute):
+            through_class = isinstance(self.definition(call.func.value), ast.ClassDef)
+            return 0 if through_class and not _is_decorated(function, {"classmethod"}) else 1
+        return 1
+
+    def _bound_by_partial(
+        self, callee: ast.expr, hops: int
+    ) -> tuple[list[ast.expr], list[ast.keyword]]:
+        """The arguments that `functools.partial` gave what is called before the call does."""
+        if isinstance(callee, ast.Name):
+            value = self._bindings.assigned(callee)
+            return (
+                self._bound_by_partial(value, hops - 1) if value is not None and hops else ([], [])
+            )
+        if not isinstance(callee, ast.Call) or not callee.args:
+            return [], []
+        inner, named = self._bound_by_partial(callee.args[0], hops)
+        if not self._names.is_any(callee.func, PARTIAL):
+            return inner, named
+        return [*inner, *callee.args[1:]], [*callee.keywords, *named]
+
+    def _lineage(self, owner: ast.ClassDef) -> tuple[ast.ClassDef, ...]:
+        """The class and those of the module that it inherits from, nearest first."""
+        if owner not in self._lineages:
+            self._lineages[owner] = (owner,)  # should it be asked for on the way
+            found = [owner]
+            for each in found:
+                bases = (self._definition(base, _MAX_HOPS) for base in each.bases)
+                found += [
+                    base for base in bases if isinstance(base, ast.ClassDef) and base not in found
+                ]
+            self._lineages[owner] = tuple(found)
+        return self._lineages[owner]
+
+    @cached_property
+    def members(self) -> frozenset[str]:
+        """The names of methods and of attributes that the module gives values to."""
+        methods = {
+            each.name
+            for each in self.tree.all(ast.FunctionDef, ast.AsyncFunctionDef)
+            if isinstance(self.tree.parent(each), ast.ClassDef)
+        }
+        written = (each for each in self.tree.all(ast.Attribute) if isinstance(each.ctx, ast.Store))
+        return frozenset(methods.union(each.attr for each in written))
+
+    def _is_keras_name(self, base: ast.expr) -> bool:
+        name = self._names.qualified(base) or ""
+        return name.startswith(("keras.layers.", "keras.applications."))
+
+    @cached_property
+    def _calls(self) -> Mapping[ast.AST, list[ast.Call]]:
+        found: dict[ast.AST, list[ast.Call]] = {}
+        for call in self.tree.calls({"", *self._given, *self.members}):
+            called = self.definition(call.func)
+            if called is not None:
+                found.setdefault(called, []).append(call)
+            if isinstance(called, ast.ClassDef):
+                made_by = self.method(called, "__init__")
+                if made_by is not None:
+                    found.setdefault(made_by, []).append(call)
+        return found
+
+    @cached_property
+    def _given(self) -> frozenset[str]:
+        """The names that definitions and assignments give their values."""
+        gives = (How.ASSIGNED, How.DEFINED)
+        return frozenset(each.name for each in self._bindings.all if each.how in gives)
+
+    @cached_property
+    def _results(self) -> frozenset[str]:
+        """The names that are given what some call returns."""
+        calls = (each for each in self._bindings.all if isinstance(each.value, ast.Call))
+        return frozenset(each.name for each in calls)
+
+    @cached_property
+    def _assigned(
+        self,
+    ) -> Mapping[tuple[ast.ClassDef, str], list[tuple[ast.expr, tuple[int, ...]]]]:
+        everything: dict[tuple[ast.ClassDef, str], list[tuple[ast.expr, tuple[int, ...]]]] = {}
+        for assignment in self.tree.all(ast.Assign, ast.AnnAssign):
+            if assignment.value is None:
+                continue
+            targets = (
+                assignment.targets if isinstance(assignment, ast.Assign) else [assignment.target]
+            )
+            unpacked = [found for target in targets for found in _attribute_targets(target)]
+            for attribute, base, path in unpacked:
+                binding = self._bindings.only(base)
+                owner = (
+                    self._self(binding.node) if binding and binding.how is How.PARAMETER else None
+                )
+                if owner is not None:
+                    value = element(assignment.value, path)
+                    everything.setdefault((owner, attribute.attr), []).append(value)
+        return everything
+
+
+def _attribute_targets(
+    target: ast.expr, path: tuple[int, ...] = ()
+) -> Iterator[tuple[ast.Attribute, ast.Name, tuple[int, ...]]]:
+    """The `name.attribute` targets of an assignment, each with its place in what is unpacked."""
+    if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
+        yield target, target.value, path
+    elif isinstance(target, ast.Starred):
+        yield from _attribute_targets(target.value, (*path, -1))
+    elif isinstance(target, (ast.Tuple, ast.List)):
+        for index, each in enumerate(target.elts):
+            yield from _attribute_targets(each, (*path, index))
+
+
+def default(function: FunctionNode, name: str) -> ast.expr | None:
+    """The default of a parameter, if it has one."""
+    arguments = function.args
+    positional = [*arguments.posonlyargs, *arguments.args]
+    with_default = positional[len(positional) - len(arguments.defaults) :]
+    pairs: Iterable[tuple[ast.arg, ast.expr | None]] = (
+        *zip(with_default, arguments.defaults, strict=True),
+        *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
+    )
+    return next((value for parameter, value in pairs if parameter.arg == name), None)
+
+
+def _is_decorated(function: FunctionNode, names: set[str]) -> bool:
+    decorators = getattr(function, "decorator_list", ())
+    return any(isinstance(each, ast.Name) and each.id in names for each in decorators)

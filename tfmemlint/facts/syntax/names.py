@@ -1,0 +1,263 @@
+"""What an expression refers to: imported APIs under any alias, by one canonical dotted name."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property, lru_cache
+from itertools import chain
+
+from tfmemlint.facts.syntax.bindings import Binding, How
+from tfmemlint.light_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+_MAX_HOPS = 20
+
+# The longest match wins; what TensorFlow offers under several names gets the name rules know it by.
+_CANONICAL = {
+    "tensorflow.compat.v2": "tensorflow",
+    "tensorflow.compat.v1": "tensorflow",
+    "tensorflow_core": "tensorflow",
+    "tensorflow.python.keras": "keras",
+    "tensorflow.keras": "keras",
+    "tf_keras": "keras",
+    "keras.src": "keras",
+    "keras.api": "keras",
+    "keras.engine.training.Model": "keras.Model",
+    "keras.models.Model": "keras.Model",
+    "keras.models.Sequential": "keras.Sequential",
+    "keras.layers.experimental.preprocessing": "keras.layers",
+    "keras.preprocessing.image_dataset_from_directory": "keras.utils.image_dataset_from_directory",
+    "keras.preprocessing.text_dataset_from_directory": "keras.utils.text_dataset_from_directory",
+    "keras.preprocessing.timeseries_dataset_from_array": (
+        "keras.utils.timeseries_dataset_from_array"
+    ),
+    "keras.preprocessing.image.load_img": "keras.utils.load_img",
+    "keras.preprocessing.image.img_to_array": "keras.utils.img_to_array",
+    "tensorflow.data.experimental.AUTOTUNE": "tensorflow.data.AUTOTUNE",
+    "tensorflow.contrib.data.AUTOTUNE": "tensorflow.data.AUTOTUNE",
+    "tensorflow.python.data.ops.dataset_ops.DatasetV2": "tensorflow.data.Dataset",
+    "tensorflow.read_file": "tensorflow.io.read_file",
+}
+_LONGEST = max(name.count(".") for name in _CANONICAL) + 1
+
+_STARS = {
+    "keras.models": frozenset({"Model", "Sequential", "clone_model", "load_model"}),
+    "keras.preprocessing.image": frozenset({"ImageDataGenerator", "img_to_array", "load_img"}),
+    "keras.utils": frozenset({"Sequence", "img_to_array", "load_img", "to_categorical"}),
+}
+"""What `from ... import *` brings, of the modules often imported so."""
+
+
+class Names:
+    """Canonical names of expressions, through imports, aliases and simple assignments."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._known: dict[ast.expr, str | None] = {}
+        self._aliases: dict[ast.alias, str | None] = {}
+        self._used: dict[tuple[str, ...], bool] = {}
+        self._mentioned: dict[frozenset[str], bool] = {}
+
+    def qualified(self, expression: ast.expr | None) -> str | None:
+        """The canonical dotted name of an imported thing: `tf.keras.Model` is "keras.Model".
+
+        None for anything that is not surely one imported thing.
+        """
+        if expression in self._known:
+            return self._known[expression]
+        root = _root(expression)
+        if not isinstance(root, ast.Name) or root.id not in self._may_be_imported:
+            return None
+        return None if expression is None else self._resolve(expression, _MAX_HOPS)
+
+    def is_any(self, expression: ast.expr | None, names: frozenset[str]) -> bool:
+        """Whether an expression refers to one of these canonical names."""
+        return self.one_of(expression, names) is not None
+
+    def one_of(self, expression: ast.expr | None, names: frozenset[str]) -> str | None:
+        """Which of these canonical names an expression refers to, if any."""
+        if isinstance(expression, ast.Attribute) and expression.attr not in _last_parts(names):
+            return None
+        found = self.qualified(expression)
+        return found if found in names else None
+
+    def mentions(self, names: frozenset[str]) -> bool:
+        """Whether anything in the file may refer to one of these canonical names."""
+        if names not in self._mentioned:
+            self._mentioned[names] = self._mentions(names)
+        return self._mentioned[names]
+
+    def calls(self, names: frozenset[str]) -> Iterator[tuple[ast.Call, str]]:
+        """Every call of one of these canonical names, and which it is, in source order."""
+        if self.mentions(names):
+            for call in self._tree.calls(self.spelled(names)):
+                name = self.one_of(call.func, names)
+                if name is not None:
+                    yield call, name
+
+    def spelled(self, names: frozenset[str]) -> frozenset[str]:
+        """The last words of all that may refer to one of these canonical names."""
+        return _last_parts(names) | self._may_be_imported
+
+    def module(self, name: str, at: ast.AST) -> str | None:
+        """What code at `at` calls a module that the file imports: `tf` for "tensorflow"."""
+        for alias in self._tree.all(ast.alias):
+            called, scope = alias.asname or alias.name, self._tree.scope(alias)
+            if (
+                isinstance(self._tree.parent(alias), ast.Import)
+                and canonical(alias.name) == name
+                and "." not in called
+                and self._bindings.home(called, at) is scope
+                and all(
+                    isinstance(each.node, ast.alias) and self._imported(each.node) == name
+                    for each in self._bindings.of(scope, called)
+                )
+            ):
+                return called
+        return None
+
+    def uses(self, names: tuple[str, ...]) -> bool:
+        """Whether the file imports or mentions anything whose canonical name begins like these."""
+        if names not in self._used:
+            self._used[names] = self._uses(names)
+        return self._used[names]
+
+    def _uses(self, names: tuple[str, ...]) -> bool:
+        imported = self._tree.all(ast.alias)
+        if any((self._imported(each) or "").startswith(names) for each in imported):
+            return True
+        last = {name.rpartition(".")[2] for name in names}
+        last |= {old.rpartition(".")[2] for old, new in _CANONICAL.items() if new.endswith(names)}
+        ends = tuple(last)  # a name that begins so has a part of it that ends so
+        wanted = [each for each in self._tree.attributes if each.startswith(ends)]
+        return any((self.qualified(each) or "").startswith(names) for each in self._ending(wanted))
+
+    def _mentions(self, names: frozenset[str]) -> bool:
+        if not self._brought.isdisjoint(names):
+            return True
+        return any(self.qualified(each) in names for each in self._ending(_last_parts(names)))
+
+    @cached_property
+    def _brought(self) -> frozenset[str | None]:
+        """What the file imports, by name or by `*`."""
+        starred = (
+            canonical(f"{module}.{name}")
+            for module in self._starred_modules
+            for name in _STARS.get(module, ())
+        )
+        return frozenset(chain(map(self._imported, self._tree.all(ast.alias)), starred))
+
+    def _ending(self, parts: Iterable[str]) -> Iterator[ast.Attribute]:
+        """The attributes of these names."""
+        known = self._tree.attributes
+        return (each for part in known.keys() & parts for each in known[part])
+
+    def _resolve(self, expression: ast.expr, hops: int) -> str | None:
+        if expression in self._known:
+            return self._known[expression]
+        found: str | None = None
+        if hops:
+            if isinstance(expression, ast.Attribute):
+                base = self._resolve(expression.value, hops - 1)
+                found = canonical(f"{base}.{expression.attr}") if base else None
+            elif isinstance(expression, ast.Name):
+                if expression.id in self._imported_once:
+                    return self._imported_once[expression.id]
+                self._known[expression] = None  # an alias of itself refers to nothing
+                bindings = self._bindings.reaching(expression)
+                names = {self._bound(each, hops - 1) for each in bindings}
+                if self._bindings.home(expression.id, expression) is None:
+                    names = {self._starred(expression.id)}
+                found = names.pop() if len(names) == 1 else None
+        self._known[expression] = found
+        return found
+
+    def _bound(self, binding: Binding, hops: int) -> str | None:
+        if binding.how is How.IMPORTED:
+            assert isinstance(binding.node, ast.alias)
+            return self._imported(binding.node)
+        if binding.how is How.ASSIGNED and not binding.path and binding.value is not None:
+            return self._resolve(binding.value, hops)
+        return None
+
+    @cached_property
+    def _may_be_imported(self) -> frozenset[str]:
+        """The names that mean an imported thing somewhere in the file: most mean none anywhere."""
+        found = {each.asname or each.name.partition(".")[0] for each in self._tree.all(ast.alias)}
+        found.update(*(_STARS.get(module, ()) for module in self._starred_modules))
+        renamed = [
+            (name, root.id)
+            for name, how, _, value, _ in self._bindings.all
+            if isinstance(value, (ast.Name, ast.Attribute))
+            and how is How.ASSIGNED
+            and isinstance(root := _root(value), ast.Name)
+        ]
+        size = 0
+        while size != len(found):  # until no name is given to another any more
+            size = len(found)
+            found.update(name for name, root in renamed if root in found)
+        return frozenset(found)
+
+    @cached_property
+    def _imported_once(self) -> Mapping[str, str | None]:
+        """What the names mean, wherever they stand, that the module imports and nothing rebinds."""
+        module = self._tree.module
+        found: dict[str, str | None] = {}
+        for alias in self._tree.all(ast.alias):
+            bindings = self._bindings.named(alias.asname or alias.name.partition(".")[0])
+            if len(bindings) == 1 and self._bindings.of(module, bindings[0].name):
+                found[bindings[0].name] = self._imported(alias)
+        return found
+
+    def _starred(self, name: str) -> str | None:
+        """What a name that nothing here binds means after `from ... import *`."""
+        for module in self._starred_modules:
+            if name in _STARS.get(module, ()):
+                return canonical(f"{module}.{name}")
+        return None
+
+    @cached_property
+    def _starred_modules(self) -> list[str]:
+        stars = (alias for alias in self._tree.all(ast.alias) if alias.name == "*")
+        return [(self._imported(alias) or "").removesuffix(".*") for alias in stars]
+
+    def _imported(self, alias: ast.alias) -> str | None:
+        if alias not in self._aliases:
+            self._aliases[alias] = self._import(alias)
+        return self._aliases[alias]
+
+    def _import(self, alias: ast.alias) -> str | None:
+        statement = self._tree.parent(alias)
+        if isinstance(statement, ast.ImportFrom):
+            if statement.level or statement.module is None:
+                return None
+            return canonical(f"{statement.module}.{alias.name}")
+        return canonical(alias.name if alias.asname else alias.name.partition(".")[0])
+
+
+def _root(expression: ast.expr | None) -> ast.expr | None:
+    while isinstance(expression, ast.Attribute):
+        expression = expression.value
+    return expression
+
+
+@lru_cache(maxsize=1_000)
+def _last_parts(names: frozenset[str]) -> frozenset[str]:
+    """What stands behind the last dot where one of these canonical names is meant."""
+    meant = (old for old in _CANONICAL if canonical(old) in names)
+    return frozenset(name.rpartition(".")[2] for name in (*names, *meant))
+
+
+@lru_cache(maxsize=10_000)
+def canonical(name: str) -> str:
+    """One name for what TensorFlow and Keras offer under several."""
+    parts = name.split(".")
+    for length in range(min(len(parts), _LONGEST), 0, -1):
+        head = _CANONICAL.get(".".join(parts[:length]))
+        if head is not None:
+            return canonical(".".join([head, *parts[length:]]))
+    return name
