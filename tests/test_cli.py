@@ -71,6 +71,11 @@ class Done(NamedTuple):
 Run = Callable[..., Done]
 
 
+def passed(looked_at: str) -> Done:
+    """What a run leaves that has found nothing in these files."""
+    return Done(0, f"All checks passed! ({looked_at})\n", "")
+
+
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where a rule pack is installed."""
@@ -137,7 +142,7 @@ def write(path: Path, *words: str, start: str = START) -> Path:
 def test_nothing_found_is_0(run: Run, here: Path) -> None:
     write(here / "a.py", "eggs")
 
-    assert Done(0, "All checks passed!\n", "") == run("check")
+    assert passed("1 file") == run("check")
 
 
 def test_something_found_is_1(run: Run, here: Path) -> None:
@@ -166,7 +171,7 @@ def test_without_tensorflow_no_rule_is_asked(run: Run, here: Path) -> None:
     write(here / "a.py", "spam", start="")
     (here / "b.py").write_text("def f(:  # not even Python")
 
-    assert Done(0, "All checks passed!\n", "") == run("check")
+    assert passed("2 files, none uses TensorFlow") == run("check")
 
 
 @pytest.mark.parametrize(
@@ -272,6 +277,17 @@ def test_a_fault_that_nobody_foresaw_is_2_and_can_be_reported(run: Run, here: Pa
     )
 
 
+def test_what_passed_is_said(run: Run, here: Path) -> None:
+    write(here / "a.py", "eggs")
+    (here / "b.py").write_text("import torch\n")
+    (here / "c.py").write_text("def f(:  # not even Python")
+
+    assert passed("3 files, 1 with TensorFlow") == run("check")
+    assert passed("2 files, none uses TensorFlow") == run("check", "b.py", "c.py")
+    (here / "tfmemlint.toml").unlink()
+    assert passed("2 files, none uses TensorFlow") == run("check", "b.py", "c.py", "./b.py")
+
+
 def test_exit_zero_is_0_in_spite_of_findings(run: Run, here: Path) -> None:
     write(here / "a.py", "beans")
 
@@ -281,7 +297,9 @@ def test_exit_zero_is_0_in_spite_of_findings(run: Run, here: Path) -> None:
 
 def test_no_python_file_is_a_warning(run: Run) -> None:
     assert run("check") == Done(
-        0, "All checks passed!\n", "warning: No Python files found under the given path(s)\n"
+        0,
+        "All checks passed! (no files)\n",
+        "warning: No Python files found under the given path(s)\n",
     )
 
 
@@ -304,7 +322,7 @@ def test_a_file_that_cannot_be_checked_is_a_finding(
 
     assert done.status == 1
     assert f" {code} " in done.out
-    assert run("check", f"--ignore={code}") == Done(0, "All checks passed!\n", "")
+    assert run("check", f"--ignore={code}") == passed("1 file")
 
 
 def test_what_is_no_regular_file_is_not_opened(run: Run, here: Path) -> None:
@@ -511,7 +529,7 @@ def test_standard_input_is_checked(run: Run) -> None:
     done = run("check", "-", "--output-format=concise", stdin=START + "beans\n")
 
     assert done == Done(1, "-:2:1: ACM103 `beans` are spoken of\nFound 1 error.\n", "")
-    assert Done(0, "All checks passed!\n", "") == run("check", "-", stdin=START)
+    assert passed("1 file") == run("check", "-", stdin=START)
 
 
 def test_the_file_name_of_standard_input_decides_the_settings(run: Run, here: Path) -> None:

@@ -119,6 +119,9 @@ def check(here: Path, capsys: pytest.CaptureFixture[str]) -> Check:
     return checked
 
 
+PASSED = "All checks passed!"
+
+
 def write(root: Path, **files: str) -> None:
     """Write files: `pkg__model` is `pkg/model.py`."""
     for name, text in files.items():
@@ -138,8 +141,8 @@ def test_a_factory_in_another_file_is_found_where_both_are_given(here: Path, che
 def test_a_file_alone_says_less_and_nothing_wrong(here: Path, check: Check) -> None:
     write(here, model=MODEL, train=TRAIN)
 
-    assert check("train.py") == "All checks passed!\n"
-    assert check("model.py") == "All checks passed!\n"
+    assert check("train.py").startswith(PASSED)
+    assert check("model.py").startswith(PASSED)
 
 
 CALLS = {
@@ -194,7 +197,7 @@ def test_ways_to_call_a_factory(here: Path, check: Check, call: str) -> None:
 
     assert output.count("TFM102") == 1
     assert output.startswith("train.py:")
-    assert check("--no-follow-imports") == "All checks passed!\n"
+    assert check("--no-follow-imports").startswith(PASSED)
 
 
 @pytest.mark.parametrize("call", NO_CALLS.values(), ids=NO_CALLS)
@@ -204,7 +207,7 @@ def test_calls_that_make_a_function_once_or_for_each_thing(
     names = "Trainer, compiled, make_step, train_epoch"
     write(here, model=MODEL, train=f"from model import {names}\n\n{call}\n")
 
-    assert check() == "All checks passed!\n"
+    assert check().startswith(PASSED)
 
 
 IMPORTS = {
@@ -280,22 +283,22 @@ def test_imports_that_go_in_a_circle_lead_nowhere(here: Path, check: Check) -> N
 def test_a_name_that_two_modules_may_mean_means_none(here: Path, check: Check) -> None:
     write(here, one__model=MODEL, two__model=CLEAN, scripts__train=TRAIN)
 
-    assert check("one", "two", "scripts") == "All checks passed!\n"
+    assert check("one", "two", "scripts").startswith(PASSED)
     assert "TFM102" in check("one", "scripts")
-    assert check("two", "scripts") == "All checks passed!\n"
+    assert check("two", "scripts").startswith(PASSED)
 
 
 def test_a_module_beside_the_script_and_one_above_are_two(here: Path, check: Check) -> None:
     write(here, model=MODEL, scripts__model=MODEL, scripts__train=TRAIN)
 
-    assert check() == "All checks passed!\n"
+    assert check().startswith(PASSED)
 
 
 @pytest.mark.parametrize("name", ["random", "keras", "numpy"])
 def test_a_library_is_not_taken_for_a_file_of_its_name(here: Path, check: Check, name: str) -> None:
     write(here, **{name: MODEL, "train": TRAIN.replace("model import", f"{name} import")})
 
-    assert check() == "All checks passed!\n"
+    assert check().startswith(PASSED)
 
 
 @pytest.mark.parametrize(
@@ -323,7 +326,7 @@ def test_functions_that_are_no_factories(here: Path, check: Check, model: str) -
     write(here, model=model, train=TRAIN)
 
     assert model != MODEL
-    assert check() == "All checks passed!\n"
+    assert check().startswith(PASSED)
 
 
 @pytest.mark.parametrize(
@@ -380,7 +383,7 @@ def test_a_notebook_imports_from_files(here: Path, check: Check) -> None:
     (here / "train.ipynb").write_text(notebook)
 
     assert "train.ipynb:cell 1:7:16: TFM102 `make_step` gives" in check()
-    assert check("train.ipynb") == "All checks passed!\n"
+    assert check("train.ipynb").startswith(PASSED)
 
 
 def test_standard_input_has_no_neighbours(here: Path) -> None:
@@ -388,7 +391,7 @@ def test_standard_input_has_no_neighbours(here: Path) -> None:
     command = [sys.executable, "-m", "tfmemlint", "check", "--stdin-filename", "train.py", "-"]
     done = subprocess.run(command, input=TRAIN, capture_output=True, text=True, check=False)
 
-    assert (done.returncode, done.stdout) == (0, "All checks passed!\n")
+    assert (done.returncode, done.stdout) == (0, f"{PASSED} (1 file, none uses TensorFlow)\n")
 
 
 def test_a_comment_suppresses_and_is_not_called_unused_where_the_other_file_is_not_given(
@@ -398,8 +401,8 @@ def test_a_comment_suppresses_and_is_not_called_unused_where_the_other_file_is_n
     write(here, model=MODEL, train=f"import tensorflow as tf\n{train}")
 
     assert train != TRAIN
-    assert check() == "All checks passed!\n"
-    assert check("train.py") == "All checks passed!\n"
+    assert check().startswith(PASSED)
+    assert check("train.py").startswith(PASSED)
     assert "TFM005" in check("train.py", "--no-follow-imports")
 
 
@@ -417,8 +420,8 @@ def test_rules_that_are_not_selected_or_are_ignored_there_stay_silent(
 ) -> None:
     write(here, model=MODEL, train=TRAIN)
 
-    assert check("--ignore=TFM102") == "All checks passed!\n"
-    assert check("--per-file-ignores=train.py:TFM102") == "All checks passed!\n"
+    assert check("--ignore=TFM102").startswith(PASSED)
+    assert check("--per-file-ignores=train.py:TFM102").startswith(PASSED)
     assert FOUND in check("--per-file-ignores=model.py:TFM102")
 
 

@@ -30,8 +30,9 @@ _YOUNG = 2_000_000_000
 class Seen(NamedTuple):
     """A file as it was when it was read."""
 
-    modified: int
-    """In nanoseconds; 0 where its content alone may tell whether it is the same."""
+    place: str
+    """When it was last modified and changed, and which file it is: an edit can keep the first, and
+    a copy the first two. Empty where its content alone may tell whether it is the same."""
     size: int
     digest: str
 
@@ -44,6 +45,8 @@ class Known(NamedTuple):
     """The names of what it makes for other files."""
     among: str = ""
     """Stands for the other files of that run, in so far as they decided that it is clean."""
+    uses: bool = False
+    """Whether it has to do with TensorFlow."""
 
 
 _Entries = dict[str, tuple[str, Known]]
@@ -69,7 +72,7 @@ class Cache:
             status = os.stat(path)
             if not S_ISREG(status.st_mode) or status.st_size != seen.size:
                 return None
-            if status.st_mtime_ns == seen.modified:
+            if seen.place and seen.place == _place(status):
                 return found
             with open(path, "rb") as file:
                 now = look(status, file.read())
@@ -77,7 +80,7 @@ class Cache:
             return None
         if now.digest != seen.digest:
             return None
-        if now.modified:
+        if now.place:
             found = found._replace(seen=now)
             self.remember(path, settings, found)
         return found
@@ -100,9 +103,9 @@ class Cache:
         settings = {each: number for number, each in enumerate({each: 0 for _, (each, _) in kept})}
         lines = [f"{each}\n" for each in settings]
         lines += (
-            f"{seen.modified} {seen.size} {seen.digest} {settings[each]} {among or '-'} "
-            f"{','.join(makes) or '-'} {path}\n"
-            for path, (each, (seen, makes, among)) in kept
+            f"{seen.place or '-'} {seen.size} {seen.digest} {settings[each]} {among or '-'} "
+            f"{','.join(makes) or '-'} {uses:d} {path}\n"
+            for path, (each, (seen, makes, among, uses)) in kept
         )
         body = "".join(lines).encode("utf-8", "surrogateescape")
         head = f"{self._start}\n{crc32(body)} {len(settings)}\n".encode("utf-8", "surrogateescape")
@@ -135,9 +138,13 @@ def look(status: os.stat_result, data: bytes) -> Seen:
     """What a file was like as it was read; the status is from before."""
     from hashlib import blake2b  # noqa: PLC0415
 
-    old = 0 < status.st_mtime_ns < time.time_ns() - _YOUNG
+    old = 0 < max(status.st_mtime_ns, status.st_ctime_ns) < time.time_ns() - _YOUNG
     digest = blake2b(data, digest_size=16).hexdigest()
-    return Seen(status.st_mtime_ns if old else 0, len(data), digest)
+    return Seen(_place(status) if old else "", len(data), digest)
+
+
+def _place(status: os.stat_result) -> str:
+    return f"{status.st_mtime_ns}/{status.st_ctime_ns}/{status.st_ino}"
 
 
 def _read(path: str, start: str) -> _Entries:
@@ -155,10 +162,10 @@ def _read(path: str, start: str) -> _Entries:
         settings = lines[:number]
         entries: _Entries = {}
         for line in lines[number:-1]:
-            modified, size, digest, each, among, makes, name = line.split(" ", 6)
-            seen = Seen(int(modified), int(size), digest)
+            place, size, digest, each, among, makes, uses, name = line.split(" ", 7)
+            seen = Seen("" if place == "-" else place, int(size), digest)
             made = () if makes == "-" else tuple(makes.split(","))
-            found = Known(seen, made, "" if among == "-" else among)
+            found = Known(seen, made, "" if among == "-" else among, uses == "1")
             entries[name] = settings[int(each)], found
     except (OSError, ValueError, IndexError):
         return {}

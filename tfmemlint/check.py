@@ -17,6 +17,7 @@ from tfmemlint.config import Config, ConfigError, Configs, selectors
 from tfmemlint.files import Found, find, is_excluded
 from tfmemlint.light_typing import TYPE_CHECKING, cast
 from tfmemlint.linting import ENGINE, INTERNAL_ERROR
+from tfmemlint.quick import looked_at
 from tfmemlint.report.escape import show, show_path
 from tfmemlint.run import Change, Checker, Outcome, run
 from tfmemlint.vocabulary import Checked
@@ -98,6 +99,8 @@ def _check(options: Namespace) -> int:
     problems = [*found.problems, *(each.problem for each in outcomes if each.problem)]
     if not options.silent:
         _print_report(options, settings, checker, outcomes, problems)
+    if not (options.quiet or options.silent):
+        _warn_of_ruff(outcomes)
     if options.verbose:
         _print_account(configs, outcomes)
     return _tell_problems(problems) or _exit_code(options, outcomes)
@@ -181,7 +184,14 @@ def _print_report(
                 out.write(_fixes(outcomes, checker))
             passed = not fixed and not any(checked.findings for checked in results)
             if not options.fix_only and not (passed and problems):
-                report.summary(results, out, settings.unsafe_fixes, fixed=fixed.total())
+                using = sum(outcome.uses for outcome in outcomes)
+                report.summary(
+                    results,
+                    out,
+                    settings.unsafe_fixes,
+                    fixed=fixed.total(),
+                    looked_at=looked_at(len(outcomes), using),
+                )
             elif fixed:
                 verb = "Would fix" if options.diff else "Fixed"
                 out.write(f"{verb} {_errors(fixed.total())}{more}.\n")
@@ -251,6 +261,26 @@ def _faults(checked: Checked) -> Checked:
     return checked._replace(
         findings=tuple(each for each in checked.findings if each.code == INTERNAL_ERROR[0])
     )
+
+
+def _warn_of_ruff(outcomes: Sequence[Outcome]) -> None:
+    """Say once that ruff takes comments of ours for superfluous ones, where it would."""
+    for outcome in outcomes:
+        if outcome.noqa is None:
+            continue
+        from tfmemlint.ruff_settings import that_delete  # noqa: PLC0415
+
+        path, code = outcome.checked.path, outcome.noqa
+        settings = that_delete(code, os.path.dirname(os.path.abspath(path)))
+        if settings:
+            letters = code.rstrip("0123456789")
+            print(
+                f"warning: ruff's RUF100 deletes comments such as `# noqa: {code}` in"
+                f" {show_path(path)}:\n  write `# tfmemlint: ignore[{code}] why`, or"
+                f' `lint.external = ["{letters}"]` in {show(settings)}',
+                file=sys.stderr,
+            )
+            return
 
 
 def _print_account(configs: Configs, outcomes: Sequence[Outcome]) -> None:

@@ -94,10 +94,11 @@ def _run(argv: Sequence[str]) -> int:
 
 
 def _check(argv: Sequence[str]) -> int:
-    from tfmemlint.quick import nothing_to_find  # noqa: PLC0415
+    from tfmemlint.quick import looked_at, nothing_to_find  # noqa: PLC0415
 
     if nothing_to_find(argv):
-        print("All checks passed!")
+        files = {os.path.realpath(path) for path in argv}
+        print(f"All checks passed! ({looked_at(len(files))})")
         return 0
     from tfmemlint.check import main  # noqa: PLC0415
 

@@ -205,16 +205,10 @@ def load(path: str, root: str) -> Config | None:
 
     `root` is the folder that its patterns start from.
     """
-    try:
-        with open(path, "rb") as file:
-            data = file.read(_LARGEST + 1)
-    except OSError as error:
-        raise ConfigError(f"{path}: {error.strerror}") from error
+    data = _data(path)
     shared = os.path.basename(path) == "pyproject.toml"
     if shared and b"tfmemlint" not in data:
         return None
-    if len(data) > _LARGEST:
-        raise ConfigError(f"{path}: larger than {_LARGEST} bytes")
     table = _parse(data, path)
     if shared:
         try:
@@ -225,6 +219,11 @@ def load(path: str, root: str) -> Config | None:
             return None
         table = tools["tfmemlint"]
     return read(table, path, root)
+
+
+def table_in(path: str) -> dict[str, Any]:
+    """Whatever a file of settings holds, be it another program's. Raises ConfigError."""
+    return _parse(_data(path), path)
 
 
 def read(table: object, path: str, root: str) -> Config:
@@ -386,7 +385,17 @@ def _weight(selector: str, names: Mapping[str, str]) -> int:
     return len(max(names, key=len)) if selector in names.values() else len(selector)
 
 
+def _data(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read(_LARGEST + 1)
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror}") from error
+
+
 def _parse(data: bytes, path: str) -> dict[str, Any]:
+    if len(data) > _LARGEST:
+        raise ConfigError(f"{path}: larger than {_LARGEST} bytes")
     if sys.version_info >= (3, 11):
         import tomllib  # noqa: PLC0415
     else:

@@ -1,13 +1,14 @@
 """Which versions of TensorFlow a project asks for in its requirements."""
 
 # pathlib takes longer to import than a small file takes to check.
-# ruff: noqa: PTH118, PTH123
+# ruff: noqa: PTH116, PTH118, PTH123
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Iterator
+from stat import S_ISREG
 
 _LARGEST = 1_000_000
 _FLAGS = re.MULTILINE | re.IGNORECASE
@@ -38,6 +39,8 @@ def _declares(name: str) -> bool:
 
 def _in_file(path: str) -> Iterator[str]:
     try:
+        if not S_ISREG(os.stat(path).st_mode):  # a pipe is without an end
+            return
         with open(path, encoding="utf-8", errors="replace") as file:
             text = file.read(_LARGEST)
     except OSError:

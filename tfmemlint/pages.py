@@ -29,6 +29,20 @@ _FIX_SENTENCES = {
     "unsafe": "It has an unsafe fix, which `--fix --unsafe-fixes` applies.",
     "none": "It has no fix.",
 }
+_SUPPRESSIONS = """\
+
+A comment says which finding is meant to stay, and why:
+
+    dataset = dataset.shuffle(4096)  # tfmemlint: ignore[TFM202] batches must stay whole
+
+On a line of its own it is for the line below. `# tfmemlint: ignore-file[TFM202]` is for the whole
+file, `# tfmemlint: disable[TFM202]` for all up to `# tfmemlint: enable[TFM202]`. Rules may be named
+by their codes or by their names.
+
+`# noqa: TFM202` does as well: with whole codes, not with names, nor with the beginnings of codes.
+But ruff's RUF100 deletes it, unless `lint.external = ["TFM"]` in ruff's settings says that these
+codes are somebody's.
+"""
 # What a program says to those who lint and measure it, and not to its readers.
 _MARK = re.compile(r"[ \t]*# (?:want [A-Z]+\d.*|scales|step)[ \t]*$", re.MULTILINE)
 
@@ -233,7 +247,8 @@ def _figures(folder: Path) -> Mapping[str, Any]:
 def _text(code: str, rules: Mapping[str, Rule]) -> str:
     if code in rules:
         return rule_page(rules[code], registry.folder(rules[code]))
-    return f"# {code} {ENGINE[code].name}\n\n{ENGINE[code].meaning}\n"
+    more = _SUPPRESSIONS if code == UNUSED_SUPPRESSION else ""
+    return f"# {code} {ENGINE[code].name}\n\n{ENGINE[code].meaning}\n{more}"
 
 
 def _record(code: str, rules: Mapping[str, Rule]) -> dict[str, Any]:

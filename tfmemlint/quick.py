@@ -38,6 +38,16 @@ def nothing_to_find(arguments: Sequence[str]) -> bool:
         return False
 
 
+def looked_at(files: int, using: int = 0) -> str:
+    """So many files, of which so many use TensorFlow, in words: silence alone says too little."""
+    if not files:
+        return "no files"
+    number = "1 file" if files == 1 else f"{files} files"
+    if not using:
+        return f"{number}, none uses TensorFlow"
+    return number if using == files else f"{number}, {using} with TensorFlow"
+
+
 def _any_settings(folders: set[str]) -> bool:
     """Whether any of these folders, or one above them, may have settings of ours."""
     pending, seen = list(folders), set[str]()
@@ -49,9 +59,7 @@ def _any_settings(folders: set[str]) -> bool:
         if any(os.path.lexists(os.path.join(folder, name)) for name in _SETTINGS):
             return True
         project = os.path.join(folder, "pyproject.toml")
-        if os.path.lexists(project):
-            if not os.path.isfile(project):
-                return True
+        if os.path.isfile(project):  # what is no file is no settings, and a pipe would never end
             with open(project, "rb") as file:
                 if b"tfmemlint" in file.read():
                     return True

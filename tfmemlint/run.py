@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from stat import S_ISREG
 
@@ -19,7 +19,6 @@ from tfmemlint.linting import (
     ENGINE,
     INTERNAL_ERROR,
     UNUSED_SUPPRESSION,
-    Linted,
     internal_error,
     lint_with,
     skipped,
@@ -74,6 +73,16 @@ class Outcome(NamedTuple):
     """The names of what makes traced functions for other files."""
     asks: bool = False
     """Whether it depends on what other files say of functions that they define."""
+    uses: bool = False
+    """Whether it has anything to do with TensorFlow, as far as a glance tells."""
+    hidden: int = 0
+    """How many findings were not asked for: they are known, or on lines that nobody changed."""
+    noqa: str | None = None
+    """A code of ours that a `# noqa` names, which other linters may take for nobody's."""
+
+
+Keep = Callable[[str, str, Sequence[Finding]], Sequence[Finding]]
+"""Of a path, a text and its findings, those that are asked for."""
 
 
 class Plan(NamedTuple):
@@ -114,6 +123,7 @@ class Checker:
         fix: bool = False,
         write: bool = False,
         noqa: bool = True,
+        keep: Keep | None = None,
         longest: float = LONGEST,
     ) -> None:
         self._configs = configs
@@ -121,6 +131,7 @@ class Checker:
         self._fix = fix
         self._write = write
         self._noqa = noqa
+        self._keep = keep
         self._plans: dict[Config, Plan] = {}
         self._described: dict[str, str | None] = {}
         self.rules: dict[str, Outline] = {}
@@ -187,7 +198,9 @@ class Checker:
         if data is None:
             return self._answer(path, skipped(f"larger than {LARGEST_READ} bytes"))
         outcome = self.check(path, data)
-        clean = Outcome(Checked(path, "", cells=outcome.checked.cells), makes=outcome.makes)
+        clean = Outcome(
+            Checked(path, "", cells=outcome.checked.cells), makes=outcome.makes, uses=outcome.uses
+        )
         if self.looks and outcome == clean and self.project is None:
             from tfmemlint.cache import look  # noqa: PLC0415
 
@@ -223,18 +236,18 @@ class Checker:
 
     def _look(self, path: str, opened: _Opened, plan: Plan) -> tuple[Outcome, Outcome | None]:
         """The file as it is, and as it would be with its fixes applied."""
-        now, (findings, makes, asks) = opened, self._findings(path, plan, opened)
-        found = Outcome(_checked(path, opened, findings), makes=makes, asks=asks)
-        if not self._fix or not any(finding.diagnostic.fix for finding in findings):
+        now, seen = opened, self._findings(path, plan, opened)
+        found = _outcome_of(path, opened, seen)
+        if not self._fix or not any(finding.diagnostic.fix for finding in seen.findings):
             return found, None
         from tfmemlint.fixing import repair  # noqa: PLC0415
 
         def look(text: str, edits: Sequence[Edit]) -> tuple[Finding, ...]:
-            nonlocal now, findings, makes, asks
+            nonlocal now, seen
             if edits:
                 now = _edited(now, text, edits)
-                findings, makes, asks = self._findings(path, plan, now)
-            return findings
+                seen = self._findings(path, plan, now)
+            return seen.findings
 
         repaired = repair(
             opened.content.text,
@@ -251,19 +264,14 @@ class Checker:
         if isinstance(content, Decoded) and encode(content.text, like=content) != opened.data:
             problem = f"{path!r} was not written: {content.encoding} would change more than the fix"
             return found._replace(problem=problem), None
-        return found, Outcome(
-            _checked(path, now, findings),
-            tuple(repaired.counts.items()),
-            Change(opened.data, now.data),
-            makes=makes,
-            asks=asks,
-        )
+        fixed, change = tuple(repaired.counts.items()), Change(opened.data, now.data)
+        return found, _outcome_of(path, now, seen)._replace(fixed=fixed, change=change)
 
-    def _findings(self, path: str, plan: Plan, opened: _Opened) -> Linted:
+    def _findings(self, path: str, plan: Plan, opened: _Opened) -> _Looked:
         here, text = plan.reported_in(path), opened.content.text
         code, strings = screen.code(text.encode("utf-8", "surrogatepass"))
         if self.project is None and screen.is_inside_tensorflow(code):
-            return Linted(())
+            return _Looked(())
         words = screen.words(code + b" " + strings)
         follows = self.config(path).follow_imports
         across = [rule for rule in plan.rules if rule.across_files and follows]
@@ -282,26 +290,38 @@ class Checker:
         cells = [cell.start for cell in _cells(opened)]
         needed = [rule.load() for rule in rules]
         linted = lint_with(path, text, needed, oldest, cells, imported, makes=makes)
-        findings = linted.findings
+        findings, noqa = linted.findings, None
         if self._noqa and _may_suppress(text):
-            from tfmemlint.suppress import suppress  # noqa: PLC0415
+            from tfmemlint.suppress import named_by_noqa, suppress  # noqa: PLC0415
 
             ran = None if here.issuperset(plan.codes.values()) else here
             # Of what may be needed once other files are given, too, none is called unused.
             open_ = {rule.code for rule in across if rule.code in text or rule.name in text}
             ran = here - open_ if open_ else ran
-            findings = suppress(text, findings, plan.codes.get, ran, cells)
+            findings = suppress(text, findings, plan.codes, ran, cells)
+            noqa = named_by_noqa(text, plan.codes)
         reported = [
             finding if finding.code in plan.fixable else _unapplied(finding)
             for finding in _in_cells(findings, opened)
             if finding.code in here
         ]
-        in_order = sorted(reported, key=lambda each: (each.diagnostic.span, each.code))
-        return Linted(tuple(in_order), linted.makes, bool(asked))
+        kept = self._kept(path, text, reported)
+        in_order = sorted(kept, key=lambda each: (each.diagnostic.span, each.code))
+        hidden = len(reported) - len(in_order)
+        return _Looked(tuple(in_order), linted.makes, bool(asked), hidden, noqa)
 
     def _answer(self, path: str, finding: Finding) -> Outcome:
-        findings = (finding,) if finding.code in self.plan(path).reported_in(path) else ()
-        return Outcome(Checked(path, "", findings))
+        findings = [finding] if finding.code in self.plan(path).reported_in(path) else []
+        kept = tuple(self._kept(path, "", findings))
+        return Outcome(Checked(path, "", kept), uses=True, hidden=len(findings) - len(kept))
+
+    def _kept(self, path: str, text: str, findings: list[Finding]) -> Sequence[Finding]:
+        """The findings that are asked for; our own failures are never left unsaid."""
+        if self._keep is None or not findings:
+            return findings
+        asked = [finding for finding in findings if finding.code != _INTERNAL_ERROR]
+        failures = [finding for finding in findings if finding.code == _INTERNAL_ERROR]
+        return [*self._keep(path, text, asked), *failures]
 
 
 def run(
@@ -321,7 +341,10 @@ def run(
     checker.shares = checker.looks or len(paths) > 1
     settings = {path: checker.described(path) if cache is not None else None for path in paths}
     known = _known(settings, cache) if cache is not None else {}
-    outcomes = {path: Outcome(Checked(path, ""), makes=each.makes) for path, each in known.items()}
+    outcomes = {
+        path: Outcome(Checked(path, ""), makes=each.makes, uses=each.uses)
+        for path, each in known.items()
+    }
     fresh = [path for path in paths if path not in known]
     outcomes.update(zip(fresh, _run(fresh, checker, jobs), strict=True))
     makes = {path: each.makes for path, each in outcomes.items() if each.makes}
@@ -349,7 +372,8 @@ def run(
             if described is None or seen is None or path in unsettled:
                 cache.forget(path)
             elif makes or path not in known:
-                found = Known(seen, outcomes[path].makes, among.get(path, ""))
+                outcome = outcomes[path]
+                found = Known(seen, outcome.makes, among.get(path, ""), outcome.uses)
                 cache.remember(path, described, found)
         cache.save()
     return [outcomes[path] for path in paths]
@@ -406,6 +430,16 @@ class _Opened(NamedTuple):
 
     data: bytes
     content: Decoded | Notebook
+
+
+class _Looked(NamedTuple):
+    """What one look at a file came to."""
+
+    findings: tuple[Finding, ...]
+    makes: tuple[str, ...] = ()
+    asks: bool = False
+    hidden: int = 0
+    noqa: str | None = None
 
 
 class _TooSlowError(BaseException):
@@ -481,6 +515,12 @@ def _asked_later(asked: list[str]) -> Imported:
         return False
 
     return Imported(frozenset(), factory, loads)
+
+
+def _outcome_of(path: str, opened: _Opened, looked: _Looked) -> Outcome:
+    findings, makes, asks, hidden, noqa = looked
+    checked = _checked(path, opened, findings)
+    return Outcome(checked, makes=makes, asks=asks, uses=True, hidden=hidden, noqa=noqa)
 
 
 def _after(first: Outcome, second: Outcome) -> Outcome:

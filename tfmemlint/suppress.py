@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 
 from tfmemlint.light_typing import NamedTuple
@@ -19,8 +19,8 @@ NAME = "unused-suppression"
 UNSUPPRESSIBLE = frozenset(("TFM001", "TFM002", "TFM003", "TFM004"))
 """What says that a file was not, or not wholly, checked."""
 
-Known = Callable[[str], str | None]
-"""From what is written, a rule's code or name, to its code; None for what is no rule's."""
+Known = Mapping[str, str]
+"""From what may be written, every rule's code and name, to its code."""
 
 _MARK = re.compile(
     r"#[ \t]*(?:noqa(?![\w-])(?P<colon>[ \t]*:)?"
@@ -44,6 +44,8 @@ class _Item(NamedTuple):
     span: Span
     code: str | None
     """None for what is not ours."""
+    mistaken: bool = False
+    """Meant for us, in a `noqa` that takes whole codes and nothing else."""
 
 
 class _Mark(NamedTuple):
@@ -138,10 +140,18 @@ def suppress(
 
 def _worth_tokenizing(text: str, findings: Sequence[Finding], known: Known) -> bool:
     """Whether a comment could matter: with nothing to suppress, only one of our own does."""
-    marks = _marks(text, Span(0, len(text)), known)
     return any(
-        findings or mark.verb != "noqa" or any(item.code for item in mark.items) for mark in marks
+        findings or mark.verb != "noqa" or any(item.code or item.mistaken for item in mark.items)
+        for mark in _marks(text, Span(0, len(text)), known)
     )
+
+
+def named_by_noqa(text: str, known: Known) -> str | None:
+    """The first code of ours that a `# noqa` names, as other linters read these, too."""
+    for mark in _marks(text, Span(0, len(text)), known):
+        if mark.verb == "noqa" and (code := next((each.code for each in mark.items), None)):
+            return code
+    return None
 
 
 def _marks(text: str, within: Span, known: Known) -> Iterator[_Mark]:
@@ -164,9 +174,15 @@ def _items(
     items: list[_Item] = []
     pattern = _NOQA_CODE if verb == "noqa" else _NAME
     while match := pattern.match(text, start, stop):
-        items.append(_Item(Span(*match.span(1)), _code(match[1], known)))
+        code = _code(match[1], known)
+        mistaken = verb == "noqa" and code is None and _begins_ours(match[1], known)
+        items.append(_Item(Span(*match.span(1)), code, mistaken))
         start = match.end()
     if verb == "noqa":
+        name = _NAME.match(text, start, stop)
+        if name and name[1].lower() in known and not (items and "," not in name[0]):
+            items.append(_Item(Span(*name.span(1)), None, mistaken=True))
+            start = name.end()
         return tuple(items), start
     closing = _CLOSING.match(text, start, stop)
     return (tuple(items), closing.end()) if closing else ((), None)
@@ -177,7 +193,12 @@ def _code(name: str, known: Known) -> str | None:
         return CODE
     if name.upper() in UNSUPPRESSIBLE:
         return name.upper()
-    return known(name.upper()) or known(name.lower())
+    return known.get(name.upper()) or known.get(name.lower())
+
+
+def _begins_ours(name: str, known: Known) -> bool:
+    """Whether this is where some of our codes begin; what is like them may be another pack's."""
+    return any(code.startswith(name.upper()) for code in known.values())
 
 
 def _layout(text: str, lines: Lines) -> _Layout | None:
@@ -294,6 +315,7 @@ def _complaints(
             fix = _removal(lines, mark, comment)
             yield Diagnostic(mark.span, f"`{mark.verb}` suppresses nothing", fix)
         yield from (_unknown(lines.text, item, known) for item in mark.items if not item.code)
+    yield from (_mistake(lines.text, item, known) for item in mark.items if item.mistaken)
     idle = [item for item in mark.items if _idle(item, ran, used)]
     if idle:
         yield Diagnostic(
@@ -321,6 +343,16 @@ def _what_is_wrong(mark: _Mark, idle: Sequence[_Item]) -> str:
     if mark.verb == "enable":
         return " are not disabled here" if several else " is not disabled here"
     return " suppress nothing here" if several else " suppresses nothing here"
+
+
+def _mistake(text: str, item: _Item, known: Known) -> Diagnostic:
+    """That a `noqa` names us in a way that does nothing."""
+    name = text[slice(*item.span)]
+    code = known.get(name.lower())
+    if code:
+        fix = Fix(f"Write `{code}`", (Edit(item.span, code),), Applicability.DISPLAY)
+        return Diagnostic(item.span, f"`noqa` takes codes, not names such as `{name}`", fix)
+    return Diagnostic(item.span, f"`noqa` takes whole codes; `{name}` suppresses nothing")
 
 
 def _unknown(text: str, item: _Item, known: Known) -> Diagnostic:

@@ -81,14 +81,27 @@ def statistics(
         out.write(f"{count:>{width}}\t{code}\t{f'[{mark}] ' if fixable else ''}{name}\n")
 
 
-def summary(results: Sequence[Checked], out: TextIO, unsafe_fixes: bool, *, fixed: int = 0) -> None:
-    """Write how many findings there are, and what --fix has done or could do about them."""
+def summary(
+    results: Sequence[Checked],
+    out: TextIO,
+    unsafe_fixes: bool,
+    *,
+    fixed: int = 0,
+    looked_at: str = "",
+    unasked: str = "",
+) -> None:
+    """Write how many findings there are, and what --fix has done or could do about them.
+
+    `looked_at` says of which files this is, `unasked` which findings are left out.
+    """
     left = sum(1 for _ in _findings(results))
     if not left and not fixed:
-        out.write("All checks passed!\n")
+        about = "; ".join(each for each in (looked_at, unasked) if each)
+        out.write(f"All checks passed!{f' ({about})' if about else ''}\n")
         return
     errors = "1 error" if left + fixed == 1 else f"{left + fixed} errors"
-    out.write(f"Found {errors}{f' ({fixed} fixed, {left} remaining)' if fixed else ''}.\n")
+    done = f" ({fixed} fixed, {left} remaining)" if fixed else ""
+    out.write(f"Found {errors}{done}{f'; {unasked}' if unasked else ''}.\n")
     now = sum(1 for _ in _fixable(results, unsafe_fixes))
     more = hidden(results, unsafe_fixes)
     if now:
