@@ -46,6 +46,7 @@ ALLOWED = {
     },
     "report": {"tfmemlint.report", "tfmemlint.vocabulary", "tfmemlint.lines"},
     "writing": set[str](),
+    "plots": {"tfmemlint.plots", "tfmemlint.report"},
 }
 """What each part of the engine may import of ours, at run time; the others may import anything."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -416,7 +417,7 @@ def test_a_checkout_is_renewed_once_and_then_fresh(checkout: Path) -> None:
     fresh = _generate(checkout, "--check")
     again = _generate(checkout)
 
-    files = ("rules/README.md", "rules/savings.svg", "README.md")
+    files = ("rules/README.md", "README.md", "rules/savings.svg", "rules/savings-dark.svg")
     assert (stale.returncode, stale.stdout) == (1, "".join(f"{name} is stale\n" for name in files))
     assert "\nold\n" in untouched
     assert (written.returncode, written.stdout) == (
@@ -428,7 +429,9 @@ def test_a_checkout_is_renewed_once_and_then_fresh(checkout: Path) -> None:
     rules = registry.load()
     assert readme == f"# A\n\n{pages.readme_table(rules)}\n\nThe end.\n"
     assert (checkout / "rules" / "README.md").read_text() == pages.index(rules)
-    assert (checkout / "rules" / "savings.svg").read_text().startswith("<svg ")
+    picture = (checkout / "rules" / "savings.svg").read_text()
+    assert "<svg " in picture
+    assert set(rules) == set(re.findall(r"<!-- (TFM\d{3}) -->", picture))
 
 
 @pytest.mark.parametrize("readme", ["# A\n", f"{pages.BEGIN}\n", f"{pages.END}\n{pages.BEGIN}\n"])

@@ -1,27 +1,42 @@
 """What is written about rules, made from their modules, their programs and their measurements.
 
-`python -m tfmemlint.pages` renews what is made from them in a checkout: rules/README.md and
-rules/savings.svg, and the table in README.md.
+`python -m tfmemlint.pages` renews what is made from them in a checkout: rules/README.md, the
+pictures rules/savings.svg and rules/savings-dark.svg, and the table in README.md.
 """
 
 from __future__ import annotations
 
 import difflib
+import hashlib
 import json
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tfmemlint import registry
 from tfmemlint.report.escape import show
 from tfmemlint.report.figures import figure, measured
 from tfmemlint.report.items import ENGINE, UNUSED_SUPPRESSION
 from tfmemlint.report.prose import section, summary
-from tfmemlint.vocabulary import Rule
+from tfmemlint.vocabulary import Metric, Rule
+
+if TYPE_CHECKING:
+    from tfmemlint.plots import Group
 
 BEGIN, END = "<!-- rules: begin -->", "<!-- rules: end -->"
+
+_GROUPS = {
+    Metric.DEVICE_PEAK: "memory at its peak",
+    Metric.HOST_PEAK: "memory at its peak",
+    Metric.DEVICE_GROWTH: "growth, a step",
+    Metric.HOST_GROWTH: "growth, a step",
+    Metric.TRACES: "traces and graphs",
+    Metric.GRAPH_BYTES: "traces and graphs",
+    Metric.STEP_TIME: "time, a step",
+}
+"""What is wrong, in the words of tables and pictures."""
 
 _FIXES = {"Safe": "safe", "Unsafe": "unsafe"}
 _FIX_SENTENCES = {
@@ -150,21 +165,54 @@ def _stale(checkout: Path, rules: Mapping[str, Rule]) -> dict[Path, str]:
         raise ValueError(f"{readme} has no lines {BEGIN} and {END}")
     wanted = {
         checkout / "rules" / "README.md": index(rules),
-        checkout / "rules" / "savings.svg": _plot(rules),
         readme: before + readme_table(rules) + after,
     }
-    return {
+    stale = {
         path: text
         for path, text in wanted.items()
         if not path.exists() or path.read_text("utf-8") != text
     }
+    return stale | _stale_pictures(checkout / "rules", rules)
 
 
-def _plot(rules: Mapping[str, Rule]) -> str:
-    from tfmemlint.verify.page import savings  # noqa: PLC0415  who only asks for a page waits less
+def _stale_pictures(folder: Path, rules: Mapping[str, Rule]) -> dict[Path, str]:
+    """The pictures of what is no longer so; drawn, as versions of matplotlib draw differently."""
+    from tfmemlint import plots  # noqa: PLC0415  who only asks for a page waits less
+
+    title, about, groups = _savings(rules)
+    stale: dict[Path, str] = {}
+    for theme, name in ((plots.Theme.LIGHT, "savings.svg"), (plots.Theme.DARK, "savings-dark.svg")):
+        digest = _digest(repr((title, about, groups, theme)), Path(plots.__file__).parent)
+        mark, path = f"<!-- drawn from {digest} -->\n", folder / name
+        if not (path.exists() and path.read_text("utf-8").endswith(mark)):
+            if not plots.available():
+                raise ValueError(f"{path} is stale, and {plots.MISSING}")
+            stale[path] = plots.columns(title, about, groups, theme) + mark
+    return stale
+
+
+def _savings(rules: Mapping[str, Rule]) -> tuple[str, str, list[Group]]:
+    """What the picture of all rules shows: a title, a line about it, and columns in groups."""
+    from tfmemlint.plots import Bar, Group  # noqa: PLC0415
+    from tfmemlint.verify.page import bars, origin  # noqa: PLC0415
     from tfmemlint.verify.pictures import recorded  # noqa: PLC0415
 
-    return savings([recorded(rule, registry.folder(rule)) for rule in rules.values()])
+    entries = [recorded(rule, registry.folder(rule)) for rule in rules.values()]
+    columns: dict[str, list[Bar]] = {name: [] for name in dict.fromkeys(_GROUPS.values())}
+    for metric, bar in bars(entries):
+        columns[_GROUPS[Metric(metric)]].append(bar)
+    groups = [
+        Group(name, sorted(found, key=lambda bar: -bar.share)) for name, found in columns.items()
+    ]
+    return "What is left after the fix, of what each rule's program took", origin(entries), groups
+
+
+def _digest(data: str, code: Path) -> str:
+    """A hash of what is drawn, and of what draws it."""
+    digest = hashlib.sha256(data.encode())
+    for module in sorted(code.glob("*.py")):
+        digest.update(module.read_bytes().replace(b"\r\n", b"\n"))
+    return digest.hexdigest()
 
 
 def _table(rules: Mapping[str, Rule], prefix: str) -> str:

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, cast
 
+from tfmemlint import plots
 from tfmemlint.measure.account import Account, UnusableError, read
 from tfmemlint.verify.devices import SetupError
 from tfmemlint.verify.processes import packages_with_tensorflow
@@ -36,8 +37,11 @@ def main(argv: Sequence[str]) -> int:
     """Measure the program these arguments name; the program's exit status, or 2."""
     ours, arguments = _split(argv)
     asked = _parser().parse_args(ours)
-    if asked.html is not None and not Path(asked.html).parent.is_dir():
-        return _refuse(f"{asked.html} cannot be written: there is no such folder")
+    if asked.html is not None:
+        if not plots.available():
+            return _refuse(plots.MISSING)
+        if not Path(asked.html).parent.is_dir():
+            return _refuse(f"{asked.html} cannot be written: there is no such folder")
     try:
         account = measure(
             Path(asked.program),

@@ -5,12 +5,13 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 
+from tfmemlint import plots
 from tfmemlint.measure import showing
 from tfmemlint.measure.account import Account, Line
 from tfmemlint.measure.advice import Advice
+from tfmemlint.plots import Axis, Series, Theme, ticks
 from tfmemlint.report.figures import size
-from tfmemlint.verify.html import Cell, captioned, document, table, text
-from tfmemlint.verify.plots import Axis, Series, lines, ticks
+from tfmemlint.verify.html import Cell, document, picture, table, text
 
 
 def page(program: str, account: Account, advice: Advice, limit: int | None = None) -> str:
@@ -33,7 +34,8 @@ def _over_time(account: Account) -> Iterator[str]:
     title = "Device memory over time"
     series = [Series("fixed", f"at most {size(most)}", account.curve)]
     across, up = Axis(ticks(end), "{:g} s".format), Axis(ticks(most, base=1024), size)
-    yield captioned(title, lines(title, series, across, up))
+    drawn = {theme: plots.lines(title, series, across, up, theme) for theme in Theme}
+    yield picture(f"{title}: {series[0].name}", drawn)
 
 
 def _held(account: Account) -> str:

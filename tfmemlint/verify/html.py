@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from base64 import b64encode
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from itertools import zip_longest
 from typing import NamedTuple
 
+from tfmemlint.plots import Theme
 from tfmemlint.report.escape import show
-from tfmemlint.verify.plots import STYLE
 
 _HEAD = """<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta http-equiv="Content-Security-Policy"
+  content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
 <meta name="viewport" content="width=device-width">
 <meta name="color-scheme" content="light dark">
 """
@@ -27,15 +29,14 @@ body { margin: 2rem auto; max-width: 58rem; padding: 0 1rem; color: var(--ink);
   background: var(--paper); font: 15px/1.5 system-ui, sans-serif; }
 h1 { font-size: 1.6rem; margin: 0; } h2 { font-size: 1.1rem; margin: 2.5rem 0 0.25rem; }
 h2 code { margin-right: 0.4rem; } p { margin: 0.25rem 0 1rem; } .faint { color: var(--faint); }
-svg { max-width: 100%; height: auto; }
+img { max-width: 100%; height: auto; }
 .plots { display: flex; flex-wrap: wrap; gap: 0.5rem 1rem; }
-.scroll { overflow-x: auto; } .scroll svg { min-width: 640px; }
+.scroll { overflow-x: auto; } .scroll img { min-width: 640px; }
 table { border-collapse: collapse; width: 100%; font-size: 13px; }
 th, td { text-align: left; padding: 0.3rem 0.6rem 0.3rem 0; border-bottom: 1px solid var(--edge);
   vertical-align: top; } th { font-weight: 600; color: var(--faint); }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .good { color: var(--good); } .poor { color: var(--poor); }
-figure { margin: 0; } figcaption { font-size: 13px; font-weight: 600; }
 details { margin: 0.25rem 0; } summary { cursor: pointer; color: var(--faint); font-size: 13px; }
 """
 
@@ -43,7 +44,7 @@ details { margin: 0.25rem 0; } summary { cursor: pointer; color: var(--faint); f
 def document(title: str, *body: str) -> str:
     """A whole page."""
     return (
-        f"{_HEAD}<title>{text(title)}</title>\n<style>{_STYLE}{STYLE}</style>\n</head>\n"
+        f"{_HEAD}<title>{text(title)}</title>\n<style>{_STYLE}</style>\n</head>\n"
         f"<body>\n<h1>{text(title)}</h1>\n{''.join(body)}</body>\n</html>\n"
     )
 
@@ -78,6 +79,14 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
     )
 
 
-def captioned(title: str, plot: str) -> str:
-    """A plot with what it shows."""
-    return f"<figure><figcaption>{text(title)}</figcaption>\n{plot}</figure>\n"
+def picture(title: str, drawn: Mapping[Theme, str]) -> str:
+    """A plot, drawn for each theme, within the page itself."""
+    light, dark = (_data(drawn[theme]) for theme in (Theme.LIGHT, Theme.DARK))
+    return (
+        f'<picture><source media="(prefers-color-scheme: dark)" srcset="{dark}">'
+        f'<img alt="{text(title)}" src="{light}"></picture>\n'
+    )
+
+
+def _data(svg: str) -> str:
+    return f"data:image/svg+xml;base64,{b64encode(svg.encode()).decode()}"

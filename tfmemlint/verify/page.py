@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from tfmemlint import plots
+from tfmemlint.plots import Axis, Bar, Series, Theme, ticks
 from tfmemlint.report.figures import figure, size
-from tfmemlint.verify.html import Cell, captioned, document, table, text
-from tfmemlint.verify.plots import Axis, Bar, Series, alone, lines, shares, ticks
+from tfmemlint.verify.html import Cell, document, picture, table, text
 from tfmemlint.verify.processes import Curve
 
+TITLE = "Measured with the fix, as a share of what was measured without it"
 _MOST_ROWS = 24
 _KINDS = ("bad", "fixed")
 _NAMES = ("without the fix", "with it")
@@ -45,35 +47,41 @@ def page(title: str, entries: Sequence[Entry]) -> str:
     columns = ("", "", "metric", "without", "with", "left", "")
     return document(
         title,
-        f'<p class="faint">{text(_origin(entries))}</p>\n',
-        f'<div class="scroll">{_savings(entries)}</div>\n',
+        f'<p class="faint">{text(origin(entries))}</p>\n',
+        _overview(entries),
         table(columns, (row for entry in entries for row in _rows(entry))),
         *(part for entry in entries for part in _section(entry)),
     )
 
 
-def savings(entries: Sequence[Entry]) -> str:
+def savings(entries: Sequence[Entry], theme: Theme = Theme.LIGHT) -> str:
     """What is left of what was, as an SVG file."""
-    return alone(_savings(entries))
+    shown = sorted((bar for _, bar in bars(entries)), key=lambda bar: bar.share)
+    return plots.rows(TITLE, origin(entries), shown, theme)
 
 
-def _savings(entries: Sequence[Entry]) -> str:
-    bars = [
-        Bar(
-            entry.code,
-            entry.name,
-            taken["ratio"],
-            f"{_figure(taken, 'bad')} \N{RIGHTWARDS ARROW} {_figure(taken, 'fixed')} {metric}",
-        )
-        for entry in entries
-        for metric, taken in entry.metrics.items()
-        if entry.good and taken["ratio"] is not None
-    ]
-    bars.sort(key=lambda bar: bar.share)
-    return shares("Measured with the fix, as a share of what was measured without it", bars)
+def bars(entries: Sequence[Entry]) -> Iterator[tuple[str, Bar]]:
+    """What is left, of what is as it should be, each with the metric."""
+    for entry in entries:
+        for metric, taken in entry.metrics.items():
+            if entry.good and taken["ratio"] is not None:
+                without, left = _figure(taken, "bad"), _figure(taken, "fixed")
+                words = f"{without} \N{RIGHTWARDS ARROW} {left} {metric}"
+                yield metric, Bar(entry.code or entry.name, _about(entry), taken["ratio"], words)
 
 
-def _origin(entries: Sequence[Entry]) -> str:
+def _about(entry: Entry) -> str:
+    return entry.name if entry.code else ""
+
+
+def _overview(entries: Sequence[Entry]) -> str:
+    if not any(bars(entries)):
+        return ""
+    drawn = {theme: savings(entries, theme) for theme in Theme}
+    return f'<div class="scroll">{picture(TITLE, drawn)}</div>\n'
+
+
+def origin(entries: Sequence[Entry]) -> str:
     """What the figures were measured on, and with."""
     records = [entry.record for entry in entries if entry.record]
     if not records:
@@ -133,7 +141,7 @@ def _over_time(entry: Entry) -> Iterator[_Shown]:
         ]
         yield _Shown(
             title,
-            captioned(title, lines(title, series, across, Axis(ticks(held, base=1024), size))),
+            _lines(title, series, across, Axis(ticks(held, base=1024), size)),
             table(("", "seconds", "held"), rows),
         )
 
@@ -170,7 +178,12 @@ def _against_scale(entry: Entry) -> Iterator[_Shown]:
         for kind, name in zip(_KINDS, _NAMES, strict=True)
     ]
     columns = ("", *(f"data \N{MULTIPLICATION SIGN} {each:g}" for each in factors), "grows")
-    yield _Shown(title, captioned(title, lines(title, series, across, up)), table(columns, rows))
+    yield _Shown(title, _lines(title, series, across, up), table(columns, rows))
+
+
+def _lines(title: str, series: list[Series], across: Axis, up: Axis) -> str:
+    drawn = {theme: plots.lines(title, series, across, up, theme) for theme in Theme}
+    return picture("; ".join((title, *(each.name for each in series))), drawn)
 
 
 class _Shown(NamedTuple):

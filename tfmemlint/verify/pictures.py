@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tfmemlint import plots
 from tfmemlint.report.figures import size
 from tfmemlint.verify.page import Entry, page, savings
 from tfmemlint.verify.pairs import Measurement, Verdict
@@ -23,7 +24,9 @@ class Pictures(NamedTuple):
     svg: str | None = None
 
     def refuse_unwritable(self) -> None:
-        """Raise UsageError before anything is measured, where that is no folder to write to."""
+        """Raise UsageError before anything is measured, where nothing can be drawn or written."""
+        if any(self) and not plots.available():
+            raise UsageError(plots.MISSING)
         for path in self:
             if path is not None and not Path(path).parent.is_dir():
                 raise UsageError(f"{path} cannot be written: there is no such folder")
