@@ -15,7 +15,7 @@ def test_what_is_given_decides_between_rules_and_a_program() -> None:
     assert (rules.codes, rules.file, rules.json) == (["TFM202", "tfm306"], None, True)
     assert (program.file, program.json) == ("train.py", True)
     assert (rules.runs, rules.timeout) == (3, 120)
-    assert (program.runs, program.timeout) == (1, 3600)
+    assert (program.runs, program.timeout) == (3, 3600)
     assert parse([]).file is None
 
 
@@ -29,8 +29,8 @@ def test_a_file_without_an_ending_is_a_program_if_it_is_there(
 
 
 def test_all_behind_two_dashes_is_the_programs() -> None:
-    asked = parse(["train.py", "--runs", "2", "--", "--runs", "9", "--", "x y"])
-    assert asked.runs == 2
+    asked = parse(["train.py", "--runs", "5", "--", "--runs", "9", "--", "x y"])
+    assert asked.runs == 5
     assert asked.arguments == ("--runs", "9", "--", "x y")
     assert parse(["train.py", "--"]).arguments == ()
 
@@ -51,6 +51,7 @@ def test_rules_are_chosen_as_in_check() -> None:
         (["TFM202", "--select", "TFM202"], "name its file"),
         (["TFM202", "--unsafe-fixes"], "name its file"),
         (["TFM202", "--", "x"], "name its file"),
+        (["--runs", "2", "a.py"], "it takes 3 to know the noise"),
         (["--runs", "0", "a.py"], "0 is not a number above zero"),
     ],
 )

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from tfmemlint.verify import own, own_command
 from tfmemlint.verify.command import main
 from tfmemlint.verify.outputs import Agreement
 from tfmemlint.verify.own import Mended, Saving
 from tfmemlint.verify.pairs import Measurement
-from tfmemlint.verify.processes import Machine
+from tfmemlint.verify.processes import Job, Machine, Output, Run
 from tfmemlint.vocabulary import Metric
 
 MB = 1 << 20
@@ -53,10 +55,16 @@ def write(path: Path, text: str) -> Path:
     return path
 
 
-def saving(*, safe: bool, same: bool | None, after: float) -> Saving:
-    measurement = Measurement(Metric.DEVICE_PEAK, (100.0 * MB,), (after,))
+def saving(
+    *, safe: bool, same: bool | None, after: float, noise: float = 0, host: float = 0
+) -> Saving:
+    """A program of 100 MB that is left with so much, and whose host peak has grown."""
+    device, of_host = (
+        Measurement(metric, (100.0 * MB,) * 3, (figure, figure, figure + noise))
+        for metric, figure in ((Metric.DEVICE_PEAK, after), (Metric.HOST_PEAK, 100 * MB + host))
+    )
     mended = Mended(None, (), safe)  # type: ignore[arg-type]  # nobody looks at the change
-    return Saving(mended, (measurement,), Agreement(same, ""), Machine("cpu", "", {}))
+    return Saving(mended, (device, of_host), Agreement(same, ""), Machine("cpu", "", {}))
 
 
 @pytest.mark.parametrize(
@@ -99,9 +107,13 @@ def test_fixes_are_worth_it_if_they_save_and_keep_their_promise() -> None:
     assert saving(safe=False, same=False, after=50 * MB).doubt is None
     differs = saving(safe=True, same=False, after=50 * MB).doubt
     too_little = saving(safe=True, same=True, after=99.5 * MB).doubt
+    noisy = saving(safe=True, same=True, after=90 * MB, noise=8 * MB).doubt
     more = saving(safe=True, same=True, after=200 * MB).doubt
+    shifted = saving(safe=True, same=True, after=50 * MB, host=80 * MB).doubt
     assert differs == "the fixes are said to be safe, but the outputs differ"
-    assert too_little == more == "no peak is lower by more than the meter can tell"
+    assert too_little == "no peak is lower by one hundredth"
+    assert noisy == more == "no peak is lower by more than runs of the same program differ"
+    assert shifted == "one peak is higher by more than the other is lower"
 
 
 @pytest.mark.tensorflow
@@ -112,6 +124,10 @@ def test_what_the_fixes_save_is_told_and_the_file_left_alone(
     assert main(["train.py", "--unsafe-fixes", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     device, host = (found["peaks"][name] for name in ("device peak", "host peak"))
+    assert 3 <= len(device["runs"]["before"]) == len(device["runs"]["after"]) <= 6
+    assert device["told"]
+    assert host["told"]
+    assert found["left_out"] is None
     assert device["before"] == pytest.approx(66 * MB, rel=0.1)
     assert device["after"] == pytest.approx(19 * MB, rel=0.2)
     assert device["saved"] == device["before"] - device["after"]
@@ -193,3 +209,32 @@ def test_a_program_that_fails_with_its_fixes_only_is_called_so(
     first, *rest = capsys.readouterr().out.splitlines()
     assert first == "error: train.py with its fixes exited with status 1"
     assert rest[-1] == "    AssertionError"
+
+
+TWO_FINDINGS = PIPELINE.replace("batches.take", "batches.prefetch(64).take")
+"""One more, whose fix is safe."""
+
+
+def test_unsafe_fixes_that_are_left_out_are_weighed_and_named(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(here / "train.py", TWO_FINDINGS)
+    ran: list[str] = []
+
+    def run(job: Job) -> Run:
+        ran.append(job.text)
+        shuffles_little = ".shuffle(64, seed=0).batch(4)" in job.text
+        weight = (40 if shuffles_little else 100) - (10 if ".prefetch(64)" not in job.text else 0)
+        return Run(weight * MB, "toy", Machine("cpu", "", {"tensorflow": ""}), Output("", "x"))
+
+    monkeypatch.setattr(own_command, "weigh", partial(own.weigh, run=run))
+    assert main(["train.py", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["safe"], found["fixed"]) == (True, {"TFM207": 1})
+    assert found["left_out"]["fixed"] == {"TFM202": 1}
+    assert found["peaks"]["device peak"]["saved"] == 10 * MB
+    assert found["left_out"]["peaks"]["device peak"]["saved"] == 70 * MB
+    assert len(set(ran)) == 3
+    assert main(["train.py"]) == 0
+    out = capsys.readouterr().out
+    assert "left out, as results may differ: TFM202 x 1; with it" in out

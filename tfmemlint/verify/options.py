@@ -6,8 +6,10 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
+from tfmemlint.verify.ranges import FEWEST
+
 _SECONDS, _SECONDS_OF_OWN = 120.0, 3600.0
-_RUNS, _RUNS_OF_OWN = 3, 1
+_RUNS = 3
 
 
 def parse(argv: list[str]) -> argparse.Namespace:
@@ -29,7 +31,9 @@ def parse(argv: list[str]) -> argparse.Namespace:
         parser.error("--select, --unsafe-fixes and -- are for a program: name its file")
     if asked.recorded and (files or not (asked.html or asked.svg)):
         parser.error("--recorded is for the rules' figures: say --html or --svg, and no file")
-    asked.runs = asked.runs or (_RUNS_OF_OWN if files else _RUNS)
+    asked.runs = asked.runs or _RUNS
+    if files and asked.runs < FEWEST:
+        parser.error(f"--runs: it takes {FEWEST} to know the noise of a program of your own")
     asked.timeout = asked.timeout or (_SECONDS_OF_OWN if files else _SECONDS)
     asked.select = None if asked.select is None else tuple(asked.select)
     return asked
@@ -56,8 +60,9 @@ def _parser() -> argparse.ArgumentParser:
         "antipattern and the fixed one, and tells whether the fix saves what the rule claims. "
         "Given a file, runs that program as it is and with its fixes, and tells what they save: "
         "in this directory and with your environment, as Python itself would run it, but on one "
-        "processor, with all seeds set, and once for each peak; what it says of devices and of "
-        "threads is passed over. It is left as it is.",
+        "processor, with all seeds set, and for each peak by itself; what it says of devices and "
+        "of threads is passed over. Both are run in turns, until their runs lie apart by more "
+        "than runs of the same program do, or are seen not to. It is left as it is.",
         epilog="Exit codes: 0 every claim holds, or the fixes save memory, or there is nothing to "
         "fix; 1 not so, or a program failed; 2 nothing could be measured.",
         allow_abbrev=False,
@@ -65,7 +70,7 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("codes", nargs="*", metavar="CODE", help="rules to try [default: all]; or one file")
     add("--json", action="store_true", help="print everything measured as JSON")
-    add("--runs", type=_positive(int), metavar="N", help="runs of each program [3; own: 1]")
+    add("--runs", type=_positive(int), metavar="N", help="runs of each program [3; own: 3 to 6]")
     add(
         "--jobs",
         type=_positive(int),

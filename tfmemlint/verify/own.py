@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from tfmemlint.config import Config, Configs, Selection
-from tfmemlint.decoding import Decoded, decode
+from tfmemlint.decoding import decode
 from tfmemlint.linting import ENGINE
 from tfmemlint.run import Change, Checker, Outcome
-from tfmemlint.verify.outputs import Agreement, agreement
-from tfmemlint.verify.pairs import RESOLUTION, Measurement
-from tfmemlint.verify.processes import Job, Machine, Surroundings
-from tfmemlint.verify.weighing import BOTH_PEAKS, Pair, Settings, compare
+from tfmemlint.verify.outputs import Agreement, Outputs, agreement
+from tfmemlint.verify.pairs import Measurement
+from tfmemlint.verify.processes import Job, Machine, Run, Surroundings, run
+from tfmemlint.verify.ranges import Weighed, difference, in_turns
+from tfmemlint.verify.weighing import BOTH_PEAKS, Settings
 from tfmemlint.vocabulary import Applicability, Metric
 
 
@@ -36,6 +38,14 @@ class Mended(NamedTuple):
     """How many findings of each code."""
     safe: bool
     """Whether all these fixes promise the same results."""
+    left_out: LeftOut | None = None
+
+
+class LeftOut(NamedTuple):
+    """What the unsafe fixes that were not asked for would make of it besides."""
+
+    change: Change
+    fixed: tuple[tuple[str, int], ...]
 
 
 class Unmended(NamedTuple):
@@ -52,20 +62,21 @@ class Saving(NamedTuple):
     measurements: tuple[Measurement, ...]
     outputs: Agreement
     machine: Machine
+    with_all: tuple[Measurement, ...] = ()
+    """Against the program with the fixes that were left out, too."""
 
     @property
     def doubt(self) -> str | None:
         """Why nobody should want these fixes; None if they save memory and keep their promise."""
         if self.mended.safe and self.outputs.same is False:
             return "the fixes are said to be safe, but the outputs differ"
-        if not any(saves(one) for one in self.measurements):
-            return "no peak is lower by more than the meter can tell"
-        return None
-
-
-def saves(one: Measurement) -> bool:
-    """Whether the fixed program weighs less, beyond the meter's noise."""
-    return one.bad_figure - one.fixed_figure >= RESOLUTION[one.metric]
+        differences = [difference(one) for one in self.measurements]
+        if not any(each.saves for each in differences):
+            if any(each.told and each.saved > 0 for each in differences):
+                return "no peak is lower by one hundredth"
+            return "no peak is lower by more than runs of the same program differ"
+        told = [each.saved for each in differences if each.told]
+        return "one peak is higher by more than the other is lower" if sum(told) < 0 else None
 
 
 def mend(request: Request) -> Mended | Unmended:
@@ -78,29 +89,67 @@ def mend(request: Request) -> Mended | Unmended:
         return Unmended(why, failed=True)
     if outcome.change is None:
         return Unmended(_nothing_to_fix(outcome), failed=False)
-    with_safe_ones = _checked(request, data, False)
-    return Mended(outcome.change, outcome.fixed, with_safe_ones.change == outcome.change)
+    with_safe_ones, with_all = (_checked(request, data, unsafe) for unsafe in (False, True))
+    left_out = None
+    if with_all.change and with_all.change != outcome.change:
+        more = Counter(dict(with_all.fixed)) - Counter(dict(outcome.fixed))
+        left_out = LeftOut(with_all.change, tuple(sorted(more.items())))
+    safe = with_safe_ones.change == outcome.change
+    return Mended(outcome.change, outcome.fixed, safe, left_out)
 
 
 def weigh(
-    request: Request, mended: Mended, settings: Settings, tell: Callable[[str], None]
+    request: Request,
+    mended: Mended,
+    settings: Settings,
+    tell: Callable[[str], None],
+    run: Callable[[Job], Run] = run,
 ) -> Saving:
     """Run the program with and without its fixes; raises ProgramError and SetupError."""
-    before, after = decode(mended.change.before), decode(mended.change.after)
+    jobs = _jobs(request, mended, settings)
+    weighed = [in_turns(metric, jobs, settings.runs, tell, run) for metric in BOTH_PEAKS]
+    before, after = (_outputs(weighed, which) for which in (0, 1))
+    return Saving(
+        mended,
+        tuple(each.against_first(1) for each in weighed),
+        agreement(before, after),
+        weighed[0].runs[0][0].machine,
+        tuple(each.against_first(2) for each in weighed if mended.left_out),
+    )
+
+
+def planned(mended: Mended, settings: Settings) -> int:
+    """How many runs it takes at least."""
+    return len(BOTH_PEAKS) * settings.runs * (3 if mended.left_out else 2)
+
+
+def _jobs(request: Request, mended: Mended, settings: Settings) -> list[Job]:
+    """The program as it is, with its fixes, and with all there are if that is more."""
+    before = decode(mended.change.before)
     name = Path(request.path).name
-    around = _surroundings(request, before.text)
     job = Job(
         name,
-        "",
+        before.text,
         Metric.DEVICE_PEAK,
         settings.device,
         settings.seconds,
-        own=around,
+        own=_surroundings(request, before.text),
+        encoding=before.encoding,
         curve=settings.curves,
     )
-    pair = Pair(_filled(job, before, ""), _filled(job, after, f"{name} with its fixes"))
-    found = compare(pair, BOTH_PEAKS, settings.runs, tell)
-    return Saving(mended, found.measurements, agreement(*found.outputs), found.machine)
+    jobs = [job, _changed(job, mended.change, f"{name} with its fixes")]
+    if mended.left_out:
+        jobs.append(_changed(job, mended.left_out.change, f"{name} with the unsafe fixes, too"))
+    return jobs
+
+
+def _changed(job: Job, change: Change, title: str) -> Job:
+    after = decode(change.after)
+    return job._replace(text=after.text, encoding=after.encoding, title=title)
+
+
+def _outputs(weighed: Sequence[Weighed], which: int) -> Outputs:
+    return tuple(run.output for each in weighed for run in each.runs[which])
 
 
 def _checked(request: Request, data: bytes, unsafe: bool | None) -> Outcome:
@@ -129,10 +178,6 @@ def _nothing_to_fix(outcome: Outcome) -> str:
 
 def _listed(codes: Sequence[str]) -> str:
     return ", ".join(sorted(set(codes)))
-
-
-def _filled(job: Job, content: Decoded, title: str) -> Job:
-    return job._replace(text=content.text, encoding=content.encoding, title=title)
 
 
 def _surroundings(request: Request, text: str) -> Surroundings:

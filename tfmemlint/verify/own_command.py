@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from tfmemlint.config import ConfigError
 from tfmemlint.decoding import UndecodableError
 from tfmemlint.report.figures import amount
-from tfmemlint.verify.own import Request, Saving, Unmended, mend, saves, weigh
+from tfmemlint.verify.own import Request, Saving, Unmended, mend, planned, weigh
 from tfmemlint.verify.page import Entry
+from tfmemlint.verify.pairs import Measurement
 from tfmemlint.verify.pictures import NO_PICTURES, Pictures, curves
 from tfmemlint.verify.processes import ProgramError
+from tfmemlint.verify.ranges import difference
 from tfmemlint.verify.record import device_record, pair_record, text
 from tfmemlint.verify.terminal import (
     GOOD,
@@ -22,7 +24,7 @@ from tfmemlint.verify.terminal import (
     last_lines,
     printable,
 )
-from tfmemlint.verify.weighing import Settings, planned_for_peaks
+from tfmemlint.verify.weighing import Settings
 from tfmemlint.writing import WriteError, replace
 
 
@@ -60,7 +62,7 @@ def _measure(
             raise UsageError(f"{request.path}: {mended.why}")
         return _answer({"error": None, "nothing": mended.why}, [mended.why], as_json, GOOD)
     try:
-        progress.plan(planned_for_peaks(settings))
+        progress.plan(planned(mended, settings))
         saving = weigh(request, mended, settings, progress.tell)
     except ProgramError as failure:
         said = last_lines(failure.stderr)
@@ -98,32 +100,64 @@ def _entry(request: Request, saving: Saving) -> Entry:
 
 def _rows(saving: Saving) -> Iterator[str]:
     """What was measured, for people."""
-    codes = ", ".join(f"{code} x {number}" for code, number in saving.mended.fixed)
-    yield f"fixed in a copy: {codes}"
-    yield f"{'':<13} {'before':>12} {'after':>12} {'saved':>12}"
+    yield f"fixed in a copy: {_counted(saving.mended.fixed)}"
+    yield f"{'':<13} {'before':>12} {'after':>12} {'saved':>12} {'noise':>12}  runs"
     for one in saving.measurements:
-        before, after = one.bad_figure, one.fixed_figure
-        part = f" ({1 - one.ratio:.0%})" if saves(one) else ""
-        figures = (amount(one.metric, each) for each in (before, after, before - after))
-        yield f"{one.metric.value:<13} " + " ".join(f"{each:>12}" for each in figures) + part
+        yield _row(one)
     yield saving.outputs.words
+    if saving.mended.left_out:
+        yield f"left out, as results may differ: {_counted(saving.mended.left_out.fixed)}; with it"
+        for one in saving.with_all:
+            yield _row(one)
+
+
+def _row(one: Measurement) -> str:
+    found = difference(one)
+    weights = (one.bad_figure, one.fixed_figure, found.saved, found.noise)
+    figures = " ".join(f"{amount(one.metric, each):>12}" for each in weights)
+    part = "cannot be told from noise"
+    if found.told:
+        part = f"{abs(1 - one.ratio):.0%} {'less' if found.saved > 0 else 'more'}"
+    elif one.bad_figure == one.fixed_figure:
+        part = "the same"
+    return f"{one.metric.value:<13} {figures}  {len(one.bad):>4}  {part}"
+
+
+def _counted(fixed: tuple[tuple[str, int], ...]) -> str:
+    return ", ".join(f"{code} x {number}" for code, number in fixed)
 
 
 def _record(saving: Saving) -> dict[str, Any]:
     """The same for machines."""
+    left_out = saving.mended.left_out
     return {
         "device": device_record(saving.machine),
         "doubt": saving.doubt,
         "fixed": dict(saving.mended.fixed),
         "outputs": saving.outputs._asdict(),
-        "peaks": {
-            one.metric.value: {
-                "before": round(one.bad_figure),
-                "after": round(one.fixed_figure),
-                "saved": round(one.bad_figure - one.fixed_figure),
-            }
-            for one in saving.measurements
+        "left_out": left_out
+        and {
+            "fixed": dict(left_out.fixed),
+            "peaks": _peaks(saving.with_all),
         },
+        "peaks": _peaks(saving.measurements),
         "safe": saving.mended.safe,
         "versions": dict(saving.machine.versions),
+    }
+
+
+def _peaks(measurements: Iterable[Measurement]) -> dict[str, Any]:
+    return {
+        one.metric.value: {
+            "before": round(one.bad_figure),
+            "after": round(one.fixed_figure),
+            "saved": round(difference(one).saved),
+            "noise": round(difference(one).noise),
+            "told": difference(one).told,
+            "runs": {
+                "before": [round(each) for each in one.bad],
+                "after": [round(each) for each in one.fixed],
+            },
+        }
+        for one in measurements
     }

@@ -114,11 +114,6 @@ def planned(rule: Rule, settings: Settings) -> int:
     return 2 * pairs + (2 if settings.exhaust else 0)
 
 
-def planned_for_peaks(settings: Settings) -> int:
-    """How many runs it takes to compare the peaks of two programs."""
-    return 2 * len(BOTH_PEAKS) * settings.runs
-
-
 def _metrics(rule: Rule, settings: Settings) -> tuple[Metric, ...]:
     claimed = rule.claim.metric
     return (claimed, *(metric for metric in settings.also if metric is not claimed))
