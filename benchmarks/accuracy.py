@@ -1,0 +1,329 @@
+"""How right tfmemlint is on code that people have read: precision and recall, per rule and pattern.
+
+`python benchmarks/accuracy.py DIR LABELS` checks DIR, compares what is found with LABELS, and says
+what has changed since the last recorded run; `--record` records this one in accuracy.json, beside
+this file, under the name of LABELS. `--misses` lists what was overlooked and what was flagged
+wrongly.
+
+Below DIR each repository is a folder `OWNER+NAME`. LABELS is JSON Lines, one place each: `repo`
+(`OWNER/NAME`), `path` within it, `line` and `end_line` (for a notebook `cell`, counted from 0 among
+all cells, and `cell_line`, counted from 1 within it), `pattern`, `verdict` and `reason`. A verdict
+is "bad" (a reviewer would want the finding), "ok" (must stay silent) or "debatable", which counts
+neither way. A label of the pattern `*` is a whole file where any finding is wrong. The pattern is a
+code, a rule's name, or one of PATTERNS. A finding hits the labels of its rule's patterns that hold
+its line; where there are none, those within two lines of it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tfmemlint import registry
+
+RECORDED = Path(__file__).with_suffix(".json")
+TFMEMLINT = (sys.executable, "-m", "tfmemlint", "check", "--isolated", "--no-cache", "--exit-zero")
+# A notebook may have a flattened twin for people to read: X.ipynb.py, with the same code.
+FORMAT = ("--extend-exclude", "*.ipynb.py", "--output-format", "json")
+
+PATTERNS = {
+    "big-from-tensor-slices": ("TFM211",),
+    "cache-after-decode": ("TFM204",),
+    "cast-before-buffer": ("TFM212",),
+    "custom-gradient-pin": ("TFM112",),
+    "dataset-in-function": ("TFM106",),
+    "dataset-rebuilt": ("TFM217",),
+    "discarded-transform": ("TFM224",),
+    "double-batch": ("TFM226",),
+    "generator-loads-all": ("TFM219",),
+    "list-append-tf-function": ("TFM104", "TFM113"),
+    "list-dataset": ("TFM214",),
+    "map-parallelism": ("TFM210",),
+    "missing-batch": ("TFM222", "TFM227"),
+    "model-in-loop": ("TFM301",),
+    "numpy-constant-in-graph": ("TFM105",),
+    "oversized-prefetch": ("TFM207",),
+    "persistent-tape": ("TFM402",),
+    "prefetch-not-last": ("TFM208",),
+    "py-function-tape": ("TFM218",),
+    "python-iterator-in-graph": ("TFM107",),
+    "retained-tensor": ("TFM104", "TFM401"),
+    "retracing": ("TFM101", "TFM102", "TFM103"),
+    "run-eagerly": ("TFM111",),
+    "shuffle-after-decode": ("TFM201",),
+    "shuffle-full-buffer": ("TFM203",),
+    "stack-dataset-loop": ("TFM604",),
+    "tf-function-unroll": ("TFM108",),
+    "whole-array-step": ("TFM306",),
+}
+"""What people call a waste that has another name as a rule, and the rules that speak of it."""
+
+SLACK = 2
+"""By how many lines a finding may miss a label: people point at a loop, a rule at what is in it."""
+
+
+class Label(NamedTuple):
+    """One place, and what a person thinks of it."""
+
+    path: str
+    cell: int | None
+    """Counted from 1, as in findings."""
+    first: int
+    last: int
+    pattern: str
+    verdict: str
+    reason: str
+
+
+class Finding(NamedTuple):
+    """One place, and the rule that speaks there."""
+
+    code: str
+    path: str
+    cell: int | None
+    line: int
+
+
+class Count(NamedTuple):
+    """How often a rule, or all rules on a pattern, were right."""
+
+    right: int = 0
+    wrong: int = 0
+    debatable: int = 0
+    unlabelled: int = 0
+    """Findings, for a rule; for a pattern the labelled places that were hit."""
+    found: int = 0
+    missed: int = 0
+    """Places labelled bad."""
+
+    def precision(self) -> float | None:
+        """The share that is right, of what is known to be right or wrong."""
+        return share(self.right, self.wrong)
+
+    def recall(self) -> float | None:
+        """The share that was found, of what should be."""
+        return share(self.found, self.missed)
+
+
+class Comparison(NamedTuple):
+    """What was found, and what should have been."""
+
+    hits: Mapping[Finding, Sequence[Label]]
+    """Which labels each finding hits."""
+    labels: Sequence[Label]
+    patterns: Mapping[str, frozenset[str]]
+    """What each rule speaks of."""
+
+    def hit(self) -> frozenset[Label]:
+        """The labels that some finding hits."""
+        return frozenset(label for labels in self.hits.values() for label in labels)
+
+    def of(self, findings: Iterable[Finding], patterns: Container[str]) -> Count:
+        """How right some findings are, and how many of the places of some patterns were found."""
+        verdicts = [verdict_of(self.hits[each]) for each in findings]
+        hit = self.hit()
+        bad = [each in hit for each in self.labels if is_bad(each) and each.pattern in patterns]
+        right, wrong, debatable, unlabelled = map(verdicts.count, ("bad", "ok", "debatable", None))
+        return Count(right, wrong, debatable, unlabelled, bad.count(True), bad.count(False))
+
+    def rules(self) -> dict[str, Count]:
+        """Each rule that has spoken, or should have.
+
+        What another rule of the same pattern finds is not missed.
+        """
+        counts = {
+            code: self.of((each for each in self.hits if each.code == code), patterns)
+            for code, patterns in sorted(self.patterns.items())
+        }
+        return {code: count for code, count in counts.items() if any(count)}
+
+    def labelled(self) -> dict[str, Count]:
+        """Each pattern that has labels and a rule."""
+        hit = self.hit()
+        counts: dict[str, Count] = {}
+        for pattern in sorted({each.pattern for each in self.labels} & self.covered()):
+            verdicts = [each.verdict for each in hit if each.pattern == pattern]
+            places = self.of((), {pattern})
+            right, wrong, debatable = map(verdicts.count, ("bad", "ok", "debatable"))
+            counts[pattern] = places._replace(right=right, wrong=wrong, debatable=debatable)
+        return counts
+
+    def covered(self) -> frozenset[str]:
+        """The patterns that there are rules for."""
+        return frozenset().union(*self.patterns.values())
+
+    def all(self) -> Count:
+        """All findings, and all places that there are rules for."""
+        return self.of(self.hits, self.covered())
+
+
+def share(part: int, rest: int) -> float | None:
+    """A part of the whole, if there is a whole."""
+    return part / (part + rest) if part + rest else None
+
+
+def read_labels(path: Path) -> list[Label]:
+    """The labels of a file."""
+    labels: list[Label] = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if line.strip():
+            raw: dict[str, Any] = json.loads(line)
+            cell: int | None = raw.get("cell")
+            first = raw["line"] if cell is None else raw["cell_line"]
+            last = first + raw.get("end_line", raw["line"]) - raw["line"]
+            where = f"{raw['repo'].replace('/', '+', 1)}/{raw['path']}"
+            seen = raw["pattern"], raw["verdict"], raw.get("reason", "")
+            labels.append(Label(where, cell if cell is None else cell + 1, first, last, *seen))
+    return labels
+
+
+def find(folder: Path) -> list[Finding]:
+    """What tfmemlint finds in a folder."""
+    done = subprocess.run((*TFMEMLINT, *FORMAT, str(folder)), stdout=subprocess.PIPE, check=True)
+    return [
+        Finding(
+            each["code"],
+            Path(each["filename"]).resolve().relative_to(folder.resolve()).as_posix(),
+            each["cell"],
+            each["location"]["row"],
+        )
+        for each in json.loads(done.stdout)
+    ]
+
+
+def hit(finding: Finding, names: Iterable[str], labels: Sequence[Label]) -> list[Label]:
+    """The labels of a file that a finding hits."""
+
+    def within(slack: int) -> list[Label]:
+        return [
+            each
+            for each in labels
+            if each.pattern == "*"
+            or (
+                each.pattern in names
+                and each.cell == finding.cell
+                and each.first - slack <= finding.line <= each.last + slack
+            )
+        ]
+
+    return within(0) or within(SLACK)
+
+
+def verdict_of(labels: Iterable[Label]) -> str | None:
+    """What people think of a finding that hits some labels: right for one of them is right."""
+    verdicts = {each.verdict for each in labels}
+    return next((each for each in ("bad", "ok", "debatable") if each in verdicts), None)
+
+
+def is_bad(label: Label) -> bool:
+    """Whether there should be a finding."""
+    return label.verdict == "bad"
+
+
+def compare(findings: Iterable[Finding], labels: Sequence[Label]) -> Comparison:
+    """What was found, beside what should have been."""
+    patterns = {
+        code: frozenset(
+            (code, rule.name, *(name for name, codes in PATTERNS.items() if code in codes))
+        )
+        for code, rule in registry.load().items()
+    }
+    by_path: dict[str, list[Label]] = {}
+    for label in labels:
+        by_path.setdefault(label.path, []).append(label)
+    hits = {
+        each: hit(each, patterns[each.code], by_path.get(each.path, ()))
+        for each in findings
+        if each.code in patterns
+    }
+    return Comparison(hits, labels, patterns)
+
+
+def number(value: float | None) -> str:
+    """A share, or nothing where there is none."""
+    return "-" if value is None else f"{value:.2f}"
+
+
+def change(now: float | None, before: float | None) -> str:
+    """By how much a share has changed."""
+    if now is None or before is None:
+        return ""
+    difference = round(now - before, 2)
+    return f"{difference:+.2f}" if difference else ""
+
+
+def table(heading: str, rows: Mapping[str, Count], before: Mapping[str, Count]) -> None:
+    """Print counts, and how their shares have changed."""
+    columns = ("right", "wrong", "debatable", "unlabelled", "found", "missed")
+    print(f"{heading:26}", *columns, " precision         recall")
+    for name, count in rows.items():
+        known = before.get(name, Count())
+        counts = (f"{value:{len(column)}}" for column, value in zip(columns, count, strict=True))
+        precision = (
+            f"{number(count.precision()):>10} {change(count.precision(), known.precision()):5}"
+        )
+        recall = f"{number(count.recall()):>8} {change(count.recall(), known.recall()):5}"
+        print(f"{name:26}", *counts, precision, recall.rstrip())
+    print()
+
+
+def place(path: str, cell: int | None, line: int) -> str:
+    """Where something is, for people."""
+    return f"{path}:{'' if cell is None else f'cell {cell}:'}{line}"
+
+
+def differences(comparison: Comparison) -> Iterator[str]:
+    """What is not as labelled."""
+    hit, covered = comparison.hit(), comparison.covered()
+    for label in comparison.labels:
+        if is_bad(label) and label.pattern in covered and label not in hit:
+            where = place(label.path, label.cell, label.first)
+            yield f"missed {where} [{label.pattern}] {label.reason}"
+    for finding, labels in comparison.hits.items():
+        if verdict_of(labels) == "ok":
+            where = place(finding.path, finding.cell, finding.line)
+            yield f"wrong {where} [{finding.code}] {labels[0].reason}"
+
+
+def main() -> None:
+    """Check, compare, print, and record what is to be recorded."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", type=Path, metavar="DIR")
+    parser.add_argument("labels", type=Path, metavar="LABELS")
+    parser.add_argument("--misses", action="store_true", help="list what is not as labelled")
+    parser.add_argument("--record", action="store_true", help="compare later runs with this one")
+    parser.add_argument("--recorded", type=Path, default=RECORDED, help="the file of recorded runs")
+    options = parser.parse_args()
+
+    comparison = compare(find(options.folder), read_labels(options.labels))
+    recorded: dict[str, dict[str, list[int]]] = {}
+    if options.recorded.exists():
+        recorded = json.loads(options.recorded.read_text(encoding="utf-8"))
+    last = recorded.get(options.labels.name, {})
+    before = {name: Count(*each) for name, each in last.items()}
+    rules, patterns, everything = comparison.rules(), comparison.labelled(), comparison.all()
+    table("rule", rules, before)
+    table("pattern", patterns, before)
+    table("", {"all": everything}, before)
+    labelled = {each.pattern for each in comparison.labels}
+    if others := sorted(labelled - comparison.covered() - {"*"}):
+        print(f"left out, as there is no rule of them: {', '.join(others)}")
+    if options.misses:
+        print(*differences(comparison), sep="\n")
+    if options.record:
+        recorded[options.labels.name] = {
+            name: list(count) for name, count in {**rules, **patterns, "all": everything}.items()
+        }
+        lines = json.dumps(recorded, sort_keys=True).replace("], ", "],\n").replace("{", "{\n")
+        options.recorded.write_text(lines + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
