@@ -440,6 +440,26 @@ def autotune(file: File, at: ast.expr | ast.stmt) -> str | None:
     return None if data is None else f"{data}.{autotune}"
 
 
+def numpy(file: File, at: ast.expr) -> tuple[str, Edit | None] | None:
+    """What code at `at` calls NumPy, and what imports it where nothing does yet.
+
+    None where there is no place for the import, or the name is taken.
+    """
+    name = file.tf.names.module("numpy", at)
+    if name is not None:
+        return name, None
+    block = file.tree.body
+    imports = [each for each in block if isinstance(each, (ast.Import, ast.ImportFrom))]
+    later = [each for each in imports if getattr(each, "module", "") != "__future__"]
+    first = later[0] if later else None
+    if first is None or first.lineno > at.lineno or fresh(file, "np") != "np":
+        return None
+    lines = whole_lines(file, first)
+    start = file.span(first).start
+    made = Edit(Span(start, start), f"import numpy as np{newline(file)}")
+    return None if lines is None else ("np", made)
+
+
 def _with_comment(file: File, span: Span) -> Span | None:
     """A span with the comment behind it; None where other code follows on its last line."""
     rest = file.text[span.end : file.lines.end(file.lines.position(span.end)[0])].rstrip()

@@ -1,0 +1,122 @@
+"""A whole array is scaled in float64, or in one copy more than its result.
+
+## What it finds
+Arithmetic with plain numbers, `x_train / 255.0` or `(images - 127.5) / 127.5`, on a NumPy array
+that holds a whole data set: of integers, or cast to `float` for it. Also `x.astype("float32") /
+255`, which keeps the array that is cast beside the one that is divided, and `(x /
+255.0).astype("float32")`, which makes float64 only to throw it away.
+
+## Why it costs memory
+NumPy divides integers in float64, whatever the number: eight bytes for each pixel that was one. A
+model computes in float32 and has what it is given cast again.
+
+## What to do instead
+Have NumPy compute in float32, into one array: `np.divide(x, 255.0, dtype=np.float32)`. Better
+still, leave the data as bytes and let the model scale each batch, `keras.layers.Rescaling(1 /
+255)`: that takes a quarter of it.
+
+## Fix safety
+Unsafe where the array was float64 and is float32 then: numbers differ from the eighth digit on, and
+code that asks for the dtype sees another one. Safe where float32 is what was made of it before,
+too, and the same numbers come out: for a cast first, and, for pixels, for a cast after one
+operation.
+
+## When to ignore it
+When something needs float64. The rule is silent by itself where that is asked for by its full name,
+`x.astype(np.float64)`, for arrays known to be small (up to 2,048 rows or a million numbers), for
+parts of an array, for arrays whose dtype is not known, for float arrays, which keep theirs, and in
+place, `x /= 255`, which makes no copy.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tfmemlint import (
+    Applicability,
+    Claim,
+    Cost,
+    Diagnostic,
+    Edit,
+    File,
+    Fix,
+    Metric,
+    Rule,
+    Span,
+    edits,
+)
+from tfmemlint_rules._analyses.scalings import UFUNCS, Scaling, Scalings
+
+BYTES = frozenset({"int8", "uint8"})
+
+
+def check(file: File) -> Iterator[Diagnostic]:
+    found = () if file.is_test else file.tf.of(Scalings).all
+    for each in found:
+        if file.tf.tracing.why(each.whole) is None:
+            span = file.span(each.whole)
+            yield Diagnostic(span, _message(file, each), _fix(file, each), _cost(each))
+
+
+def _message(file: File, found: Scaling) -> str:
+    array = file.named(found.array)
+    if found.dtype == "float32":
+        return f"`{file.named(found.given)}` is one float32 array, and what it becomes another"
+    made = f"`{file.named(found.first)}` makes a float64 array of all of `{array}`"
+    if found.after is not None:
+        return f"{made}, and `astype` a float32 one of that"
+    return f"{made}, eight times its bytes" if found.source in BYTES else made
+
+
+def _cost(found: Scaling) -> Cost:
+    rows, width = found.size.rows, found.size.width
+    each = 8 if found.dtype == "float64" else 4
+    total = rows * width * each if rows and width else None
+    return Cost(f"{each} bytes times {ast.unparse(found.array)}.size", total)
+
+
+def _fix(file: File, found: Scaling) -> Fix | None:
+    numpy = edits.numpy(file, found.whole)
+    change = _instead(file, found, numpy[0]) if numpy else None
+    if numpy is None or change is None:
+        return None
+    changes = (change,) if numpy[1] is None else (numpy[1], change)
+    as_before = found.source is not None if found.dtype == "float32" else found.is_exact
+    safe = as_before and (found.dtype == "float32" or found.after is not None)
+    safety = Applicability.SAFE if safe else Applicability.UNSAFE
+    return Fix("Compute in float32, into one array", changes, safety)
+
+
+def _instead(file: File, found: Scaling, numpy: str) -> Edit | None:
+    """`np.divide(x, 255.0, dtype=np.float32)` in place of the first operation."""
+    if file.concrete(found.first) is None:
+        return None
+    given, array, first = file.source(found.given), found.array, found.first
+    if found.before is not None:
+        start, (_, end) = file.span(found.given).start, file.span(found.before)
+        given = given[: file.span(array).end - start] + given[end - start :]
+    pair = [given, file.source(found.number)]
+    sides = ", ".join(pair[::-1] if found.reversed else pair)
+    made = f"{numpy}.{UFUNCS[type(first.op)]}({sides}, dtype={numpy}.float32)"
+    whole, inner = file.span(found.whole), file.span(first)
+    if found.after is not None and found.steps > 1:
+        end = file.span(found.after.func).end - len(".astype")
+        made = file.source(Span(whole.start, inner.start)) + made + file.text[inner.end : end]
+    return edits.instead(file, first if found.after is None else found.whole, made)
+
+
+RULE = Rule(
+    code="TFM601",
+    name="whole-dataset-normalize-float64",
+    claim=Claim(
+        Metric.HOST_PEAK,
+        at_most=0.65,
+        because="float32 takes half of float64, and there is one array of it",
+    ),
+    triggers=(
+        "datasets numpy",
+        "array asarray choice full integers load load_data loadtxt ones randint stack zeros",
+    ),
+    check=check,
+)
