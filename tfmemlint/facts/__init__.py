@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # what is named here is imported when it is first asked for
     from tfmemlint.facts.flow.passes import Passes
     from tfmemlint.facts.flow.remakes import Remakes
     from tfmemlint.facts.flow.repeats import Repeats
+    from tfmemlint.facts.flow.solver import Solver
     from tfmemlint.facts.flow.stacks import Stacks
     from tfmemlint.facts.flow.steady import Steady
     from tfmemlint.facts.flow.trips import Trips
@@ -112,6 +113,8 @@ class TensorFlow:
     """What the files that this one imports say of themselves."""
     factories: Factories = _named("graphs.factories", "Factories")
     """What makes traced functions for other files."""
+    solver: Solver = _named("flow.solver", "Solver")
+    """The answers to questions about values."""
     flow: Flow = _named("flow.flow", "Flow")
     """How values travel through assignments, arguments and attributes."""
     datasets: Datasets = _named("pipelines.datasets", "Datasets")

@@ -9,6 +9,7 @@ from functools import cached_property
 
 from tfmemlint.facts.flow.iterables import called
 from tfmemlint.facts.flow.loops import Growth, Loop, Over
+from tfmemlint.facts.flow.solver import Question
 from tfmemlint.facts.graphs.wrappings import is_plain, parameters
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument
@@ -19,7 +20,6 @@ from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
-_MAX_DEPTH = 20
 _MAX_HOPS = 4
 _SEVERAL = (
     ast.Attribute,
@@ -48,6 +48,9 @@ class Sort(IntEnum):
     TENSOR = 1
     NUMBER = 2
     """A tensor of a single number: a loss, what a reduction leaves."""
+
+
+_SORT = Question("sort", Sort.UNKNOWN, Sort.UNKNOWN)
 
 
 class Kept(NamedTuple):
@@ -79,8 +82,7 @@ class KeptTensors:
         self._tracing = tf.tracing
         self._tapes = tf.tapes
         self._trains = tf.consumers.trains
-        self._known: dict[tuple[ast.expr, tuple[int, ...]], Sort] = {}
-        self._depth = 0
+        self._solver = tf.solver
 
     @cached_property
     def all(self) -> tuple[Kept, ...]:
@@ -230,15 +232,8 @@ class KeptTensors:
     def sort(self, node: ast.expr, path: tuple[int, ...] = ()) -> Sort:
         """Whether an expression, or an element of what it is unpacked to, is surely a tensor."""
         node, path = element(node, path)
-        key = (node, path)
-        if key not in self._known:
-            if self._depth == _MAX_DEPTH:
-                return Sort.UNKNOWN
-            self._known[key] = Sort.UNKNOWN  # what depends on itself is not sure
-            self._depth += 1
-            self._known[key] = self._sort(node, path)
-            self._depth -= 1
-        return self._known[key]
+        found: Sort = self._solver.ask(_SORT, self._sort, node, path)
+        return found
 
     def _sort(self, node: ast.expr, path: tuple[int, ...]) -> Sort:
         if isinstance(node, ast.Name):

@@ -8,6 +8,7 @@ from enum import IntEnum
 
 from tfmemlint.facts.flow.flow import Flow, Frame, Origin
 from tfmemlint.facts.flow.iterables import called
+from tfmemlint.facts.flow.solver import Question, Solver
 from tfmemlint.facts.flow.values import Values
 from tfmemlint.facts.library import makers
 from tfmemlint.facts.syntax.bindings import How, element
@@ -35,6 +36,8 @@ class Content(IntEnum):
 IMAGE_SIDE = 16
 """Numbers in a row, and rows: with fewer they are a position, a matrix or a line of a table."""
 
+_CONTENT = Question("content", Content.NOTHING, Content.NOTHING)
+
 
 class Contents:
     """What expressions hold, given that `source`, a loop or an expression, gives paths.
@@ -61,17 +64,14 @@ class Contents:
         self._values = values
         self._source = source
         self._gives = gives
-        self._known: dict[tuple[ast.expr, Frame | None], Content] = {}
+        self._solver = Solver()
 
     def of(self, node: ast.expr, frame: Frame | None) -> Content:
         """What an expression holds; of several possible values, the one that has come furthest."""
         if node is self._source:
             return self._gives
-        key = (node, frame)
-        if key not in self._known:
-            self._known[key] = Content.NOTHING  # what depends on itself adds nothing
-            self._known[key] = self._evaluate(node, frame)
-        return self._known[key]
+        found: Content = self._solver.ask(_CONTENT, self._evaluate, node, frame)
+        return found
 
     def _most(self, nodes: Iterable[ast.expr], frame: Frame | None) -> Content:
         return max((self.of(each, frame) for each in nodes), default=Content.NOTHING)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable, Iterable
+from functools import partial
 
 from tfmemlint.facts.flow.flow import Frame, Origin
 from tfmemlint.facts.flow.results import Results
 from tfmemlint.facts.flow.sizes import Sizes, constant
+from tfmemlint.facts.flow.solver import Question
 from tfmemlint.facts.library import makers
 from tfmemlint.facts.library.kinds import UNKNOWN, Extent, Kind, Value, arithmetic, common
 from tfmemlint.facts.library.shapes import Shape, indexed, is_all, is_rest
@@ -16,7 +19,9 @@ from tfmemlint.light_typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
-_MAX_DEPTH = 30
+_UNDECIDED = Value(origin=ast.Name(id=""))
+"""What is known of a value that depends on itself, before anything else is."""
+_VALUE = Question("value", _UNDECIDED, UNKNOWN)
 _AS_LIST = frozenset({"sorted", "list", "tuple", "reversed"})
 
 
@@ -30,18 +35,18 @@ class Values:
         self._is_dataset = tf.datasets.is_dataset
         self._sizes = Sizes(tf.names, tf.flow)
         self._results = Results(tf.names, tf.flow, self._sizes)
-        self._known: dict[tuple[ast.expr, tuple[int, ...], Frame | None], Value] = {}
-        self._depth = 0
+        self._solver = tf.solver
 
     def of(self, expression: ast.expr, frame: Frame | None = None) -> Value:
         """The value of an expression; where several may reach it, what they have in common."""
-        return self._remembered(expression, (), frame)
+        return _decided(lambda: self._of(expression, frame))
 
     def bound(self, binding: Binding) -> Value:
         """What one binding gives its name; parameters, imports and definitions are unknown."""
         if binding.value is None:
             return UNKNOWN
-        return self._from_origin(Origin(binding.value, binding.how, binding.path))
+        origin = Origin(binding.value, binding.how, binding.path)
+        return _decided(lambda: self._from_origin(origin))
 
     def number(self, expression: ast.expr | None, frame: Frame | None = None) -> int | float | None:
         """The number an expression surely is: literals, constants, sizes and arithmetic on them."""
@@ -60,25 +65,40 @@ class Values:
         """The data type that is named: `tf.float32`, `np.float32`, `"float32"`."""
         return self._sizes.dtype(node)
 
-    def _remembered(self, node: ast.expr, path: tuple[int, ...], frame: Frame | None) -> Value:
+    def _of(self, node: ast.expr, frame: Frame | None) -> Value:
+        return self._asked(node, (), frame)
+
+    def _asked(self, node: ast.expr, path: tuple[int, ...], frame: Frame | None) -> Value:
         """The value of an expression or, with a path, of one of the elements it unpacks to."""
-        key = (node, path, frame)
-        if key not in self._known:
-            if self._depth >= _MAX_DEPTH:
-                return UNKNOWN
-            self._known[key] = UNKNOWN  # what depends on itself is unknown
-            self._depth += 1
-            found = self._element(node, path, frame) if path else self._evaluate(node, frame)
-            self._known[key] = found
-            self._depth -= 1
-        return self._known[key]
+        if isinstance(node, ast.Constant):
+            return UNKNOWN if path else _literal(node)
+        found: Value = self._solver.ask(_VALUE, self._answer, node, path, frame)
+        if found is _UNDECIDED:
+            raise _UndecidedError
+        return found
+
+    def _answer(self, node: ast.expr, path: tuple[int, ...], frame: Frame | None) -> Value:
+        try:
+            return self._element(node, path, frame) if path else self._evaluate(node, frame)
+        except _UndecidedError:
+            return _UNDECIDED
+
+    def _any_of(self, values: Iterable[Callable[[], Value]]) -> Value:
+        """What several possible values agree on, as far as they do not depend on this one."""
+        found: list[Value] = []
+        undecided = False
+        for value in values:
+            try:
+                found.append(value())
+            except _UndecidedError:
+                undecided = True
+        if undecided and not found:
+            raise _UndecidedError
+        return common(found)
 
     # Evaluation, one method for each form of expression.
 
     def _evaluate(self, node: ast.expr, frame: Frame | None) -> Value:
-        if isinstance(node, ast.Constant):
-            is_number = isinstance(node.value, (int, float)) and not isinstance(node.value, bool)
-            return Value(Kind.NUMBER, origin=node) if is_number else UNKNOWN
         if isinstance(node, ast.Name):
             return self._from_origins(node, frame)
         if isinstance(node, ast.Call):
@@ -88,17 +108,17 @@ class Values:
         if isinstance(node, ast.Subscript):
             return self._subscript(node, frame)
         if isinstance(node, ast.BinOp):
-            return arithmetic(node, self.of(node.left, frame), self.of(node.right, frame))
+            return arithmetic(node, self._of(node.left, frame), self._of(node.right, frame))
         if isinstance(node, ast.UnaryOp):
-            return self.of(node.operand, frame)
+            return self._of(node.operand, frame)
         if isinstance(node, ast.IfExp):
-            return common([self.of(node.body, frame), self.of(node.orelse, frame)])
+            return self._any_of(partial(self._of, each, frame) for each in (node.body, node.orelse))
         if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):
-            return common([self.of(each, frame) for each in node.values])
+            return self._any_of(partial(self._of, each, frame) for each in node.values)
         if isinstance(node, (ast.NamedExpr, ast.Await)):
-            return self.of(node.value, frame)
+            return self._of(node.value, frame)
         if isinstance(node, (ast.List, ast.Tuple)):
-            return self._literal(node)
+            return self._sequence(node)
         if isinstance(node, (ast.ListComp, ast.GeneratorExp)):
             return self._comprehension(node, frame)
         return UNKNOWN
@@ -107,7 +127,7 @@ class Values:
         origins = self._flow.origins(node, frame)
         if origins is None:
             return UNKNOWN
-        return common([self._from_origin(each) for each in origins])
+        return self._any_of(partial(self._from_origin, each) for each in origins)
 
     def _from_origin(self, origin: Origin) -> Value:
         if origin.how is How.LOOPED:
@@ -118,7 +138,7 @@ class Values:
 
     def _unpacked(self, node: ast.expr, path: tuple[int, ...], frame: Frame | None) -> Value:
         node, path = element(node, path)
-        return self._remembered(node, path, frame)
+        return self._asked(node, path, frame)
 
     def _element(self, node: ast.expr, path: tuple[int, ...], frame: Frame | None) -> Value:
         if isinstance(node, ast.Call):
@@ -127,23 +147,19 @@ class Values:
                 return made
             split = self._names.qualified(node.func) in makers.SPLITS_ARGUMENTS
             if split and len(path) == 1 and 0 <= path[0] // 2 < len(node.args):
-                whole = self.of(node.args[path[0] // 2], frame)
+                whole = self._of(node.args[path[0] // 2], frame)
                 return whole._replace(shape=_unknown_rows(whole.shape))
-            returned = [
-                self._unpacked(each.value, path, each.frame)
-                for each in self._flow.returned(node, frame)
-            ]
-            return common(returned)
+            returned = self._flow.returned(node, frame)
+            return self._any_of(
+                partial(self._unpacked, each.value, path, each.frame) for each in returned
+            )
         if isinstance(node, ast.Name):
             origins = self._flow.origins(node, frame) or ()
-            return common(
-                [
-                    self._unpacked(each.value, (*each.path, *path), each.frame)
-                    for each in origins
-                    if each.how is How.ASSIGNED
-                ]
-                if all(each.how is How.ASSIGNED for each in origins)
-                else []
+            if any(each.how is not How.ASSIGNED for each in origins):
+                return UNKNOWN
+            return self._any_of(
+                partial(self._unpacked, each.value, (*each.path, *path), each.frame)
+                for each in origins
             )
         return UNKNOWN
 
@@ -168,7 +184,7 @@ class Values:
             return Value(Kind.PATHS, Extent.WHOLE, origin=node) if path == (2,) else UNKNOWN
         if isinstance(node, ast.Call) and self._names.qualified(node.func) == "tensorflow.range":
             return Value(Kind.TENSOR, Extent.PART, "int32", ())
-        whole = self.of(node, frame)
+        whole = self._of(node, frame)
         if whole.kind is Kind.PATHS:
             return Value(Kind.PATH, Extent.PART, origin=whole.origin)
         if whole.kind is Kind.DATASET:
@@ -183,9 +199,9 @@ class Values:
         if self._is_dataset(node, frame):
             return Value(Kind.DATASET, origin=node)
         if name is not None:
-            return self._results.of_function(name, node, frame, self.of)
+            return self._results.of_function(name, node, frame, self._of)
         if isinstance(node.func, ast.Name) and node.func.id in _AS_LIST and node.args:
-            inner = self.of(node.args[0], frame)
+            inner = self._of(node.args[0], frame)
             is_paths = inner.kind is Kind.PATHS
             return inner if is_paths else Value(Kind.LIST, inner.extent, origin=node)
         definition = self._functions.definition(node.func)
@@ -193,11 +209,10 @@ class Values:
             is_model = self._functions.is_keras(definition)
             return Value(Kind.MODEL, origin=node) if is_model else UNKNOWN
         if definition is not None:
-            return common(
-                [self.of(each.value, each.frame) for each in self._flow.returned(node, frame)]
-            )
+            returned = self._flow.returned(node, frame)
+            return self._any_of(partial(self._of, each.value, each.frame) for each in returned)
         if isinstance(node.func, ast.Attribute):
-            return self._results.of_method(node, node.func, frame, self.of)
+            return self._results.of_method(node, node.func, frame, self._of)
         return UNKNOWN
 
     def _attribute(self, node: ast.Attribute, frame: Frame | None) -> Value:
@@ -207,7 +222,7 @@ class Values:
         if found.kind is not Kind.UNKNOWN:
             return found
         if node.attr in ("values", "T", "path", "name"):
-            inner = self.of(node.value, frame)
+            inner = self._of(node.value, frame)
             if inner.kind is Kind.PATH and node.attr in ("path", "name"):
                 return inner
             if inner.kind is Kind.FRAME and node.attr == "values":
@@ -217,7 +232,7 @@ class Values:
         return self._results.of_bundle(node, frame) if node.attr in ("data", "target") else UNKNOWN
 
     def _subscript(self, node: ast.Subscript, frame: Frame | None) -> Value:
-        inner = self.of(node.value, frame)
+        inner = self._of(node.value, frame)
         if inner.kind is Kind.PATHS:
             sliced = isinstance(node.slice, ast.Slice)
             return Value(Kind.PATHS if sliced else Kind.PATH, Extent.PART, origin=inner.origin)
@@ -237,7 +252,7 @@ class Values:
         if isinstance(first, ast.Slice):
             return inner._replace(
                 extent=Extent.PART,
-                shape=None if rest is None else (self._sizes.length(first, frame, self.of), *rest),
+                shape=None if rest is None else (self._sizes.length(first, frame, self._of), *rest),
             )
         return inner._replace(extent=Extent.PART, shape=None)
 
@@ -247,7 +262,7 @@ class Values:
             return self._unpacked(node.value, (index,), frame)
         return UNKNOWN
 
-    def _literal(self, node: ast.List | ast.Tuple) -> Value:
+    def _sequence(self, node: ast.List | ast.Tuple) -> Value:
         texts = [
             each
             for each in node.elts
@@ -260,8 +275,8 @@ class Values:
         return Value(Kind.LIST, shape=(len(node.elts),), origin=node)
 
     def _comprehension(self, node: ast.ListComp | ast.GeneratorExp, frame: Frame | None) -> Value:
-        over = self.of(node.generators[0].iter, frame)
-        if over.kind is Kind.PATHS and self.of(node.elt, frame).kind is Kind.PATH:
+        over = self._of(node.generators[0].iter, frame)
+        if over.kind is Kind.PATHS and self._of(node.elt, frame).kind is Kind.PATH:
             return Value(Kind.PATHS, over.extent, origin=over.origin)
         if isinstance(node.elt, ast.Call) and self._names.is_any(node.elt.func, makers.PATH):
             return Value(Kind.PATHS, Extent.WHOLE, origin=node)
@@ -270,3 +285,19 @@ class Values:
 
 def _unknown_rows(shape: Shape | None) -> Shape | None:
     return (None, *shape[1:]) if shape else None
+
+
+def _literal(node: ast.Constant) -> Value:
+    is_number = isinstance(node.value, (int, float)) and not isinstance(node.value, bool)
+    return Value(Kind.NUMBER, origin=node) if is_number else UNKNOWN
+
+
+class _UndecidedError(Exception):
+    """A value depends on itself, and nothing else has been found to give it yet."""
+
+
+def _decided(value: Callable[[], Value]) -> Value:
+    try:
+        return value()
+    except _UndecidedError:
+        return UNKNOWN

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from tfmemlint.facts.flow.solver import Question
 from tfmemlint.facts.graphs.tracing import TracedBy
 from tfmemlint.facts.library import makers
 from tfmemlint.facts.library.kinds import Kind
@@ -35,6 +36,8 @@ _TAKES_TENSOR = frozenset(
 """Functions that nobody gives a list of tensors first."""
 _SHAPE_OF = makers.SHAPE_OF | {"keras.backend.int_shape", "keras.backend.shape"}
 
+_IS_TENSOR = Question("is tensor", nothing=False, unknown=False)
+
 
 class Tensors:
     """What can be said of tensors whose values only a run will know."""
@@ -45,14 +48,12 @@ class Tensors:
         self._names = tf.names
         self._values = tf.values
         self._tracing = tf.tracing
-        self._known: dict[ast.expr, bool] = {}
+        self._solver = tf.solver
 
     def is_tensor(self, expression: ast.expr) -> bool:
         """Whether an expression in traced code is surely a tensor."""
-        if expression not in self._known:
-            self._known[expression] = False  # what depends on itself is not sure
-            self._known[expression] = self._is_tensor(expression)
-        return self._known[expression]
+        found: bool = self._solver.ask(_IS_TENSOR, self._is_tensor, expression)
+        return found
 
     def starts_as_tensor(self, binding: Binding) -> bool:
         """Whether a binding surely gives its name a tensor."""

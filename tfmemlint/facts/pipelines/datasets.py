@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from tfmemlint.facts.flow.flow import Frame, Origin
+from tfmemlint.facts.flow.solver import Question
 from tfmemlint.facts.pipelines.chains import (
     METHODS,
     ONLY_TF_DATA,
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
 
 _MAX_ALTERNATIVES = 8
 """Ways through `if` branches and callers that are kept apart for one pipeline."""
-_MAX_DEPTH = 30
+_MAX_HOPS = 30
+_CHAINS = Question("chains", (), ())
 
 
 class Datasets:
@@ -40,8 +42,7 @@ class Datasets:
         self._names = tf.names
         self._functions = tf.functions
         self._flow = tf.flow
-        self._known: dict[tuple[ast.expr, Frame | None], tuple[Chain, ...]] = {}
-        self._depth = 0
+        self._solver = tf.solver
 
     @cached_property
     def any_certain(self) -> bool:
@@ -86,16 +87,12 @@ class Datasets:
         """
         if not isinstance(expression, _EVALUATED):
             return ()
-        key = (expression, frame)
-        if key not in self._known:
-            if self._depth >= _MAX_DEPTH:
-                return ()
-            self._known[key] = ()  # a chain does not continue itself
-            self._depth += 1
-            alternatives = dict.fromkeys(self._evaluate(expression, frame))
-            self._known[key] = tuple(alternatives)[:_MAX_ALTERNATIVES]
-            self._depth -= 1
-        return self._known[key]
+        found: tuple[Chain, ...] = self._solver.ask(_CHAINS, self._answer, expression, frame)
+        return found
+
+    def _answer(self, expression: ast.expr, frame: Frame | None) -> tuple[Chain, ...]:
+        alternatives = dict.fromkeys(self._evaluate(expression, frame))
+        return tuple(alternatives)[:_MAX_ALTERNATIVES]
 
     def is_dataset(self, expression: ast.expr, frame: Frame | None = None) -> bool:
         """Whether an expression is surely a tf.data dataset."""
@@ -236,7 +233,8 @@ class Datasets:
             yield from applied
             return
         for before in self._any_of([(callee.value, frame)], guess=True):
-            yield before._replace(steps=(*before.steps, step))
+            if node not in before.calls:  # a loop is followed once
+                yield before._replace(steps=(*before.steps, step))
 
     def _applied(
         self, step: Step, callee: ast.Attribute, frame: Frame | None
@@ -276,7 +274,7 @@ class Datasets:
         for node, chains in found:
             yield from chains
             wanted = not chains and (guess or any(others for _, others in found))
-            if wanted and self._may_be_dataset(node, _MAX_DEPTH):
+            if wanted and self._may_be_dataset(node, _MAX_HOPS):
                 yield Chain(Source(From.UNSEEN, node))
 
     def _may_be_dataset(self, node: ast.expr, hops: int) -> bool:

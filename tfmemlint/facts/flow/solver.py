@@ -1,0 +1,147 @@
+"""One memo for all questions about values, which ask each other: the least fixpoint, on demand."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+    from typing import Any
+
+    from tfmemlint.facts import TensorFlow
+
+    Answer = Callable[..., Any]
+
+_DEEPEST = 40
+"""Questions that may wait for each other before the last of them is answered by itself."""
+_MOST_ROUNDS = 10
+"""How often an answer that depends on itself may change; after that it is given up."""
+_MOST_PENDING = 400
+
+
+class Question(NamedTuple):
+    """A kind of question, and its answers where nothing else is to be had."""
+
+    name: str
+    nothing: Hashable
+    """What is known of an answer that depends on itself, to begin with."""
+    unknown: Hashable
+    """The answer where none can be found."""
+
+
+class _Asked(NamedTuple):
+    question: Question
+    answer: Answer
+    about: tuple[Hashable, ...]
+    key: tuple[Hashable, ...]
+
+
+class Solver:
+    """Asks questions, remembers the answers, and finds those that depend on themselves.
+
+    What is asked while it is being answered is answered with what is known of it so far, and looked
+    at again until that is all there is to know. So an answer is the same whoever asks, and when.
+    """
+
+    def __init__(self, _: TensorFlow | None = None) -> None:
+        self._known: dict[Any, Any] = {}
+        self._waiting: dict[Any, int] = {}
+        self._so_far: dict[Any, Any] = {}
+        """The answers found so far of questions that depend on one that is waiting."""
+        self._lately: dict[Any, Any] = {}
+        """Those of them that have been found in this round of it."""
+        self._lowest = _DEEPEST
+        """The first waiting question on which what is being answered depends."""
+        self._changed = False
+
+    def ask(self, question: Question, answer: Answer, *about: Hashable) -> Any:
+        """The answer to a question about something; `answer` finds it, asking others for it.
+
+        Whoever asks says how to answer: to keep that here would make circles of objects.
+        """
+        key = (question.name, *about)
+        known = self._known
+        if key in known:
+            return known[key]
+        if not self._waiting:
+            return self._answered(_Asked(question, answer, about, key))
+        place = self._waiting.get(key)
+        if place is not None:
+            self._lowest = min(self._lowest, place)
+            return self._so_far.get(key, question.nothing)
+        if key in self._lately:
+            found, lowest = self._lately[key]
+            self._lowest = min(self._lowest, lowest)
+            return found
+        if len(self._waiting) >= _DEEPEST:
+            raise _TooDeepError(_Asked(question, answer, about, key))
+        return self._solve(_Asked(question, answer, about, key))
+
+    def _answered(self, first: _Asked) -> Any:
+        """Answer a question that nobody waits for, those far below it before."""
+        pending = [first]
+        while pending:
+            asked = pending[-1]
+            try:
+                if asked.key not in self._known:
+                    self._known[asked.key] = self._solve(asked)
+                pending.pop()
+            except _TooDeepError as error:
+                deep = error.asked
+                if any(deep.key == each.key for each in pending) or len(pending) == _MOST_PENDING:
+                    self._known[deep.key] = deep.question.unknown
+                else:
+                    pending.append(deep)
+            finally:
+                self._so_far.clear()
+                self._lately.clear()
+        return self._known[first.key]
+
+    def _solve(self, asked: _Asked) -> Any:
+        question, transfer, about, key = asked
+        place, outer_lowest, outer_changed = len(self._waiting), self._lowest, self._changed
+        self._waiting[key] = place
+        begun, rounds = len(self._lately), 0
+        try:
+            while True:
+                self._lowest, self._changed = _DEEPEST, False
+                answer = transfer(*about)
+                if self._lowest > place:
+                    break  # it depends on nothing that waits, itself included
+                rounds += 1
+                if rounds > _MOST_ROUNDS:
+                    answer = question.unknown
+                if self._so_far.get(key, question.nothing) != answer:
+                    self._so_far[key], self._changed = answer, True
+                if self._lowest < place or not self._changed or rounds > _MOST_ROUNDS:
+                    break
+                for each in self._found_since(begun):
+                    del self._lately[each]
+            lowest = self._lowest
+        finally:
+            del self._waiting[key]
+            changed, self._lowest, self._changed = self._changed, outer_lowest, outer_changed
+        if lowest < place:  # what waits further out decides
+            self._lately[key] = answer, lowest
+            self._lowest, self._changed = min(outer_lowest, lowest), outer_changed or changed
+        else:
+            for each in self._found_since(begun):
+                self._known[each] = self._lately.pop(each)[0]
+                self._so_far.pop(each, None)
+            self._known[key] = answer
+            self._so_far.pop(key, None)
+        return answer
+
+    def _found_since(self, begun: int) -> list[Any]:
+        """The questions answered in this round, as far as they depend on what waits."""
+        return [*islice(self._lately, begun, None)] if len(self._lately) > begun else []
+
+
+class _TooDeepError(Exception):
+    """A question has to be answered by itself, before those that wait for it."""
+
+    def __init__(self, asked: _Asked) -> None:
+        super().__init__()
+        self.asked = asked
