@@ -1,6 +1,6 @@
 """What ruff's settings say of codes that are not its own: its RUF100 deletes a `noqa` of others."""
 
-# ruff: noqa: PTH100, PTH111, PTH118, PTH120
+# ruff: noqa: PTH111, PTH113, PTH118, PTH120
 
 from __future__ import annotations
 
