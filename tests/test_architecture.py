@@ -17,7 +17,8 @@ ALLOWED = {
     "light_typing": set[str](),
     "vocabulary": set[str](),
     "lines": set[str](),
-    "facts": {"tfmemlint.facts"},
+    "units": set[str](),
+    "facts": {"tfmemlint.facts", "tfmemlint.units"},
     "parsing": set[str](),
     "source": {
         "tfmemlint.facts",
@@ -28,6 +29,7 @@ ALLOWED = {
     },
     "concrete": {"tfmemlint.source", "tfmemlint.vocabulary"},
     "edits": {"tfmemlint.vocabulary", "tfmemlint.source"},
+    "costs": {"tfmemlint.facts", "tfmemlint.vocabulary"},
     "loop_edits": {"tfmemlint.edits", "tfmemlint.source", "tfmemlint.vocabulary"},
     "fixing": {"tfmemlint.vocabulary"},
     "suppress": {"tfmemlint.vocabulary", "tfmemlint.lines"},
@@ -44,7 +46,12 @@ ALLOWED = {
         "tfmemlint.parsing",
         "tfmemlint.source",
     },
-    "report": {"tfmemlint.report", "tfmemlint.vocabulary", "tfmemlint.lines"},
+    "report": {
+        "tfmemlint.report",
+        "tfmemlint.vocabulary",
+        "tfmemlint.lines",
+        "tfmemlint.units",
+    },
     "writing": set[str](),
     "plots": {"tfmemlint.plots", "tfmemlint.report"},
 }

@@ -9,6 +9,7 @@ import pytest
 
 from tfmemlint.config import (
     EXCLUDED,
+    MIN_BYTES,
     OPTIONS,
     Config,
     ConfigError,
@@ -196,7 +197,7 @@ def test_every_key_with_its_default_is_the_default(tmp_path: Path) -> None:
     assert list(NAMES) == select(*config.rules)
     assert list(NAMES) == select(*config.fixes)
     assert Config()[3:7] == config[3:7]
-    assert config[7:] == (True, None, "full", ())
+    assert config[7:] == (True, None, "full", (), MIN_BYTES, ())
 
 
 @pytest.mark.parametrize(

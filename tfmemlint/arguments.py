@@ -13,6 +13,8 @@ from tfmemlint.config import (
     Config,
     ConfigError,
     Selection,
+    assumptions,
+    bytes_of,
     file_ignores,
     load,
     no_format,
@@ -69,6 +71,9 @@ def plain(argv: list[str]) -> SimpleNamespace | None:
         "config": None,
         "isolated": False,
         "stdin_filename": None,
+        "min_bytes": None,
+        "assume": [],
+        "sort": None,
         "exit_zero": False,
         "exit_non_zero_on_fix": False,
         "color": "auto",
@@ -121,6 +126,15 @@ def override(options: SimpleNamespace) -> Callable[[Config], Config]:
     if options.follow_imports is not None:
         changes["follow_imports"] = options.follow_imports
     try:
+        if options.min_bytes is not None:
+            changes["min_bytes"] = bytes_of(options.min_bytes)
+    except ValueError as error:
+        raise ConfigError(f"--min-bytes: {error}") from None
+    try:
+        assumed = assumptions(options.assume)
+    except ValueError as error:
+        raise ConfigError(f"--assume: {error}") from None
+    try:
         if options.exclude is not None:
             changes["exclude"] = tuple(rooted(options.exclude, here))
         extend_exclude = tuple(rooted(options.extend_exclude, here))
@@ -138,6 +152,7 @@ def override(options: SimpleNamespace) -> Callable[[Config], Config]:
         rules=(*config.rules, rules),
         fixes=(*config.fixes, fixes),
         extend_exclude=(*config.extend_exclude, *extend_exclude),
+        assume=(*config.assume, *assumed),
         **changes,
     )
 
@@ -202,6 +217,7 @@ be done.""",
     add("--ignore-noqa", action="store_true", help="ignore comments that suppress findings")
     add("--output-format", choices=FORMATS, help=f"how to write findings [env: {FORMAT_VARIABLE}]")
     add("-o", "--output-file", metavar="FILE", help="where to write findings [default: stdout]")
+    add("--sort", choices=("place", "cost"), help="what to list first [default: place]")
     add("--statistics", action="store_true", help="count findings by rule")
     add("--show-files", action="store_true", help="list the files that would be checked")
     add("--show-settings", action="store_true", help="print the settings of the first file")
@@ -222,6 +238,16 @@ be done.""",
     )
     add("--fixable", **rules, help="the rules whose fixes to apply")
     add("--unfixable", **rules, default=[], help="rules whose fixes not to apply")
+
+    add = parser.add_argument_group("sizes").add_argument
+    add("--min-bytes", metavar="SIZE", help="hide what is known to hold less [default: 1MiB]")
+    add(
+        "--assume",
+        action="append",
+        default=[],
+        metavar="NAME=NUMBER,...",
+        help='numbers that the code does not tell, as in "len(paths)=50000"',
+    )
 
     group = parser.add_argument_group("file selection")
     patterns: dict[str, Any] = {"type": _list, "action": "extend", "metavar": "PATTERN,..."}

@@ -1,7 +1,7 @@
 """`tfmemlint check`: from the command line to a report and an exit code."""
 
 # pathlib takes longer to import than a small file takes to check.
-# ruff: noqa: PTH100, PTH109, PTH120, PTH123
+# ruff: noqa: PTH100, PTH109, PTH113, PTH120, PTH123
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, nullcontext
 from io import TextIOWrapper
 
 from tfmemlint import arguments, report
-from tfmemlint.config import Config, ConfigError, Configs, selectors
+from tfmemlint.config import Config, ConfigError, Configs, assumptions, did_you_mean, selectors
 from tfmemlint.files import Found, find, is_excluded
 from tfmemlint.light_typing import TYPE_CHECKING, cast
 from tfmemlint.linting import ENGINE, INTERNAL_ERROR
@@ -78,6 +78,8 @@ def _check(options: Namespace) -> int:
     found = _find(options, configs)
     for path in found.files:
         configs.of_file(path)
+    if options.assume:
+        _refuse_unused(options.assume, found.files)
     checker = Checker(
         configs,
         fix=options.fix,
@@ -104,6 +106,23 @@ def _check(options: Namespace) -> int:
     if options.verbose:
         _print_account(configs, outcomes)
     return _tell_problems(problems) or _exit_code(options, outcomes)
+
+
+def _refuse_unused(assumed: Sequence[str], paths: Sequence[str]) -> None:
+    """Raise ConfigError for an assumption about what none of the files mentions."""
+    import re  # noqa: PLC0415
+
+    words: set[str] = set()
+    for path in paths:
+        if path != "-" and os.path.isfile(path):
+            with open(path, encoding="utf-8", errors="replace") as file:
+                words.update(re.findall(r"\w+", file.read()))
+    for name, _ in assumptions(list(assumed)) if words else ():
+        unknown = [each for each in re.findall(r"[^\W\d]\w*", name) if each not in words]
+        if [each for each in unknown if each != "len"]:
+            raise ConfigError(
+                f"--assume: `{name}` occurs nowhere{did_you_mean(unknown[-1], words)}"
+            )
 
 
 def _cache(options: Namespace, settings: Config, found: Found) -> Cache | None:
@@ -156,6 +175,7 @@ def _print_report(
 ) -> None:
     form = settings.output_format or "full"
     results = [outcome.checked for outcome in outcomes]
+    small = sum(outcome.small for outcome in outcomes)
     fixed = Counter[str]()
     for outcome in outcomes:
         fixed.update(dict(outcome.fixed))
@@ -178,6 +198,8 @@ def _print_report(
                 unsafe_fixes=settings.unsafe_fixes,
                 color=_colored(options, out),
                 measured=_measured(results, checker) if form in _WITH_MEASUREMENTS else None,
+                small=small,
+                by_cost=options.sort == "cost",
             )
         if form in _FOR_PEOPLE and not options.quiet:
             if options.show_fixes and fixed:
@@ -191,6 +213,7 @@ def _print_report(
                     settings.unsafe_fixes,
                     fixed=fixed.total(),
                     looked_at=looked_at(len(outcomes), using),
+                    small=small,
                 )
             elif fixed:
                 verb = "Would fix" if options.diff else "Fixed"
@@ -328,6 +351,8 @@ def _show(options: Namespace, files: Sequence[str], checker: Checker) -> None:
             "tensorflow": config.tensorflow,
             "output-format": config.output_format,
             "plugins": list(config.plugins),
+            "min-bytes": config.min_bytes,
+            "assume": [f"{name}={number}" for name, number in config.assume],
         }
         print(json.dumps(values, indent=2))
 

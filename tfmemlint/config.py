@@ -13,6 +13,7 @@ from stat import S_ISREG
 
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple, cast
 from tfmemlint.patterns import ANY, Matcher, PatternError, alternatives, literally, matcher
+from tfmemlint.units import parsed
 
 if TYPE_CHECKING:
     from typing import Any
@@ -59,6 +60,10 @@ _SPECIFIER = (
 )
 
 
+MIN_BYTES = 1 << 20
+"""What is known to hold less is too small to tell of."""
+
+
 class ConfigError(Exception):
     """Settings that cannot be used; the message says where and why."""
 
@@ -102,6 +107,10 @@ class Config(NamedTuple):
     tensorflow: str | None = None
     output_format: str | None = None
     plugins: tuple[str, ...] = ()
+    min_bytes: int = MIN_BYTES
+    """What is known to hold less is not reported."""
+    assume: tuple[tuple[str, float], ...] = ()
+    """Numbers that the code does not tell, by the text of what they are."""
 
 
 class Option(NamedTuple):
@@ -266,6 +275,8 @@ def read(table: object, path: str, root: str) -> Config:
             tensorflow=values.get("tensorflow"),
             output_format=values.get("output-format"),
             plugins=values.get("plugins", ()),
+            min_bytes=values.get("min-bytes", MIN_BYTES),
+            assume=values.get("assume", ()),
         )
     except PatternError as error:
         raise ConfigError(f"{path}: {error}") from None
@@ -451,6 +462,58 @@ def no_format(name: str) -> str:
     return f"no format `{name}`{did_you_mean(name, FORMATS) or there_are}"
 
 
+def bytes_of(value: object) -> int:
+    """A number of bytes, as a number or in words. Raises TypeError or ValueError."""
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
+    text = _string(value)
+    found = parsed(text)
+    if found is None:
+        raise ValueError(f"`{text}` is not an amount of memory such as `1MiB`")
+    return found
+
+
+def assumptions(value: object) -> tuple[tuple[str, float], ...]:
+    """`len(paths)=50000,batch_size=64`, or a list of such, or a table. Raises as above."""
+    if isinstance(value, dict):
+        pairs = [(key, str(each)) for key, each in _table(value).items()]
+    else:
+        texts = [value] if isinstance(value, str) else _strings(value)
+        parts = [part for text in texts for part in _split(text)]
+        pairs = [(name, number) for name, _, number in (each.rpartition("=") for each in parts)]
+    return tuple((_expression(name), _figure(name, number)) for name, number in pairs)
+
+
+def _split(text: str) -> list[str]:
+    """The assumptions in a text: commas within brackets part nothing."""
+    parts, depth = [""], 0
+    for letter in text:
+        depth += (letter in "([{") - (letter in ")]}")
+        if letter == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [each.strip() for each in parts if each.strip()]
+
+
+def _expression(text: str) -> str:
+    """An expression, spelled as Python's own printer does."""
+    import ast  # noqa: PLC0415
+
+    try:
+        return ast.unparse(ast.parse(text.strip(), mode="eval").body)
+    except (SyntaxError, ValueError):
+        raise ValueError(f"`{text}` is not an expression; write `name=number`") from None
+
+
+def _figure(name: str, text: str) -> float:
+    try:
+        number = float(text.replace("_", "").strip())
+    except ValueError:
+        raise ValueError(f"`{name}={text}` gives no number; write `name=number`") from None
+    return int(number) if number.is_integer() else number
+
+
 def _format(value: object) -> str:
     from tfmemlint.report import FORMATS  # noqa: PLC0415
 
@@ -529,6 +592,22 @@ OPTIONS: Mapping[str, Option] = {
     ),
     "output-format": Option(
         "str", _format, '"full"', 'output-format = "concise"', "How to write what was found."
+    ),
+    "min-bytes": Option(
+        "int | str",
+        bytes_of,
+        '"1MiB"',
+        'min-bytes = "32MiB"',
+        "What is known to hold less than this is not reported, only counted; 0 shows all.\n"
+        "What is of unknown size is always reported.",
+    ),
+    "assume": Option(
+        "list[str] | dict[str, int]",
+        assumptions,
+        "[]",
+        'assume = ["len(paths)=50000", "batch_size=64"]',
+        "Numbers that the code does not tell, for the sizes in findings: `name=number`, where the\n"
+        "name is any expression as it stands in the code.",
     ),
     "plugins": Option(
         "list[str]",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 from tfmemlint.lines import Lines
@@ -58,8 +58,12 @@ def lint_with(
     imported: Imported | None = None,
     *,
     makes: bool = False,
+    assumed: Mapping[str, float] | None = None,
 ) -> Linted:
-    """As `lint`, knowing what other files say, and asked what this one `makes` for them."""
+    """As `lint`, knowing what other files say, and asked what this one `makes` for them.
+
+    `assumed` is taken for granted of numbers that the code does not tell.
+    """
     from tfmemlint.parsing import TooDeep, refuse  # noqa: PLC0415
 
     rules = tuple(rules)
@@ -71,7 +75,7 @@ def lint_with(
         # The facts take longer to import than most files take to be found clean.
         from tfmemlint.source import File  # noqa: PLC0415
 
-        file = File(path, text, tensorflow, cells, imported)
+        file = File(path, text, tensorflow, cells, imported, assumed)
     except SyntaxError as error:
         return Linted((Finding(*SYNTAX_ERROR, _diagnostic(error, text)),))
     except (TooDeep, RecursionError, MemoryError) as error:

@@ -77,6 +77,8 @@ class Outcome(NamedTuple):
     """Whether it has anything to do with TensorFlow, as far as a glance tells."""
     hidden: int = 0
     """How many findings were not asked for: they are known, or on lines that nobody changed."""
+    small: int = 0
+    """How many findings are of what is known to be small."""
     noqa: str | None = None
     """A code of ours that a `# noqa` names, which other linters may take for nobody's."""
 
@@ -289,7 +291,10 @@ class Checker:
         oldest = self._configs.oldest_tensorflow(_folder(path)) if rules else None
         cells = [cell.start for cell in _cells(opened)]
         needed = [rule.load() for rule in rules]
-        linted = lint_with(path, text, needed, oldest, cells, imported, makes=makes)
+        assumed = dict(self.config(path).assume)
+        linted = lint_with(
+            path, text, needed, oldest, cells, imported, makes=makes, assumed=assumed
+        )
         findings, noqa = linted.findings, None
         if self._noqa and _may_suppress(text):
             from tfmemlint.suppress import named_by_noqa, suppress  # noqa: PLC0415
@@ -305,10 +310,12 @@ class Checker:
             for finding in _in_cells(findings, opened)
             if finding.code in here
         ]
-        kept = self._kept(path, text, reported)
+        least = self.config(path).min_bytes
+        large = [finding for finding in reported if not _is_small(finding, least)]
+        kept = self._kept(path, text, large)
         in_order = sorted(kept, key=lambda each: (each.diagnostic.span, each.code))
-        hidden = len(reported) - len(in_order)
-        return _Looked(tuple(in_order), linted.makes, bool(asked), hidden, noqa)
+        hidden, small = len(large) - len(in_order), len(reported) - len(large)
+        return _Looked(tuple(in_order), linted.makes, bool(asked), hidden, small, noqa)
 
     def _answer(self, path: str, finding: Finding) -> Outcome:
         findings = [finding] if finding.code in self.plan(path).reported_in(path) else []
@@ -439,6 +446,7 @@ class _Looked(NamedTuple):
     makes: tuple[str, ...] = ()
     asks: bool = False
     hidden: int = 0
+    small: int = 0
     noqa: str | None = None
 
 
@@ -518,9 +526,17 @@ def _asked_later(asked: list[str]) -> Imported:
 
 
 def _outcome_of(path: str, opened: _Opened, looked: _Looked) -> Outcome:
-    findings, makes, asks, hidden, noqa = looked
+    findings, makes, asks, hidden, small, noqa = looked
     checked = _checked(path, opened, findings)
-    return Outcome(checked, makes=makes, asks=asks, uses=True, hidden=hidden, noqa=noqa)
+    return Outcome(
+        checked, makes=makes, asks=asks, uses=True, hidden=hidden, small=small, noqa=noqa
+    )
+
+
+def _is_small(finding: Finding, least: int) -> bool:
+    """Whether what is held is known to be less than anybody wants to be told of."""
+    cost = finding.diagnostic.cost
+    return cost is not None and cost.at_most is not None and cost.at_most < least
 
 
 def _after(first: Outcome, second: Outcome) -> Outcome:

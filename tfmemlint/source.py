@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from tfmemlint.facts import TensorFlow
@@ -27,6 +27,7 @@ class File:
         tensorflow: tuple[int, ...] | None = None,
         cells: Sequence[int] = (),
         imported: Imported | None = None,
+        assumed: Mapping[str, float] | None = None,
     ) -> None:
         self.path = path
         self.text = text
@@ -35,7 +36,7 @@ class File:
         self.tensorflow = tensorflow
         """The oldest version that the code is to run with; None if any."""
         self.tree = parse(text, path)
-        self.tf = TensorFlow(self.tree, imported)
+        self.tf = TensorFlow(self.tree, imported, assumed)
 
     @cached_property
     def lines(self) -> Lines:

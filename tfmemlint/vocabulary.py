@@ -59,11 +59,32 @@ class Fix(NamedTuple):
     applicability: Applicability
 
 
+class Law(Enum):
+    """How what is held grows."""
+
+    CONSTANT = "constant"
+    """It does not: a buffer of so many, a batch."""
+    DATA = "with the data"
+    STEPS = "with steps"
+    """Each step, epoch or call leaves as much behind."""
+    SQUARE = "with the square of steps"
+
+
 class Cost(NamedTuple):
     """The finding's own arithmetic: what is held, in the user's names."""
 
     formula: str
+    """A product in backticked names, numbers and units; empty where nothing is known."""
     bytes: int | None = None
+    """What that comes to, where it is known."""
+    law: Law = Law.CONSTANT
+    fixed: str = ""
+    """What is held once it is mended, as a formula."""
+    fixed_bytes: int | None = None
+    at_most: int | None = None
+    """What is surely not exceeded: the engine hides what that shows to be small."""
+    notes: tuple[str, ...] = ()
+    """Where the numbers come from that the formula does not have, "here; grows with `x`"."""
 
 
 class Diagnostic(NamedTuple):

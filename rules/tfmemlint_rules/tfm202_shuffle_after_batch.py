@@ -28,7 +28,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
+from tfmemlint import (
+    Applicability,
+    Claim,
+    Cost,
+    Diagnostic,
+    File,
+    Fix,
+    Metric,
+    Rule,
+    costs,
+    edits,
+)
 from tfmemlint.facts.pipelines.chains import BATCHING, Chain, From, Step
 
 KEEPS_ELEMENTS = frozenset(
@@ -53,7 +64,7 @@ def check(file: File) -> Iterator[Diagnostic]:
             f"`shuffle` holds up to `{ast.unparse(buffer)}` batches of `{ast.unparse(size)}` "
             "examples each",
             _fix(file, batch, shuffle),
-            Cost(f"{ast.unparse(ast.BinOp(buffer, ast.Mult(), size))} examples"),
+            _cost(file, shuffle),
         )
 
 
@@ -70,6 +81,16 @@ def _shuffled_batches(chain: Chain) -> Iterator[tuple[Step, Step, bool]]:
             yield batch, step, mapped
         mapped = mapped or step.method == "map"
         tiny = tiny and step.method in BATCHING | KEEPS_ELEMENTS
+
+
+def _cost(file: File, shuffle: Step) -> Cost:
+    """The batches that are in the buffer, and the examples that are there instead."""
+    streams = file.tf.streams
+    chain, place = streams.around(shuffle)
+    batch = max(each for each in range(place) if chain.methods[each] in BATCHING)
+    examples = streams.kept(chain, place, there=streams.count(chain, batch))
+    after = examples.times(streams.element(chain, batch))
+    return costs.cost(streams.buffered(chain, place), after=after)
 
 
 def _is_handed_out(file: File, shuffle: Step) -> bool:

@@ -41,7 +41,7 @@ def test_a_finding_with_an_unsafe_fix_shows_frame_change_note_cost_and_measureme
         "`shuffle` holds up to `4` batches of `2` examples each",
         replacements=[("ds.batch(2)", "ds.shuffle(4)"), ("ds.shuffle(4)", "ds.batch(2)")],
         applicability=Applicability.UNSAFE,
-        cost=Cost("4 * 2 * 48 KiB", 4 * 2 * 48 * 1024),
+        cost=Cost("4 * 2 * 48 KB", 4 * 2 * 48 * 1024, fixed="8 * 48 KB"),
     )
     expected = """\
 TFM202 `shuffle` holds up to `4` batches of `2` examples each
@@ -61,7 +61,7 @@ help: Shuffle before batching
 6 | print(ds)
   |
 note: unsafe fix, apply with --unsafe-fixes
-cost: 4 * 2 * 48 KiB = 384 KB
+cost: 4 * 2 * 48 KB: 384 KB; 8 * 48 KB, of unknown size after the fix
 measured: device peak 167 MB -> 66 MB (tfmemlint rule TFM202)
 
 """

@@ -12,10 +12,12 @@ from tfmemlint.vocabulary import (
     Applicability,
     Cell,
     Checked,
+    Cost,
     Diagnostic,
     Edit,
     Finding,
     Fix,
+    Law,
     Span,
 )
 
@@ -31,6 +33,7 @@ def test_an_object_has_the_fields_that_readers_of_ruff_know(render: Render, foun
         {
             "cell": None,
             "code": "TFM202",
+            "cost": None,
             "end_location": {"column": 8, "row": 2},
             "filename": str(Path.cwd() / "a.py"),
             "fix": {
@@ -144,3 +147,20 @@ def test_a_noqa_stands_on_the_last_row_of_the_logical_line(
     [record] = json.loads(render("json", Checked("a.py", text, (found(text, "bad"),))))
 
     assert row == record["noqa_row"]
+
+
+def test_a_cost_is_told_as_numbers(render: Render, found: Found) -> None:
+    cost = Cost("8 * 48 KB", 8 * 48 << 10, Law.DATA, "48 KB", 48 << 10, 8 * 48 << 10, ("at least",))
+    finding = found(TEXT, "bad", cost=cost)
+
+    [made] = json.loads(render("json", Checked("a.py", TEXT, (finding,))))
+
+    assert made["cost"] == {
+        "at_most": 8 * 48 << 10,
+        "bytes": 8 * 48 << 10,
+        "fixed_bytes": 48 << 10,
+        "fixed_formula": "48 KB",
+        "formula": "8 * 48 KB",
+        "grows": "with the data",
+        "notes": ["at least"],
+    }

@@ -74,9 +74,10 @@ _RESULT = _object(
         "partialFingerprints": _object({"primaryLocationLineHash": _STRING}),
     },
     {
+        "properties": _object({"cost": {"type": "object"}}),
         "fixes": _array(
             _object({"description": _TEXT, "artifactChanges": _array(_CHANGE, minItems=1)})
-        )
+        ),
     },
 )
 _RULE = _object(
@@ -114,6 +115,7 @@ _RUN = _object(
             {"%SRCROOT%": _object({"uri": {"type": "string", "pattern": "^file:///.*/$"}})}
         ),
         "results": _array(_RESULT),
+        "properties": _object({"hiddenAsSmall": {"type": "integer"}}),
     }
 )
 _LOG = _object(

@@ -12,7 +12,7 @@ from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # what is named here is imported when it is first asked for
     import ast
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import Any, TypeVar
 
     from tfmemlint.facts.flow.anew import MadeAnew
@@ -54,6 +54,8 @@ if TYPE_CHECKING:  # what is named here is imported when it is first asked for
     from tfmemlint.facts.pipelines.epochs import Epochs
     from tfmemlint.facts.pipelines.lengths import Lengths
     from tfmemlint.facts.pipelines.mapped import Mappings
+    from tfmemlint.facts.sizes.numbers import Numbers
+    from tfmemlint.facts.sizes.streams import Streams
     from tfmemlint.facts.syntax.bindings import Bindings
     from tfmemlint.facts.syntax.functions import Functions
     from tfmemlint.facts.syntax.imports import Imported, Imports
@@ -88,10 +90,17 @@ def _named(module: str, kind: str, **options: bool) -> Any:
 class TensorFlow:
     """The facts of one file, each subject found when it is first asked for."""
 
-    def __init__(self, module: ast.Module, imported: Imported | None = None) -> None:
+    def __init__(
+        self,
+        module: ast.Module,
+        imported: Imported | None = None,
+        assumed: Mapping[str, float] | None = None,
+    ) -> None:
         from tfmemlint.facts.syntax.tree import Tree  # noqa: PLC0415
 
         self.tree = Tree(module)
+        self.assumed: Mapping[str, float] = assumed or {}
+        """What is taken for granted of numbers that the code does not tell, by their text."""
         self.imported = imported
         """What the files that this one imports have to say; None where they are not asked."""
         self._analyses: dict[Callable[[TensorFlow], object], Any] = {}
@@ -193,6 +202,11 @@ class TensorFlow:
     """Which arrays hold all rows."""
     stacks: Stacks = _named("flow.stacks", "Stacks")
     """Where arrays are made of lists."""
+
+    numbers: Numbers = _named("sizes.numbers", "Numbers")
+    """How much numbers and lengths are, and how sure that is."""
+    streams: Streams = _named("sizes.streams", "Streams")
+    """How many bytes pipelines hold."""
 
     @cached_property
     def is_test(self) -> bool:

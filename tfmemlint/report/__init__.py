@@ -19,6 +19,7 @@ _MODULES = {
     "concise": "concise",
     "json": "json_array",  # a module `json` would hide the standard library's from scripts run here
     "json-lines": "json_lines",
+    "json-report": "json_report",
     "github": "github",
     "gitlab": "gitlab",
     "grouped": "grouped",
@@ -40,17 +41,23 @@ def write(
     unsafe_fixes: bool = False,
     color: bool = False,
     measured: Mapping[str, str] | None = None,
+    small: int = 0,
+    by_cost: bool = False,
 ) -> None:
     """Write all findings; `measured` says, by code, what the rule's fix was seen to save.
 
-    `rules` are for SARIF, which lists all there are.
+    `rules` are for SARIF, which lists all there are. `small` is how many are not among the results,
+    `by_cost` whether what holds most comes first.
     """
     from tfmemlint.report.items import Settings, place_all  # noqa: PLC0415
 
     module = import_module(f"{__name__}.{_MODULES[output_format]}")
     render: Callable[[Iterable[Item], Settings, TextIO], None] = module.write
-    settings = Settings(rules or {}, root, unsafe_fixes, color, measured or {})
-    render(place_all(results, unsafe_fixes=unsafe_fixes), settings, out)
+    settings = Settings(rules or {}, root, unsafe_fixes, color, measured or {}, small)
+    items: Iterable[Item] = place_all(results, unsafe_fixes=unsafe_fixes)
+    if by_cost:
+        items = sorted(items, key=lambda item: -(_bytes(item.finding) or -1))
+    render(items, settings, out)
 
 
 def statistics(
@@ -89,11 +96,27 @@ def summary(
     fixed: int = 0,
     looked_at: str = "",
     unasked: str = "",
+    small: int = 0,
 ) -> None:
     """Write how many findings there are, and what --fix has done or could do about them.
 
-    `looked_at` says of which files this is, `unasked` which findings are left out.
+    `looked_at` says of which files this is, `unasked` which findings are left out, and `small` how
+    many of them for what they are known to hold.
     """
+    _summary(results, out, unsafe_fixes, fixed, looked_at, unasked)
+    if small:
+        number = "1 finding" if small == 1 else f"{small} findings"
+        out.write(f"{number} hidden: known to be small (`--min-bytes 0` shows them).\n")
+
+
+def _summary(
+    results: Sequence[Checked],
+    out: TextIO,
+    unsafe_fixes: bool,
+    fixed: int,
+    looked_at: str,
+    unasked: str,
+) -> None:
     left = sum(1 for _ in _findings(results))
     if not left and not fixed:
         about = "; ".join(each for each in (looked_at, unasked) if each)
@@ -102,12 +125,32 @@ def summary(
     errors = "1 error" if left + fixed == 1 else f"{left + fixed} errors"
     done = f" ({fixed} fixed, {left} remaining)" if fixed else ""
     out.write(f"Found {errors}{done}{f'; {unasked}' if unasked else ''}.\n")
+    out.write(_total(results))
     now = sum(1 for _ in _fixable(results, unsafe_fixes))
     more = hidden(results, unsafe_fixes)
     if now:
         out.write(f"[*] {now} fixable with the `--fix` option{more}.\n")
     elif more:
         out.write(f"No fixes available{more}.\n")
+
+
+def _total(results: Sequence[Checked]) -> str:
+    """What all findings together are known to hold; nothing where that is known of none."""
+    from tfmemlint.units import size  # noqa: PLC0415
+
+    about = [each for each in _findings(results) if not each.code.startswith("TFM0")]
+    amounts = [amount for each in about if (amount := _bytes(each)) is not None]
+    if not amounts:
+        return ""
+    left = len(about) - len(amounts)
+    unknown = "1 finding" if left == 1 else f"{left} findings"
+    more = f"; {unknown} of unknown size" if left else ""
+    return f"Known to hold {size(sum(amounts))}{more}.\n"
+
+
+def _bytes(finding: Finding) -> int | None:
+    cost = finding.diagnostic.cost
+    return None if cost is None else cost.bytes
 
 
 def hidden(results: Sequence[Checked], unsafe_fixes: bool) -> str:

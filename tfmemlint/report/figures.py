@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tfmemlint.light_typing import TYPE_CHECKING
-from tfmemlint.vocabulary import Metric
+from tfmemlint.units import size
+from tfmemlint.vocabulary import Cost, Law, Metric
 
 if TYPE_CHECKING:
     from typing import Any
@@ -19,17 +20,6 @@ _UNITS = {
 _SUFFIXES = {"traces": " traces", "bytes per step": " a step"}
 
 
-def size(amount: float) -> str:
-    """Bytes in the unit that suits them; a megabyte is 2**20."""
-    unit = "B"
-    for larger in ("KB", "MB", "GB", "TB"):
-        if abs(amount) < 1023.5:
-            break
-        amount, unit = amount / 1024, larger
-    digits = 0 if unit == "B" or abs(amount) >= 9.95 else 1
-    return f"{amount:.{digits}f} {unit}"
-
-
 def figure(amount: float, unit: str) -> str:
     """A measured amount in words; `unit` is as in `measured.json`."""
     if unit == "traces":
@@ -37,6 +27,33 @@ def figure(amount: float, unit: str) -> str:
     if unit == "seconds":
         return f"{amount * 1000:.3g} ms"
     return size(amount)
+
+
+_GROWS = {
+    Law.CONSTANT: "",
+    Law.DATA: "grows with the data",
+    Law.STEPS: "as much again with every step",
+    Law.SQUARE: "grows with the square of the steps",
+}
+
+
+def cost(found: Cost) -> str:
+    """What is held, after the mending too, and how it grows, in one line."""
+    parts = [_held(found.formula, found.bytes)]
+    if found.notes:
+        parts[0] = f"{parts[0]} {', '.join(found.notes)}".replace(" at the least", ", at the least")
+    if found.fixed_bytes is not None or found.fixed:
+        parts.append(f"{_held(found.fixed, found.fixed_bytes)} after the fix")
+    if found.law is not Law.CONSTANT:
+        parts.append(_GROWS[found.law])
+    return "; ".join(each for each in parts if each)
+
+
+def _held(formula: str, amount: int | None) -> str:
+    if amount is None:
+        return f"{formula}, of unknown size" if formula else "of unknown size"
+    total = size(amount)
+    return total if formula in ("", total) else f"{formula}: {total}"
 
 
 def unit(metric: Metric) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TextIO
 
 from tfmemlint.report.escape import show, show_path, width
-from tfmemlint.report.figures import size
+from tfmemlint.report.figures import cost
 from tfmemlint.report.fix_diff import changes
 from tfmemlint.report.items import Item, Settings
 from tfmemlint.vocabulary import Applicability, Fix
@@ -44,9 +44,7 @@ def _paragraph(item: Item, settings: Settings, paint: Paint) -> Iterator[str]:
         if note:
             yield f"{paint('note', _CYAN)}: {note}"
     if diagnostic.cost:
-        formula, held = diagnostic.cost
-        total = "" if held is None else f" = {size(held)}"
-        yield f"{paint('cost', _CYAN)}: {show(formula)}{total}"
+        yield f"{paint('cost', _CYAN)}: {show(cost(diagnostic.cost))}"
     if code in settings.measured:
         phrase = show(settings.measured[code])
         yield f"{paint('measured', _CYAN)}: {phrase} (tfmemlint rule {code})"

@@ -51,6 +51,8 @@ class Settings(NamedTuple):
     unsafe_fixes: bool
     color: bool
     measured: Mapping[str, str]
+    small: int = 0
+    """How many findings are not listed since they are of what is known to be small."""
 
 
 class Place(NamedTuple):

@@ -11,7 +11,7 @@ from typing import Any, TextIO
 from tfmemlint.report.escape import encodable
 from tfmemlint.report.items import Item, Place, Settings, Source, absolute
 from tfmemlint.report.noqa import NoqaRows
-from tfmemlint.vocabulary import Fix
+from tfmemlint.vocabulary import Cost, Fix
 
 
 def write(items: Iterable[Item], settings: Settings, out: TextIO) -> None:
@@ -29,6 +29,7 @@ def records(items: Iterable[Item]) -> Iterator[dict[str, Any]]:
             yield {
                 "cell": item.place.cell,
                 "code": finding.code,
+                "cost": cost(finding.diagnostic.cost),
                 "end_location": end_location,
                 "filename": encodable(absolute(source.path)),
                 "fix": _fix(source, finding.diagnostic.fix),
@@ -39,6 +40,21 @@ def records(items: Iterable[Item]) -> Iterator[dict[str, Any]]:
                 "severity": item.severity,
                 "url": None,
             }
+
+
+def cost(found: Cost | None) -> dict[str, Any] | None:
+    """What is held, for readers that calculate; None where nothing is said of it."""
+    if found is None:
+        return None
+    return {
+        "at_most": found.at_most,
+        "bytes": found.bytes,
+        "fixed_bytes": found.fixed_bytes,
+        "fixed_formula": encodable(found.fixed) or None,
+        "formula": encodable(found.formula) or None,
+        "grows": found.law.value,
+        "notes": [encodable(each) for each in found.notes],
+    }
 
 
 def _fix(source: Source, fix: Fix | None) -> dict[str, Any] | None:

@@ -20,6 +20,7 @@ from tfmemlint.report.items import (
     relative,
     severity,
 )
+from tfmemlint.report.json_array import cost
 from tfmemlint.report.prose import section, summary
 from tfmemlint.vocabulary import Applicability, Finding, Fix, Span
 
@@ -43,6 +44,7 @@ def write(items: Iterable[Item], settings: Settings, out: TextIO) -> None:
             _result(item, fingerprint, places[item.finding.code], settings.root)
             for item, fingerprint in found
         ],
+        "properties": {"hiddenAsSmall": settings.small},
     }
     log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
     out.write(json.dumps(log, indent=2) + "\n")
@@ -70,6 +72,8 @@ def _result(item: Item, fingerprint: str, rule_index: int, root: str) -> Object:
         "locations": [{"physicalLocation": {"artifactLocation": artifact, "region": region}}],
         "partialFingerprints": {"primaryLocationLineHash": fingerprint},
     }
+    if finding.diagnostic.cost is not None:
+        result["properties"] = {"cost": cost(finding.diagnostic.cost)}
     fix = finding.diagnostic.fix
     # Replacements count in the rows of the file, which a notebook's cells do not have.
     if fix and fix.edits and fix.applicability is not Applicability.DISPLAY and not source.cells:

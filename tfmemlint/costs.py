@@ -1,0 +1,28 @@
+"""Makes a finding's cost of the amounts that the facts know."""
+
+from __future__ import annotations
+
+from tfmemlint.facts.sizes.amounts import UNKNOWN, Amount
+from tfmemlint.vocabulary import Cost, Law
+
+
+def cost(now: Amount, law: Law = Law.CONSTANT, after: Amount | None = None) -> Cost:
+    """What is held now, and once it is mended."""
+    notes = now.notes
+    if now.stands_in:
+        notes = (*notes, f"here; grows with `{now.stands_in}`")
+    known = now.value is not None
+    return Cost(
+        formula="" if now == UNKNOWN else now.text,
+        bytes=_bytes(now),
+        law=law,
+        fixed="" if after is None or after == UNKNOWN else after.text,
+        fixed_bytes=_bytes(after),
+        at_most=None if now.at_most is None or not now.of_bytes else int(now.at_most),
+        notes=notes if known else (),
+    )
+
+
+def _bytes(amount: Amount | None) -> int | None:
+    known = amount is not None and amount.of_bytes and amount.value is not None
+    return int(amount.value) if known and amount is not None and amount.value is not None else None

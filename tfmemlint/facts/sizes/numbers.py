@@ -1,0 +1,360 @@
+"""Numbers of the code: what they come to, how sure that is, and what to call them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from tfmemlint.facts.flow.flow import Frame, Origin
+from tfmemlint.facts.flow.sizes import ARITHMETIC, constant
+from tfmemlint.facts.flow.solver import Question
+from tfmemlint.facts.library import makers
+from tfmemlint.facts.library.kinds import Extent, Kind
+from tfmemlint.facts.sizes.amounts import UNKNOWN, Amount, count, named, one_of, smaller
+from tfmemlint.facts.sizes.options import Options
+from tfmemlint.facts.syntax.bindings import How
+from tfmemlint.facts.syntax.functions import default
+from tfmemlint.facts.syntax.tree import FUNCTIONS
+from tfmemlint.light_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+_LONGEST = 40
+"""Characters of an expression that can stand for itself in a product."""
+_NUMBER = Question("amount", UNKNOWN, UNKNOWN)
+_LENGTH = Question("length", UNKNOWN, UNKNOWN)
+_AS_THEY_ARE = frozenset({"enumerate", "list", "reversed", "set", "sorted", "tqdm", "tuple"})
+_LISTS = frozenset({Kind.LIST, Kind.PATHS})
+_WHOLE_NUMBERS = frozenset({"abs", "float", "int", "round"})
+
+
+class Numbers:
+    """Numbers and lengths, followed backwards, with where they come from."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._functions = tf.functions
+        self._names = tf.names
+        self._flow = tf.flow
+        self._values = tf.values
+        self._loops = tf.loops
+        self._solver = tf.solver
+        self._options = tf.of(Options)
+        self._assumed = tf.assumed
+
+    def of(self, expression: ast.expr, frame: Frame | None = None) -> Amount:
+        """How much a number is."""
+        found: Amount = self._solver.ask(_NUMBER, self._number, expression, frame)
+        return found
+
+    def length(self, expression: ast.expr, frame: Frame | None = None) -> Amount:
+        """How many things something holds that has a length, or gives to a loop."""
+        found: Amount = self._solver.ask(_LENGTH, self._length, expression, frame)
+        return found
+
+    def assumed(self, text: str) -> Amount | None:
+        """What is assumed of an expression, by the text of it."""
+        number = self._assumed.get(text)
+        if number is None:
+            return None
+        note = f"assuming `{text}` is {count(number).text}"
+        return named(text)._replace(value=number, at_most=number, notes=(note,))
+
+    def _number(self, node: ast.expr, frame: Frame | None) -> Amount:
+        literal = constant(node)
+        if literal is not None:
+            return count(literal)
+        if isinstance(node, ast.Call):
+            return self._called(node, frame)
+        if isinstance(node, ast.BinOp):
+            return self._calculated(node, frame)
+        assumed = self._assumed and self.assumed(ast.unparse(node))
+        if assumed:
+            return assumed
+        if isinstance(node, ast.IfExp):
+            return one_of([self.of(node.body, frame), self.of(node.orelse, frame)])
+        rows = self._values.rows(node, frame)
+        if rows is not None and rows is not node:
+            return self._rows(node, rows, frame)
+        if isinstance(node, (ast.Name, ast.Attribute)):
+            return self._followed(node, frame, self.of) or self._otherwise(node, frame)
+        return _spoken(node)
+
+    def _otherwise(self, node: ast.Name | ast.Attribute, frame: Frame | None) -> Amount:
+        number = self._values.number(node, frame)
+        if number is not None:
+            return count(number)
+        given = self._default(node) or self._options.default(node)
+        amount = self.of(given) if given is not None else None
+        if amount is None or amount.value is None:
+            return _spoken(node)
+        note = f"with {amount.text} for `{ast.unparse(node)}`, as by default"
+        return _spoken(node)._replace(value=amount.value, notes=(note,))
+
+    def _followed(
+        self, node: ast.expr, frame: Frame | None, ask: Callable[[ast.expr, Frame | None], Amount]
+    ) -> Amount | None:
+        """What the origins of a name say; None where they are not in sight."""
+        origins = self._flow.origins(node, frame)
+        if not origins or any(each.how is not How.ASSIGNED or each.path for each in origins):
+            return None
+        spoken = _spoken(node) if ask == self.of else _length_of(node)
+        found = [self._said(spoken, each, ask(each.value, each.frame)) for each in origins]
+        made = one_of(found)
+        if made.value is None and made.at_most is None and not made.stands_in:
+            return None
+        return made
+
+    def _said(self, spoken: Amount, origin: Origin, amount: Amount) -> Amount:
+        """An amount under the name by which it is known here, where a call has given it."""
+        is_parameter = origin.binding is not None and origin.binding.how is How.PARAMETER
+        if not is_parameter or amount.value is None:
+            return amount
+        call = self._tree.parent(origin.value)
+        call = self._tree.parent(call) if isinstance(call, ast.keyword) else call
+        if not isinstance(call, ast.Call) or not amount.is_plain:
+            return amount
+        note = f"for the {amount.text} of `{_short(call)}`"
+        return spoken._replace(
+            value=amount.value,
+            at_most=amount.at_most,
+            notes=(*amount.notes, note),
+            stands_in=amount.stands_in,
+        )
+
+    def _default(self, node: ast.expr) -> ast.expr | None:
+        """The default of a parameter that no call in sight, or not every one, is given."""
+        binding = self._bindings.only(node) if isinstance(node, ast.Name) else None
+        if binding is None or binding.how is not How.PARAMETER:
+            return None
+        function = next(
+            each for each in self._tree.ancestors(binding.node) if isinstance(each, FUNCTIONS)
+        )
+        given = [
+            self._functions.argument(call, function, binding.name)
+            for call in self._functions.calls_of(function)
+        ]
+        return None if any(given) else default(function, binding.name)
+
+    def _calculated(self, node: ast.BinOp, frame: Frame | None) -> Amount:
+        left, right = self.of(node.left, frame), self.of(node.right, frame)
+        if isinstance(node.op, ast.Mult):
+            return left.times(right)
+        operation = ARITHMETIC.get(type(node.op))
+        if operation is None or left.value is None or right.value is None:
+            return _spoken(node)
+        try:
+            value = operation(left.value, right.value)
+        except (ArithmeticError, ValueError):
+            return _spoken(node)
+        notes = tuple(dict.fromkeys((*left.notes, *right.notes)))
+        sure = left.is_certain and right.is_certain
+        made = count(value) if left.is_plain and right.is_plain else _spoken(node)
+        return made._replace(value=value, at_most=value if sure else None, notes=notes)
+
+    def _called(self, node: ast.Call, frame: Frame | None) -> Amount:
+        rows = self._values.rows(node, frame)
+        if rows is not None:
+            return self._rows(node, rows, frame)
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        if name in _WHOLE_NUMBERS and len(node.args) == 1:
+            found = self.of(node.args[0], frame)
+            whole = found.value is not None and found.is_plain
+            return count(int(found.value or 0)) if whole and name != "float" else found
+        if name == "min" and len(node.args) > 1:
+            least, *others = [self.of(each, frame) for each in node.args]
+            for other in others:
+                least = smaller(least, other)
+            return least
+        if name == "max" and len(node.args) > 1:
+            return one_of([self.of(each, frame) for each in node.args])
+        returned = [self.of(each.value, each.frame) for each in self._flow.returned(node, frame)]
+        found_one = one_of(returned)
+        return found_one if found_one.value is not None else _spoken(node)
+
+    def _rows(self, node: ast.expr, array: ast.expr, frame: Frame | None) -> Amount:
+        return self.length(array, frame)
+
+    # Lengths.
+
+    def _length(self, node: ast.expr, frame: Frame | None) -> Amount:
+        spoken = _length_of(node)
+        if self._assumed:
+            assumed = self.assumed(f"len({ast.unparse(node)})")
+            if assumed is not None:
+                return assumed
+        if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
+            return self._listed(node)
+        if isinstance(node, ast.Dict):
+            return count(len(node.keys)) if None not in node.keys else spoken
+        if isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.SetComp)):
+            return self._comprised(node, frame)
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+            return self._cut(node, node.slice, frame)
+        if isinstance(node, ast.BinOp):
+            return self._joined(node, frame) or spoken
+        if isinstance(node, ast.IfExp):
+            return one_of([self.length(node.body, frame), self.length(node.orelse, frame)])
+        if isinstance(node, ast.Call):
+            called = self._length_of_call(node, frame)
+            if called is not None:
+                return called
+        value = self._values.of(node, frame)
+        if value.shape and value.shape[0] is not None and value.kind not in _LISTS:
+            made = value.origin if isinstance(value.origin, ast.Call) else None
+            name = self._names.qualified(made.func) if made is not None else None
+            stands = _is_filled(name, made) and value.extent is Extent.WHOLE
+            rows = count(value.shape[0])
+            return rows._replace(stands_in=ast.unparse(node) if stands and _is_short(node) else "")
+        if isinstance(node, (ast.Name, ast.Attribute)):
+            followed = self._followed(node, frame, self.length)
+            if followed is not None:
+                return self._grown(node) or followed
+            return self._grown(node) or spoken
+        return spoken
+
+    def _listed(self, node: ast.List | ast.Tuple | ast.Set) -> Amount:
+        """A list that is written down: it stands in for a longer one if it is of paths."""
+        if any(isinstance(each, ast.Starred) for each in node.elts):
+            return UNKNOWN
+        above = self._tree.parent(node)
+        target = above.targets[0] if isinstance(above, ast.Assign) else None
+        name = target.id if isinstance(target, ast.Name) else ""
+        is_paths = all(
+            isinstance(each, ast.Constant) and isinstance(each.value, str) for each in node.elts
+        )
+        return count(len(node.elts))._replace(stands_in=name if is_paths else "")
+
+    def _comprised(
+        self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp, frame: Frame | None
+    ) -> Amount:
+        found = count(1)
+        for each in node.generators:
+            found = found.times(self.length(each.iter, frame))
+        if any(each.ifs for each in node.generators):
+            return _spoken(node)._replace(at_most=found.at_most, stands_in=found.stands_in)
+        return found
+
+    def _cut(self, node: ast.Subscript, part: ast.Slice, frame: Frame | None) -> Amount:
+        whole = self.length(node.value, frame)
+        if part.step is not None:
+            return _length_of(node)._replace(at_most=whole.at_most, stands_in=whole.stands_in)
+        taken = self._between(part, frame)
+        if taken is None:
+            return _length_of(node)._replace(at_most=whole.at_most, stands_in=whole.stands_in)
+        return smaller(taken, whole) if whole.value is not None else taken
+
+    def _between(self, part: ast.Slice, frame: Frame | None) -> Amount | None:
+        """How many a slice takes: 32 of `[:32]`, of `[50:82]` and of `[start : start + 32]`."""
+        lower, upper = part.lower, part.upper
+        if upper is None:
+            return None
+        if lower is None or constant(lower) == 0:
+            found = self.of(upper, frame)
+            return found if found.value is None or found.value >= 0 else None
+        if isinstance(upper, ast.BinOp) and isinstance(upper.op, ast.Add):
+            for one, other in ((upper.left, upper.right), (upper.right, upper.left)):
+                if ast.unparse(one) == ast.unparse(lower):
+                    return self.of(other, frame)
+        ends = self.of(lower, frame), self.of(upper, frame)
+        if ends[0].value is None or ends[1].value is None:
+            return None
+        return count(ends[1].value - ends[0].value) if ends[1].value >= ends[0].value >= 0 else None
+
+    def _joined(self, node: ast.BinOp, frame: Frame | None) -> Amount | None:
+        if isinstance(node.op, ast.Mult):
+            for one, other in ((node.left, node.right), (node.right, node.left)):
+                if isinstance(one, (ast.List, ast.Tuple)):
+                    return self.length(one, frame).times(self.of(other, frame))
+        if isinstance(node.op, ast.Add) and isinstance(node.left, (ast.List, ast.Name, ast.Call)):
+            kinds = [self._values.of(each, frame).kind for each in (node.left, node.right)]
+            if _LISTS.issuperset(kinds):
+                return self.length(node.left, frame).plus(self.length(node.right, frame))
+        return None
+
+    def _length_of_call(self, node: ast.Call, frame: Frame | None) -> Amount | None:
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        if name in makers.RANGES or self._names.qualified(node.func) == "tensorflow.range":
+            return self._counted(node, frame)
+        wraps = self._names.is_any(node.func, makers.WRAPS_ITERABLE)
+        if (name in _AS_THEY_ARE or wraps) and node.args:
+            return self.length(node.args[0], frame)
+        if name == "zip" and node.args:
+            found = self.length(node.args[0], frame)
+            for each in node.args[1:]:
+                found = smaller(found, self.length(each, frame))
+            return found
+        returned = [*self._flow.returned(node, frame)]
+        found_one = one_of([self.length(each.value, each.frame) for each in returned])
+        known = found_one.value is not None or found_one.at_most is not None
+        return found_one if returned and known else None
+
+    def _counted(self, node: ast.Call, frame: Frame | None) -> Amount:
+        """How many numbers a range gives."""
+        ends = [self.of(each, frame) for each in node.args]
+        if len(ends) == 1:
+            return ends[0]
+        if len(ends) in (2, 3) and constant(node.args[0]) == 0:
+            return ends[1] if len(ends) == 2 else ends[1].rounded_up(ends[2])
+        values = [int(each.value) for each in ends if each.value is not None]
+        if len(values) < len(ends) or len(values) not in (2, 3) or values[2:] == [0]:
+            return _length_of(node)
+        made = count(len(range(*values)))
+        sure = all(each.is_certain for each in ends)
+        return made if sure else made._replace(at_most=None)
+
+    def _grown(self, node: ast.expr) -> Amount | None:
+        """The length of a list that loops fill; None for any other."""
+        binding = self._bindings.only(node) if isinstance(node, ast.Name) else None
+        growths = self._loops.growths_of(binding) if binding is not None else ()
+        if not growths:
+            return None
+        found = UNKNOWN
+        for place, growth in enumerate(growths):
+            each = count(max(1, len(growth.elements))) if growth.elements else UNKNOWN
+            for loop in growth.loops:
+                each = each.times(self.rounds(loop.node))
+            found = found.plus(each) if place else each
+        conditional = any(self._tree.is_conditional(each.node) for each in growths)
+        if conditional and found.value is not None:
+            return _length_of(node)._replace(at_most=found.at_most, stands_in=found.stands_in)
+        return found
+
+    def rounds(self, node: ast.AST) -> Amount:
+        """How often a loop goes round."""
+        loop = self._loops.loop(node)  # type: ignore[arg-type]
+        if isinstance(node, ast.While):
+            return count(loop.trips) if loop.trips is not None else Amount(("the rounds",))
+        iterated = node.iter  # type: ignore[attr-defined]
+        found = self.length(iterated)
+        if loop.trips is not None and (found.value is None or loop.trips < found.value):
+            return count(loop.trips)
+        return found
+
+
+def _is_filled(name: str | None, made: ast.Call | None) -> bool:
+    """Whether numbers are made up: random ones, or ones and zeros."""
+    if made is None or name is None:
+        return made is not None and isinstance(made.func, ast.Attribute)
+    return name in makers.FILLED
+
+
+def _spoken(node: ast.expr) -> Amount:
+    text = ast.unparse(node)
+    return named(text) if len(text) <= _LONGEST else UNKNOWN
+
+
+def _length_of(node: ast.expr) -> Amount:
+    text = f"len({ast.unparse(node)})"
+    return named(text) if len(text) <= _LONGEST else UNKNOWN
+
+
+def _is_short(node: ast.expr) -> bool:
+    return isinstance(node, (ast.Name, ast.Attribute))
+
+
+def _short(call: ast.Call) -> str:
+    text = ast.unparse(call)
+    return text if len(text) <= _LONGEST else f"{ast.unparse(call.func)}(...)"[:_LONGEST]

@@ -1,0 +1,241 @@
+"""How many elements pipelines have, how many bytes each of them takes, and what steps hold."""
+
+from __future__ import annotations
+
+import ast
+
+from tfmemlint.facts.library.known_data import CATALOGUE
+from tfmemlint.facts.library.makers import DTYPE_BYTES, argument
+from tfmemlint.facts.pipelines.chains import BATCHING, Chain, From, Source, Step
+from tfmemlint.facts.pipelines.held import Tensor, tensors
+from tfmemlint.facts.sizes.amounts import (
+    NOTHING,
+    UNKNOWN,
+    Amount,
+    count,
+    held,
+    product,
+    smaller,
+    total,
+)
+from tfmemlint.facts.sizes.numbers import Numbers
+from tfmemlint.light_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+ENDLESS = Amount(("rounds without end",))
+_ELEMENTS = Amount(("the elements",))
+_ELEMENT = Amount(("an element",), of_bytes=True)
+_EXAMPLE = Amount(("an example",), of_bytes=True)
+_KEEPS_COUNT = frozenset(
+    {
+        "assert_cardinality",
+        "cache",
+        "enumerate",
+        "ignore_errors",
+        "map",
+        "prefetch",
+        "shuffle",
+        "snapshot",
+        "with_options",
+    }
+)
+_READ_AT_ONCE = 32
+"""The size of the batches that Keras reads from directories if it is not told one."""
+_LONGEST_PATH = 4096
+"""Bytes, of the name of a file."""
+
+
+class Streams:
+    """The bytes of the elements of pipelines, and of what their steps keep of them."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._names = tf.names
+        self._values = tf.values
+        self._datasets = tf.datasets
+        self._lengths = tf.lengths
+        self._elements = tf.elements
+        self._numbers = tf.of(Numbers)
+
+    def count(self, chain: Chain, end: int | None = None) -> Amount:
+        """How many elements come to a place: batches, where they have been batched."""
+        found = self._of_source(chain)
+        for place, step in enumerate(chain.steps[:end]):
+            found = self._counted(found, chain, place, step)
+        most = self._lengths.at_most(chain, end) if not _again(chain, end) else None
+        if most is None or not BATCHING.isdisjoint(chain.methods[:end]):
+            return found
+        if found.value is None:
+            return found._replace(at_most=most)
+        return smaller(found, count(most)) if most < found.value else found
+
+    def element(self, chain: Chain, end: int) -> Amount:
+        """The bytes of one element at a place, of a whole batch where it is one.
+
+        Parts of an array that take up no memory of their own do not count.
+        """
+        batches = self._batches(chain, end)
+        sizes = [
+            self._nbytes(each, batches)
+            for each in {
+                id(part): part for part in tensors(self._elements.entering(chain, end))
+            }.values()
+        ]
+        known = [each for each in sizes if each != UNKNOWN]
+        if not known:
+            return product([*reversed(batches), _EXAMPLE if batches else _ELEMENT])
+        made = total(known)
+        if len(known) < len(sizes):
+            return made._replace(at_most=None, notes=(*made.notes, "at the least"))
+        return made
+
+    def batch(self, chain: Chain, end: int) -> Amount:
+        """How many examples an element at a place has."""
+        return product(self._batches(chain, end))
+
+    def all(self, chain: Chain, end: int | None = None) -> Amount:
+        """The bytes of all elements that come to a place."""
+        place = len(chain.steps) if end is None else end
+        return self.count(chain, place).times(self.element(chain, place))
+
+    def buffered(self, chain: Chain, place: int, parameter: str = "buffer_size") -> Amount:
+        """The bytes that a step at a place holds that keeps so many elements.
+
+        As many as there are at the most, be the buffer ever so large.
+        """
+        return self.kept(chain, place, parameter).times(self.element(chain, place + 1))
+
+    def around(self, step: Step) -> tuple[Chain, int]:
+        """The pipeline that a step is part of, and its place in it."""
+        for chain in self._datasets.chains:
+            if step in chain.steps:
+                return chain, chain.steps.index(step)
+        return Chain(Source(From.UNSEEN, None), (step,)), 0
+
+    def kept(
+        self,
+        chain: Chain,
+        place: int,
+        parameter: str = "buffer_size",
+        there: Amount | None = None,
+    ) -> Amount:
+        """How many elements a step at a place holds, where so many are `there`."""
+        step = chain.steps[place]
+        size = step.argument(parameter)
+        asked = self._numbers.of(size, step.frame) if size is not None else UNKNOWN
+        there = self.count(chain, place) if there is None else there
+        if asked == UNKNOWN:
+            return there
+        return asked if there == ENDLESS else smaller(asked, there)
+
+    def _counted(self, before: Amount, chain: Chain, place: int, step: Step) -> Amount:
+        method = step.method
+        if method in _KEEPS_COUNT:
+            return before
+        if method in BATCHING:
+            size = step.argument("batch_size")
+            if before == ENDLESS or size is None:
+                return before
+            return before.rounded_up(self._numbers.of(size, step.frame))
+        if method == "take":
+            taken = self._argument(step, "count")
+            return smaller(taken, before) if (taken.value or 0) >= 0 else before
+        if method == "repeat":
+            times = self._argument(step, "count")
+            is_endless = times == UNKNOWN or (times.value is not None and times.value < 0)
+            return ENDLESS if is_endless else before.times(times)
+        if method == "concatenate":
+            other = step.argument("dataset")
+            more = self._datasets.of(other, step.frame) if other is not None else ()
+            return before.plus(self.count(more[0])) if len(more) == 1 else _ELEMENTS
+        if method == "unbatch":
+            return before.times(self.batch(chain, place))
+        if method in ("filter", "take_while", "unique", "skip", "shard"):
+            return before._replace(value=None)
+        return _ELEMENTS
+
+    def _of_source(self, chain: Chain) -> Amount:
+        source, node = chain.source, chain.source.node
+        if source.kind is From.TENSORS:
+            return count(1)
+        if not isinstance(node, ast.Call):
+            return _ELEMENTS
+        name = self._names.qualified(node.func) or ""
+        if source.kind is From.SLICES:
+            given = argument(node, 0, "tensors")
+            while isinstance(given, (ast.Tuple, ast.Dict)):
+                parts = given.elts if isinstance(given, ast.Tuple) else given.values
+                given = next((each for each in parts if each is not None), None)
+            return self._numbers.length(given) if given is not None else _ELEMENTS
+        if source.kind is From.RANGE and name.endswith(".range") and len(node.args) < 4:
+            ends = [self._numbers.of(each) for each in node.args]
+            if len(ends) == 1:
+                return ends[0]
+            values = [each.value for each in ends]
+            known = [int(each) for each in values if each is not None]
+            return count(len(range(*known))) if known and len(known) == len(ends) else _ELEMENTS
+        if name.endswith(".zip"):
+            found = [self.count(each) for each in source.parts]
+            least = found[0] if found else _ELEMENTS
+            for each in found[1:]:
+                least = smaller(least, each)
+            return least
+        if source.kind is From.CATALOGUE:
+            given = argument(node, 0, "name")
+            ready = CATALOGUE.get(str(given.value)) if isinstance(given, ast.Constant) else None
+            return count(ready[0]) if ready is not None else _ELEMENTS
+        most = self._lengths.at_most(chain, 0)
+        return count(most) if most is not None else _ELEMENTS
+
+    def _batches(self, chain: Chain, end: int) -> list[Amount]:
+        """How many examples batches have, and batches of batches: the outermost last."""
+        found: list[Amount] = []
+        read = self._read_size(chain)
+        if read is not None:
+            found.append(read)
+        for place, step in enumerate(chain.steps[:end]):
+            if step.method in BATCHING:
+                size = step.argument("batch_size")
+                asked = self._numbers.of(size, step.frame) if size is not None else UNKNOWN
+                there = self.count(chain, place)
+                found.append(asked if there.value is None else smaller(asked, there))
+            elif step.method == "unbatch" and found:
+                found.pop()
+        return found
+
+    def _read_size(self, chain: Chain) -> Amount | None:
+        node = chain.source.node
+        if chain.source.kind is not From.DIRECTORY or not isinstance(node, ast.Call):
+            return None
+        given = argument(node, None, "batch_size")
+        if isinstance(given, ast.Constant) and given.value is None:
+            return None
+        return count(_READ_AT_ONCE) if given is None else self._numbers.of(given)
+
+    def _nbytes(self, tensor: Tensor, batches: list[Amount]) -> Amount:
+        if tensor.is_path:
+            return Amount(("the name of a file",), at_most=_LONGEST_PATH, of_bytes=True)
+        width = DTYPE_BYTES.get(tensor.dtype or "")
+        if tensor.shape is None or width is None:
+            return UNKNOWN
+        if tensor.is_view and not batches:
+            return NOTHING
+        waiting, numbers, made = list(batches), width, list[Amount]()
+        for size in tensor.shape:
+            if size is not None:
+                numbers *= size
+            elif waiting:
+                made.append(waiting.pop())
+            else:
+                return UNKNOWN
+        return product(made).times(held(numbers)) if made else held(numbers)
+
+    def _argument(self, step: Step, name: str) -> Amount:
+        given = step.argument(name)
+        return self._numbers.of(given, step.frame) if given is not None else UNKNOWN
+
+
+def _again(chain: Chain, end: int | None) -> bool:
+    """Whether elements come again, so that more of them come than there are."""
+    return "repeat" in chain.methods[:end]
