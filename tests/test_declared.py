@@ -54,6 +54,71 @@ def test_a_pyproject_is_read(tmp_path: Path, text: str, expected: tuple[str, ...
     assert specifiers(str(tmp_path)) == expected
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        (
+            "setup.cfg",
+            "[options]\ninstall_requires =\n    numpy\n    tensorflow>=2.12\n",
+            (">=2.12",),
+        ),
+        ("setup.py", 'setup(install_requires=["numpy", "tensorflow>=2.13,<3"])\n', (">=2.13,<3",)),
+        ("Pipfile", '[packages]\nnumpy = "*"\ntensorflow = "~=2.14"\n', ("~=2.14",)),
+        ("Pipfile", '[packages]\ntensorflow = {version = "==2.9.1"}\n', ("==2.9.1",)),
+        ("environment.yml", "dependencies:\n  - tensorflow=2.12\n", ("==2.12",)),
+        ("environment.yaml", "dependencies:\n- tensorflow-gpu=2.1.0=h0d30ee6_0\n", ("==2.1.0",)),
+        (
+            "environment-dev.yml",
+            "dependencies:\n  - python=3.10\n  - pip:\n    - tensorflow>=2.15 # new\n",
+            (">=2.15",),
+        ),
+        ("environment.yml", "dependencies:\n  - tensorflow\n  - tensorflow-hub=0.16\n", ()),
+        ("docker-compose.yml", "services:\n  - tensorflow=2.12\n", ()),
+    ],
+)
+def test_what_else_declares_a_version_is_read(
+    tmp_path: Path, name: str, text: str, expected: tuple[str, ...]
+) -> None:
+    (tmp_path / name).write_text(text)
+
+    assert specifiers(str(tmp_path)) == expected
+
+
+def test_a_folder_of_requirements_is_read(tmp_path: Path) -> None:
+    (tmp_path / "requirements").mkdir()
+    (tmp_path / "requirements" / "base.txt").write_text("tensorflow>=2.13\n")
+
+    assert specifiers(str(tmp_path)) == (">=2.13",)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("poetry.lock", '[[package]]\nname = "tensorflow"\nversion = "2.15.0"\ndescription = ""\n'),
+        ("uv.lock", '[[package]]\nname = "tensorflow"\nversion = "2.15.0"\nsource = {}\n'),
+        (
+            "Pipfile.lock",
+            '{"default": {"tensorflow": {"hashes": ["sha256:0"], "index": "pypi",\n'
+            ' "version": "==2.15.0"}}}\n',
+        ),
+    ],
+)
+def test_a_lock_file_decides(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    (tmp_path / "pyproject.toml").write_text('[project]\ndependencies = ["tensorflow>=2.4"]\n')
+
+    assert specifiers(str(tmp_path)) == ("==2.15.0",)
+
+
+def test_a_lock_file_without_tensorflow_decides_nothing(tmp_path: Path) -> None:
+    (tmp_path / "poetry.lock").write_text(
+        '[[package]]\nname = "tensorflow-hub"\nversion = "0.16"\n'
+    )
+    (tmp_path / "requirements.txt").write_text("tensorflow>=2.4\n")
+
+    assert specifiers(str(tmp_path)) == (">=2.4",)
+
+
 def test_the_nearest_requirements_decide(tmp_path: Path) -> None:
     inner = tmp_path / "examples" / "images"
     inner.mkdir(parents=True)

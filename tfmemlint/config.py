@@ -588,7 +588,7 @@ OPTIONS: Mapping[str, Option] = {
         "none",
         'tensorflow = ">=2.12"',
         "The versions of TensorFlow that the code is to run with; where this is not set, what the\n"
-        "nearest pyproject.toml or requirements*.txt asks for.",
+        "nearest requirements or lock files ask for.",
     ),
     "output-format": Option(
         "str", _format, '"full"', 'output-format = "concise"', "How to write what was found."
