@@ -126,6 +126,12 @@ def test_what_stays_where_it_is_is_not_edited() -> None:
         ("import tensorflow as tf\nA = tf.data.AUTOTUNE\nsee()\n", "A"),
         ("import tensorflow as tf\nA = tf.data.AUTOTUNE\ndef f():\n    see()\n", "A"),
         ("import tensorflow as tf\nsee()\nA = tf.data.AUTOTUNE\n", "tf.data.AUTOTUNE"),
+        ("import tensorflow as tf\ndef f():\n    A = tf.data.AUTOTUNE\n    see()\n", "A"),
+        (
+            "import tensorflow as tf\ndef g():\n    A = tf.data.AUTOTUNE\ndef f():\n    see()\n",
+            "tf.data.AUTOTUNE",
+        ),
+        ("from tensorflow.data import AUTOTUNE as A\nd.prefetch(A)\nsee()\n", "A"),
         (
             "import tensorflow as tf\nA = tf.data.AUTOTUNE\ndef f(A):\n    see()\n",
             "tf.data.AUTOTUNE",

@@ -421,15 +421,26 @@ def fresh(file: File, *wanted: str) -> str:
     return f"{wanted[-1]}_{number}"
 
 
+_AUTOTUNE = "tensorflow.data.AUTOTUNE"
+
+
 def autotune(file: File, at: ast.expr | ast.stmt) -> str | None:
     """How code at `at` can say `tf.data.AUTOTUNE`; None where it has no name for it."""
-    names, bindings, module = file.tf.names, file.tf.bindings, file.tf.tree.module
-    for name in sorted(bindings.names(module)):
-        given = bindings.of(module, name)
-        is_it = len(given) == 1 and names.qualified(given[0].value) == "tensorflow.data.AUTOTUNE"
-        before = is_it and file.tf.tree.statement(given[0].node).lineno < at.lineno
-        if before and bindings.home(name, at) is module:
-            return name
+    names, bindings, tree = file.tf.names, file.tf.bindings, file.tf.tree
+    for scope in (tree.scope(at), tree.module):
+        for name in sorted(bindings.names(scope)):
+            given = bindings.of(scope, name)
+            is_it = len(given) == 1 and names.qualified(given[0].value) == _AUTOTUNE
+            before = is_it and tree.statement(given[0].node).lineno < at.lineno
+            if before and bindings.home(name, at) is scope:
+                return name
+    for used in tree.all(ast.Name):  # imported under a name of its own
+        if names.qualified(used) == _AUTOTUNE:
+            home = bindings.home(used.id, used)
+            given = () if home is None else bindings.of(home, used.id)
+            imported = len(given) == 1 and isinstance(given[0].node, ast.alias)
+            if imported and bindings.home(used.id, at) is home:
+                return used.id
     old = file.tensorflow is not None and file.tensorflow < (2, 4)
     old = old or "data.experimental.AUTOTUNE" in file.text or file.tf.tracing.by_hand
     old = old or names.uses(("tensorflow.enable_eager_execution",))  # 1 alone has to be told

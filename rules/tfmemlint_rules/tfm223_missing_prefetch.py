@@ -1,10 +1,11 @@
 """A pipeline without `prefetch` makes the training wait for its data.
 
 ## What it finds
-A tf.data pipeline that ends without `prefetch` in `fit` or `evaluate`, or in a loop that takes
-gradients, followed there through names, branches, helper functions and attributes. It is reported
-where it is made, once for all that take it, be it as `fit(batches.repeat())`: only the first batch
-of an epoch is not prefetched by what stands before a `repeat`.
+A tf.data pipeline that reads, decodes or maps what it gives and ends without `prefetch` in `fit`,
+or in a loop that takes gradients, followed there through names, branches, helper functions and
+attributes. It is reported where it is made, once for all that take it, be it as
+`fit(batches.repeat())`: only the first batch of an epoch is not prefetched by what stands before a
+`repeat`.
 
 ## Why it costs memory
 It does not; `prefetch` does. Without it the next batch is read and made while the device waits, and
@@ -25,11 +26,13 @@ batches further on its way into the training: there it would not be the last ste
 
 ## When to ignore it
 When memory is short and time is not. The rule is silent by itself where the project asks for
-TensorFlow 2.12 or newer, in its requirements or by the setting `tensorflow`, and `inject_prefetch`
-is not mentioned in the file; where it is set to True there; in tests; for pipelines of numbers, and
-of up to 1,024 elements that are taken, written down or of a table that scikit-learn brings along;
-where the last step is a cache in memory, which has the elements ready; and for pipelines that code
-out of sight may prefetch: those handed to other modules or to distribution strategies.
+TensorFlow 2.12 or newer, in its requirements or lock files or by the setting `tensorflow`, or the
+file needs Keras 3, and `inject_prefetch` is not mentioned in the file; where it is set to True
+there; in tests; where there is little to do for an element: slices of arrays, what a cache in
+memory has ready, ready-made data sets, which prefetch what they read; for validation and
+evaluation, which are a small part of the time; for pipelines of up to 1,024 elements that are
+taken, written down or of a table that scikit-learn brings along; and for pipelines that code out of
+sight may prefetch: those handed to other modules or to distribution strategies.
 """
 
 from __future__ import annotations
@@ -39,30 +42,29 @@ from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
 from tfmemlint.facts.library.words import PIPELINE_WORDS
-from tfmemlint.facts.pipelines.chains import Chain, From
+from tfmemlint.facts.pipelines.chains import Chain
 from tfmemlint.facts.pipelines.consumers import End, Into
 from tfmemlint.facts.pipelines.epochs import Again
+from tfmemlint_rules._analyses.overlaps import Overlaps
 
 INJECTS = (2, 12)
 FEW = 1024
 """Examples, or batches, that are gone through before waiting for them matters."""
-HIDES_STEPS = frozenset({From.UNSEEN, From.DIRECTORY, From.CATALOGUE})
 HANDS_ON = frozenset({"assert_cardinality", "repeat", "shard", "skip", "take", "with_options"})
-KERAS = frozenset({Into.FIT, Into.EVALUATE, Into.PREDICT})
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    injected = file.tensorflow is not None and file.tensorflow >= INJECTS
+    injected = file.tf.is_for_keras_3 or (file.tensorflow or (0,)) >= INJECTS
     told = "inject_prefetch" in file.text
     if file.is_test or (_is_injected(file) if told else injected):
         return
     reported: set[ast.Call] = set()
     for end in file.tf.consumers.ends:
-        if not _waits(file, end) or any(_is_ready(chain) for chain in end.chains):
+        if not _waits(file, end) or any(map(_may_be_prefetched, end.chains)):
             continue
         for chain in end.chains:
             last = _last(file, chain, end)
-            if not isinstance(last, ast.Call) or last in reported or _is_small(file, chain):
+            if not isinstance(last, ast.Call) or last in reported or not _pays(file, chain):
                 continue
             if any(_goes_on(last, other) for other in end.chains):
                 continue  # one branch adds to what the other gives: a word about the longer will do
@@ -91,7 +93,7 @@ def _waits(file: File, end: End) -> bool:
     """Whether an end does so much with each element that the next could be made meanwhile."""
     if end.into is Into.LOOP and isinstance(end.at, ast.For):
         return file.tf.consumers.trains(end.at)
-    return end.into in KERAS
+    return end.into is Into.FIT and end.argument != "validation_data"
 
 
 def _last(file: File, chain: Chain, end: End) -> ast.expr | None:
@@ -114,21 +116,15 @@ def _goes_on(last: ast.Call, chain: Chain) -> bool:
     return last in calls and not HANDS_ON.issuperset(chain.methods[calls.index(last) :])
 
 
-def _is_ready(chain: Chain) -> bool:
-    """Whether elements are prefetched, or may be by code out of sight, or are in memory anyhow."""
-    if not {"prefetch", "apply"}.isdisjoint(chain.methods):
-        return True
-    if chain.source.kind in HIDES_STEPS and HANDS_ON.issuperset(chain.methods):
-        return True
-    last = chain.steps[-1] if chain.steps else None
-    return last is not None and last.method == "cache" and last.argument("filename") is None
+def _may_be_prefetched(chain: Chain) -> bool:
+    """Whether elements are prefetched, or may be by code out of sight."""
+    return not {"prefetch", "apply"}.isdisjoint(chain.methods)
 
 
-def _is_small(file: File, chain: Chain) -> bool:
-    """Whether a pipeline is known to have few elements, or nothing to do for one."""
+def _pays(file: File, chain: Chain) -> bool:
+    """Whether there is work for each element, and more than a few of them."""
     most = file.tf.lengths.at_most(chain)
-    only_counts = chain.source.kind is From.RANGE and "map" not in chain.methods
-    return only_counts or (most is not None and most <= FEW)
+    return (most is None or most > FEW) and file.tf.of(Overlaps).works(chain)
 
 
 def _taker(end: End) -> str:
@@ -165,7 +161,7 @@ RULE = Rule(
     claim=Claim(Metric.STEP_TIME, at_most=0.8, because="data is made while the device works"),
     triggers=(
         PIPELINE_WORDS,
-        "fit evaluate predict fit_generator GradientTape apply_gradients minimize train_on_batch",
+        "fit fit_generator GradientTape apply_gradients minimize train_on_batch",
     ),
     check=check,
 )

@@ -219,3 +219,10 @@ class TensorFlow:
         from tfmemlint.facts.library.keras_1 import is_for_keras_1  # noqa: PLC0415
 
         return is_for_keras_1(self)
+
+    @cached_property
+    def is_for_keras_3(self) -> bool:
+        """Whether this file needs Keras 3, which earlier versions of TensorFlow do not have."""
+        from tfmemlint.facts.library.keras_3 import is_for_keras_3  # noqa: PLC0415
+
+        return is_for_keras_3(self)
