@@ -23,6 +23,7 @@ from tfmemlint.facts.pipelines.held import (
     row,
     tensors,
 )
+from tfmemlint.facts.pipelines.specs import Specs
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -92,6 +93,7 @@ class Elements:
         self._flow = tf.flow
         self._values = tf.values
         self._mappings = tf.mappings
+        self._specs = tf.of(Specs)
 
     def entering(self, chain: Chain, place: int) -> Held:
         """What goes into the step at a place of a chain, or comes out of the last one."""
@@ -167,8 +169,10 @@ class Elements:
             return self._sliced(argument(node, 0, "tensors"))
         if name.endswith(".zip"):
             return row(self.entering(each, len(each.steps)) for each in chain.source.parts)
-        if name.endswith(".image_dataset_from_directory"):
-            return row((Tensor("float32", is_image=True), UNKNOWN))
+        if kind is From.GENERATOR:
+            return self._specs.of_generator(node)
+        if kind is From.DIRECTORY:
+            return self._specs.of_directory(node)
         given = argument(node, 0, "name") if name == "tensorflow_datasets.load" else None
         known = CATALOGUE.get(str(given.value)) if isinstance(given, ast.Constant) else None
         if known is None:

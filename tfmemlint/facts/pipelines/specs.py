@@ -1,0 +1,88 @@
+"""What code says of the elements of its pipelines: signatures, and the sizes of images."""
+
+from __future__ import annotations
+
+import ast
+
+from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.pipelines.held import UNKNOWN, Held, Several, Tensor, row
+from tfmemlint.light_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+_SPECS = frozenset({"tensorflow.TensorSpec", "keras.Input", "keras.KerasTensor"})
+_IMAGES = ".image_dataset_from_directory"
+_SIDE = 256
+"""Pixels, to which Keras resizes images if it is not told otherwise."""
+_CHANNELS = {"grayscale": 1, "rgb": 3, "rgba": 4}
+_LABELS = {"int": Tensor("int32", (None,)), "binary": Tensor("float32", (None, 1))}
+
+
+class Specs:
+    """Elements as code declares them."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._names = tf.names
+        self._flow = tf.flow
+        self._values = tf.values
+
+    def of_generator(self, made: ast.Call) -> Held:
+        """What `from_generator` is told of its elements."""
+        signature = argument(made, None, "output_signature")
+        if signature is not None:
+            return self.of(signature)
+        types = argument(made, 1, "output_types")
+        return UNKNOWN if types is None else self._typed(types, argument(made, 2, "output_shapes"))
+
+    def of(self, signature: ast.expr) -> Held:
+        """What a signature says: specs, in tuples and dictionaries."""
+        if isinstance(signature, ast.Name):
+            origins = self._flow.origins(signature) or ()
+            value = origins[0].value if len(origins) == 1 and not origins[0].path else signature
+            return UNKNOWN if isinstance(value, ast.Name) else self.of(value)
+        if isinstance(signature, (ast.Tuple, ast.List)):
+            return row(map(self.of, signature.elts))
+        if isinstance(signature, ast.Dict):
+            keys = [each.value if isinstance(each, ast.Constant) else None for each in signature.keys]
+            named = [key if isinstance(key, str) else None for key in keys]
+            return Several(tuple(zip(named, map(self.of, signature.values), strict=True)))
+        if isinstance(signature, ast.Call) and self._names.is_any(signature.func, _SPECS):
+            given = argument(signature, 1, "dtype")
+            dtype = "float32" if given is None else self._values.dtype(given)
+            return Tensor(dtype, self._values.shape(argument(signature, 0, "shape")))
+        return UNKNOWN
+
+    def of_directory(self, made: ast.Call) -> Held:
+        """The images that a reader gives, and their labels: with the axis of the batch, if any."""
+        name = self._names.qualified(made.func) or ""
+        if not name.endswith(_IMAGES):
+            return UNKNOWN
+        size = argument(made, None, "image_size")
+        sides = (_SIDE, _SIDE) if size is None else self._values.shape(size) or (None, None)
+        mode = argument(made, None, "color_mode")
+        channels = _CHANNELS.get(str(mode.value)) if isinstance(mode, ast.Constant) else 3
+        batch = argument(made, None, "batch_size")
+        single = isinstance(batch, ast.Constant) and batch.value is None
+        shape = (*sides, channels) if single else (None, *sides, channels)
+        image = Tensor("float32", shape, is_image=True)
+        labels = argument(made, None, "label_mode")
+        told = labels.value if isinstance(labels, ast.Constant) else "int"
+        if labels is not None and isinstance(labels, ast.Constant) and labels.value is None:
+            return image
+        label = _LABELS.get(str(told), UNKNOWN)
+        return row((image, label._replace(shape=label.shape and label.shape[single:])))
+
+    def _typed(self, types: ast.expr, shapes: ast.expr | None) -> Held:
+        if isinstance(types, (ast.Tuple, ast.List)):
+            each = shapes.elts if isinstance(shapes, (ast.Tuple, ast.List)) else []
+            given = [*each, *[None] * (len(types.elts) - len(each))]
+            pairs = zip(types.elts, given, strict=False)
+            return row(self._typed(one, shape) for one, shape in pairs)
+        shape = None if shapes is None else self._shape(shapes)
+        return Tensor(self._values.dtype(types), shape)
+
+    def _shape(self, node: ast.expr) -> tuple[int | None, ...] | None:
+        if isinstance(node, ast.Call) and node.args:  # `tf.TensorShape([None, 3])`
+            node = node.args[0]
+        return self._values.shape(node)
