@@ -13,7 +13,15 @@ from contextlib import AbstractContextManager, nullcontext
 from io import TextIOWrapper
 
 from tfmemlint import arguments, report
-from tfmemlint.config import Config, ConfigError, Configs, assumptions, did_you_mean, selectors
+from tfmemlint.config import (
+    MIN_BYTES,
+    Config,
+    ConfigError,
+    Configs,
+    assumptions,
+    did_you_mean,
+    selectors,
+)
 from tfmemlint.files import Found, find, is_excluded
 from tfmemlint.light_typing import TYPE_CHECKING, cast
 from tfmemlint.linting import ENGINE, INTERNAL_ERROR
@@ -351,7 +359,7 @@ def _show(options: Namespace, files: Sequence[str], checker: Checker) -> None:
             "tensorflow": config.tensorflow,
             "output-format": config.output_format,
             "plugins": list(config.plugins),
-            "min-bytes": config.min_bytes,
+            "min-bytes": MIN_BYTES if config.min_bytes is None else config.min_bytes,
             "assume": [f"{name}={number}" for name, number in config.assume],
         }
         print(json.dumps(values, indent=2))

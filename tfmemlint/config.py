@@ -107,8 +107,8 @@ class Config(NamedTuple):
     tensorflow: str | None = None
     output_format: str | None = None
     plugins: tuple[str, ...] = ()
-    min_bytes: int = MIN_BYTES
-    """What is known to hold less is not reported."""
+    min_bytes: int | None = None
+    """What is known to hold less is not reported; None for what is usual."""
     assume: tuple[tuple[str, float], ...] = ()
     """Numbers that the code does not tell, by the text of what they are."""
 
@@ -275,7 +275,7 @@ def read(table: object, path: str, root: str) -> Config:
             tensorflow=values.get("tensorflow"),
             output_format=values.get("output-format"),
             plugins=values.get("plugins", ()),
-            min_bytes=values.get("min-bytes", MIN_BYTES),
+            min_bytes=values.get("min-bytes"),
             assume=values.get("assume", ()),
         )
     except PatternError as error:
@@ -599,7 +599,8 @@ OPTIONS: Mapping[str, Option] = {
         '"1MiB"',
         'min-bytes = "32MiB"',
         "What is known to hold less than this is not reported, only counted; 0 shows all.\n"
-        "What is of unknown size is always reported.",
+        "What is of unknown size is always reported. Where this is not set, rules whose remedy\n"
+        "has its price may ask for more, as their pages say.",
     ),
     "assume": Option(
         "list[str] | dict[str, int]",

@@ -6,7 +6,7 @@ from tfmemlint.facts.sizes.amounts import UNKNOWN, Amount
 from tfmemlint.vocabulary import Cost, Law
 
 
-def cost(now: Amount, law: Law = Law.CONSTANT, after: Amount | None = None) -> Cost:
+def cost(now: Amount, law: Law = Law.CONSTANT, after: Amount | None = None, worth: int = 0) -> Cost:
     """What is held now, and once it is mended."""
     notes = now.notes
     if now.stands_in:
@@ -20,6 +20,7 @@ def cost(now: Amount, law: Law = Law.CONSTANT, after: Amount | None = None) -> C
         fixed_bytes=_bytes(after),
         at_most=None if now.at_most is None or not now.of_bytes else int(now.at_most),
         notes=notes if known else (),
+        worth=worth,
     )
 
 

@@ -12,7 +12,16 @@ from contextlib import contextmanager
 from stat import S_ISREG
 
 from tfmemlint import screen
-from tfmemlint.config import Config, ConfigError, Configs, FileIgnores, chosen, codes_of, selectors
+from tfmemlint.config import (
+    MIN_BYTES,
+    Config,
+    ConfigError,
+    Configs,
+    FileIgnores,
+    chosen,
+    codes_of,
+    selectors,
+)
 from tfmemlint.decoding import Decoded, UndecodableError, decode, encode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 from tfmemlint.linting import (
@@ -533,10 +542,12 @@ def _outcome_of(path: str, opened: _Opened, looked: _Looked) -> Outcome:
     )
 
 
-def _is_small(finding: Finding, least: int) -> bool:
+def _is_small(finding: Finding, least: int | None) -> bool:
     """Whether what is held is known to be less than anybody wants to be told of."""
     cost = finding.diagnostic.cost
-    return cost is not None and cost.at_most is not None and cost.at_most < least
+    if cost is None or cost.at_most is None:
+        return False
+    return cost.at_most < (max(MIN_BYTES, cost.worth) if least is None else least)
 
 
 def _after(first: Outcome, second: Outcome) -> Outcome:

@@ -85,6 +85,9 @@ class Cost(NamedTuple):
     """What is surely not exceeded: the engine hides what that shows to be small."""
     notes: tuple[str, ...] = ()
     """Where the numbers come from that the formula does not have, "here; grows with `x`"."""
+    worth: int = 0
+    """What has to be held for a remedy to be worth it that has its price, as the page says: less
+    is hidden, too, as long as nobody sets `min-bytes`."""
 
 
 class Diagnostic(NamedTuple):

@@ -23,8 +23,7 @@ where other steps, or other statements, stand between.
 
 ## When to ignore it
 When records are larger than what is made of them. The rule is silent by itself where it sees that,
-where sizes are known to be small, where few elements are held, and behind `cache`, whose memory the
-buffer then shares.
+and behind `cache`, whose memory the buffer then shares.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ import ast
 from collections.abc import Iterator
 from math import inf
 
-from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
+from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, costs, edits
 from tfmemlint.facts.pipelines.chains import BATCHING, Chain, Step
 from tfmemlint.facts.pipelines.elements import Passage
 from tfmemlint.light_typing import NamedTuple
@@ -41,9 +40,6 @@ from tfmemlint.light_typing import NamedTuple
 PASSES = BATCHING | {"prefetch", "repeat", "shard", "skip", "take", "with_options"}
 MOVABLE = frozenset({"map", "prefetch", "with_options"})
 """Steps with which `shuffle` may change places."""
-NOTICEABLE = 32 * 2**20
-FEW = 64
-"""Elements; a buffer of fewer is small, if their size is not known."""
 
 
 class Site(NamedTuple):
@@ -67,16 +63,13 @@ def check(file: File) -> Iterator[Diagnostic]:
         chain, first, shuffle, passage = sites[0]
         buffer = chain.steps[shuffle].argument("buffer_size")
         assert buffer is not None
-        number = file.tf.values.number(buffer, chain.steps[shuffle].frame)
-        size = None if _is_batched(sites[0]) else passage.nbytes
-        total = int(number) * size if number is not None and size is not None else None
         held = ast.unparse(buffer)
         yield Diagnostic(
             edits.method_call(file, call) or file.span(call),
             f"`shuffle` holds up to `{held}` elements that "
             f"{_says(file, chain.steps[first], passage)}",
             _fix(file, sites),
-            None if size is None else Cost(f"{held} * {size} bytes", total),
+            _cost(file, sites[0]),
         )
 
 
@@ -93,20 +86,17 @@ def _is_worth_it(file: File, site: Site) -> bool:
     buffer = step.argument("buffer_size")
     if buffer is None:
         return False
-    once = "repeat" not in site.chain.methods[: site.shuffle]
-    counts = (
-        file.tf.values.number(buffer, step.frame),
-        file.tf.lengths.at_most(site.chain, site.shuffle) if once else None,
-    )
-    count = min((each for each in counts if each is not None and each > 0), default=None)
-    known = passage.nbytes if passage.added is None else passage.added
-    if _is_batched(site):  # the buffer holds as many batches
-        return passage.growth >= 2
-    if known is not None and count is not None and known * count < NOTICEABLE:
-        return False
-    if passage.added is not None and count is not None:
-        return True
-    return passage.growth >= 2 and (count is None or count >= FEW)
+    if passage.added is not None and not _is_batched(site):
+        return passage.added > 0
+    return passage.growth >= 2
+
+
+def _cost(file: File, site: Site) -> Cost:
+    """What the buffer holds, and what it would hold before the `map`."""
+    streams, chain = file.tf.streams, site.chain
+    kept = streams.kept(chain, site.shuffle, there=streams.count(chain, site.map))
+    after = kept.times(streams.element(chain, site.map))
+    return costs.cost(streams.buffered(chain, site.shuffle), after=after)
 
 
 def _is_batched(site: Site) -> bool:

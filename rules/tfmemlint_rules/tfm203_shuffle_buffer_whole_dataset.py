@@ -2,7 +2,7 @@
 
 ## What it finds
 `shuffle` behind `from_generator`, where the signature tells how large an element is and the buffer
-takes 256 MB or more: in one expression, or through names, branches, helper functions and methods.
+takes more than 64 MB: in one expression, or through names, branches, helper functions and methods.
 
 ## Why it costs memory
 `shuffle(n)` holds `n` elements for as long as it is read from, and fills anew each epoch. What a
@@ -18,8 +18,10 @@ Unsafe: the buffer is made to hold 64 MB, so that elements come in another order
 Offered where the size of the buffer is written down in its place.
 
 ## When to ignore it
-When there is room for the buffer, and the generator cannot change its order. The rule is silent by
-itself where sizes are not known, for slices of arrays, which the buffer shares with the array, and
+When there is room for the buffer, and the generator cannot change its order. Buffers of less than
+256 MB are hidden as long as `min-bytes` is not set, since elements mix less in what the fix leaves:
+that has its price in training, and is paid for a large saving only. The rule is silent by itself
+where sizes are not known, for slices of arrays, which the buffer shares with the array, and
 where a `take` leaves few elements or the generator makes few. What a `map` makes larger is another
 rule's affair.
 """
@@ -29,13 +31,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
-from tfmemlint.facts.library.kinds import Value
-from tfmemlint.facts.library.makers import argument
+from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Law, Metric, Rule, costs, edits
 from tfmemlint.facts.pipelines.chains import Chain, From
+from tfmemlint.facts.sizes.amounts import count
 
 LARGE = 256 << 20
-"""Bytes, in one buffer."""
+"""Bytes, in one buffer: to shuffle less well is worth that."""
 ENOUGH = 64 << 20
 """Bytes, of the buffer the fix makes."""
 KEEPS_ELEMENTS = frozenset(
@@ -46,23 +47,21 @@ KEEPS_ELEMENTS = frozenset(
 def check(file: File) -> Iterator[Diagnostic]:
     reported: set[ast.Call] = set()
     for chain in file.tf.datasets.chains:
-        size = _made(file, chain)
-        place = _shuffle(chain)
-        if size is None or place is None or chain.steps[place].call in reported:
+        place = _shuffle(chain) if chain.source.kind is From.GENERATOR else None
+        if place is None or chain.steps[place].call in reported:
             continue
-        shuffle = chain.steps[place]
+        shuffle, streams = chain.steps[place], file.tf.streams
         buffer = shuffle.argument("buffer_size")
-        held = file.tf.values.number(buffer, shuffle.frame)
-        most = _there(file, chain, place)
-        if buffer is None or held is None or size * min(held, most or held) < LARGE:
+        size, held = streams.element(chain, place).value, streams.buffered(chain, place)
+        if buffer is None or not size or held.value is None or held.value <= ENOUGH:
             continue
         reported.add(shuffle.call)
-        nbytes = int(size * min(held, most or held))
+        after = count(max(1, ENOUGH // size)).times(streams.element(chain, place))
         yield Diagnostic(
             edits.method_call(file, shuffle.call) or file.span(shuffle.call),
-            f"`shuffle` holds up to `{ast.unparse(buffer)}` elements, {nbytes >> 20:,} MB in all",
-            _fix(file, buffer, size),
-            Cost(f"{ast.unparse(buffer)} elements of {size:,} bytes", nbytes),
+            f"`shuffle` holds up to `{ast.unparse(buffer)}` elements of what a generator makes",
+            _fix(file, buffer, int(size)),
+            costs.cost(held, Law.DATA, after, worth=LARGE),
         )
 
 
@@ -74,45 +73,6 @@ def _shuffle(chain: Chain) -> int | None:
         if step.method not in KEEPS_ELEMENTS:
             return None
     return None
-
-
-def _there(file: File, chain: Chain, place: int) -> int | None:
-    """How many elements come to a place at most: the same ones again with each repetition."""
-    before = chain.methods[:place]
-    again = "repeat" in before and "take" not in before[before.index("repeat") :]
-    return None if again else file.tf.lengths.at_most(chain, place)
-
-
-def _made(file: File, chain: Chain) -> int | None:
-    """How large an element is that a generator makes, where its signature tells."""
-    source = chain.source.node
-    if chain.source.kind is not From.GENERATOR or not isinstance(source, ast.Call):
-        return None
-    signature = argument(source, None, "output_signature")
-    sizes = [_nbytes(file, each) for each in _parts(file, signature)]
-    return sum(size for size in sizes if size is not None) or None  # at the least
-
-
-def _parts(file: File, signature: ast.expr | None) -> list[ast.expr]:
-    if isinstance(signature, ast.Name):
-        signature = file.tf.bindings.assigned(signature)
-        return [] if isinstance(signature, ast.Name) else _parts(file, signature)
-    if isinstance(signature, ast.Tuple):
-        return [part for each in signature.elts for part in _parts(file, each)]
-    if isinstance(signature, ast.Dict):
-        return [part for each in signature.values for part in _parts(file, each)]
-    return [] if signature is None else [signature]
-
-
-def _nbytes(file: File, spec: ast.expr) -> int | None:
-    if not isinstance(spec, ast.Call):
-        return None
-    if file.tf.names.qualified(spec.func) != "tensorflow.TensorSpec":
-        return None
-    shape = file.tf.values.shape(argument(spec, 0, "shape"))
-    given = argument(spec, 1, "dtype")
-    dtype = "float32" if given is None else file.tf.values.dtype(given)
-    return Value(dtype=dtype, shape=shape).nbytes
 
 
 def _fix(file: File, buffer: ast.expr, size: int) -> Fix | None:

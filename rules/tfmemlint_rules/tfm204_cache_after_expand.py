@@ -29,7 +29,7 @@ import ast
 from collections.abc import Iterator
 from math import inf
 
-from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
+from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Law, Metric, Rule, costs, edits
 from tfmemlint.facts.pipelines.caches import Cached
 from tfmemlint.facts.pipelines.chains import BATCHING, Step
 from tfmemlint.facts.pipelines.consumers import Into
@@ -38,33 +38,21 @@ from tfmemlint.facts.pipelines.elements import Passage
 MOVABLE = BATCHING | {"prefetch", "with_options"}
 """Steps with which `cache` may change places."""
 KEEPS = frozenset({"prefetch", "repeat", "shard", "shuffle", "skip", "take", "with_options"})
-ROOM = 128 * 2**20
-"""Bytes; a cache that is known to hold less is small."""
-FEW = 1000
 
 
 def check(file: File) -> Iterator[Diagnostic]:
     for call, found in file.tf.caches.expansions.items():
-        sites = [each for each in found if not _is_small(file, each)]
-        if not sites or _is_for_evaluation(file, call):
+        if _is_for_evaluation(file, call):
             continue
-        chain, first, cache, passage = sites[0]
-        fixes = {_fix(file, each) for each in sites}
-        size = file.tf.elements.passage(chain, first, cache).nbytes
+        chain, first, cache, passage = found[0]
+        fixes = {_fix(file, each) for each in found}
+        streams = file.tf.streams
         yield Diagnostic(
             edits.method_call(file, call) or file.span(call),
             f"`cache` keeps every element that {_says(file, chain.steps[first], passage)}",
             fixes.pop() if len(fixes) == 1 else None,
-            None if size is None else Cost(f"{size} bytes for each element"),
+            costs.cost(streams.all(chain, cache), Law.DATA, streams.all(chain, first)),
         )
-
-
-def _is_small(file: File, site: Cached) -> bool:
-    count = file.tf.lengths.at_most(site.chain, site.cache)
-    size = file.tf.elements.passage(site.chain, site.map, site.cache).nbytes
-    if count is None:
-        return False
-    return count <= FEW if size is None else count * size < ROOM
 
 
 def _is_for_evaluation(file: File, cache: ast.Call) -> bool:

@@ -29,7 +29,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
+from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Law, Metric, Rule, costs, edits
 from tfmemlint.facts.pipelines.chains import BATCHING, Chain, Step
 from tfmemlint.facts.pipelines.epochs import Again
 from tfmemlint.light_typing import NamedTuple
@@ -53,7 +53,8 @@ def check(file: File) -> Iterator[Diagnostic]:
         for site in _cached_repetitions(file, chain):
             found.setdefault(chain.steps[site.cache].call, []).append(site)
     for call, sites in found.items():
-        repeat = sites[0].chain.steps[sites[0].repeat]
+        chain, cache, streams = sites[0].chain, sites[0].cache, file.tf.streams
+        repeat = chain.steps[sites[0].repeat]
         count = repeat.argument("count")
         times = "" if count is None else ast.unparse(count)
         endless = _is_endless(file, repeat)
@@ -64,7 +65,11 @@ def check(file: File) -> Iterator[Diagnostic]:
             if endless
             else f"`cache` holds each element `{times}` times: it comes behind `repeat`",
             fixes.pop() if len(fixes) == 1 else None,
-            None if endless else Cost(f"{times} copies of each element"),
+            costs.cost(
+                streams.all(chain, cache),
+                Law.STEPS if endless else Law.DATA,
+                streams.all(chain, sites[0].repeat),
+            ),
         )
 
 

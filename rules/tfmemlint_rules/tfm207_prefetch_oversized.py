@@ -22,8 +22,9 @@ runs Python: that may see other things when it runs less far ahead.
 ## When to ignore it
 When the time to make a batch varies so much that many are needed to bridge it, and there is room
 for them. The rule is silent by itself before `batch`, where `prefetch` counts examples; behind a
-cache, which has the batches in memory anyhow; where they are file names or numbers, or known to be
-small; and where they are batched again or taken apart.
+cache, which has the batches in memory anyhow; where they are file names or numbers; for up to eight
+batches, which is no more than `tf.data.AUTOTUNE` comes to hold; and where they are batched again or
+taken apart.
 """
 
 from __future__ import annotations
@@ -31,15 +32,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
+from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, costs, edits
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.pipelines.chains import BATCHING, Chain, From, Step
 from tfmemlint.light_typing import NamedTuple
 
 FEW = 8
 """Batches, which may be prefetched for a reason."""
-LITTLE = 8 << 20
-"""Bytes, in all that is prefetched."""
 BATCH_READ = 32
 """The size of the batches that Keras reads from directories if it is not told one."""
 KEEPS_ELEMENTS = frozenset(
@@ -77,16 +76,14 @@ def check(file: File) -> Iterator[Diagnostic]:
             passing = call in reported or call in file.tf.datasets.regrouped
             if buffer is None or passing or not _is_many(file, site, buffer):
                 continue
-            held = _bytes(file, site, buffer)
-            if held is not None and held < LITTLE:
-                continue
             reported.add(call)
+            streams, place = file.tf.streams, chain.steps.index(site.prefetch)
             yield Diagnostic(
                 edits.method_call(file, call) or file.span(call),
                 f"`prefetch` holds up to `{ast.unparse(buffer)}` batches of "
                 f"`{ast.unparse(site.size)}` examples each",
                 _fix(file, call, buffer),
-                Cost(f"{ast.unparse(ast.BinOp(buffer, ast.Mult(), site.size))} examples", held),
+                costs.cost(streams.buffered(chain, place), after=streams.element(chain, place)),
             )
 
 
@@ -128,19 +125,6 @@ def _is_many(file: File, site: Site, buffer: ast.expr) -> bool:
     shuffles = [step for step in site.chain.steps if step.method == "shuffle"]
     counts = [site.size, *(step.argument("buffer_size") for step in shuffles)]
     return any(each is not None and file.tf.bindings.same(each, buffer) for each in counts)
-
-
-def _bytes(file: File, site: Site, buffer: ast.expr) -> int | None:
-    """How much is prefetched, where that is known."""
-    if site.batch is None:
-        return None
-    place = site.chain.steps.index(site.batch)
-    example = file.tf.elements.passage(site.chain, place, place).nbytes
-    batch = file.tf.values.number(site.size, site.batch.frame)
-    many = file.tf.values.number(buffer, site.prefetch.frame)
-    if example is None or batch is None or many is None:
-        return None
-    return int(example * batch * many)
 
 
 def _fix(file: File, call: ast.Call, buffer: ast.expr) -> Fix:

@@ -22,8 +22,9 @@ runs Python: that may see other things when it runs less far ahead.
 ## When to ignore it
 When the time to make an example varies so much that many are needed to bridge it, and there is room
 for them. The rule is silent by itself where the examples are not known to be large: file names,
-numbers, records as they are read, and what takes less than 8 MB in all; where there are but a few;
-and behind a cache or straight from an array, where they are in memory anyhow.
+numbers, records as they are read; for eight batches' worth and fewer, which is no more than
+pipelines with `prefetch(tf.data.AUTOTUNE)` come to hold; and behind a cache or straight from an
+array, where they are in memory anyhow.
 """
 
 from __future__ import annotations
@@ -31,13 +32,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
+from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, costs, edits
 from tfmemlint.facts.pipelines.chains import BATCHING, Chain, Step
 
 FEW = 8
 """Batches, which may be prefetched for a reason."""
-LITTLE = 8 << 20
-"""Bytes, in all that is prefetched."""
 GROWN = 2
 """How many times as large as what it was made of an example is that counts as large."""
 KEEPS_CACHED = frozenset({"filter", "prefetch", "repeat", "shuffle", "skip", "take"})
@@ -57,16 +56,17 @@ def check(file: File) -> Iterator[Diagnostic]:
             if counts[0] is None or examples is None or not FEW <= FEW * examples < many:
                 continue
             made = file.tf.elements.passage(chain, 0, place)
-            held = None if made.own is None else int(made.own * many)
-            if made.growth < GROWN if held is None else held < LITTLE:
+            if made.growth < GROWN if made.own is None else not made.own:
                 continue
             reported.add(step.call)
+            streams = file.tf.streams
+            after = streams.element(chain, chain.steps.index(batch) + 1)
             yield Diagnostic(
                 edits.method_call(file, step.call) or file.span(step.call),
                 f"`prefetch` holds up to `{ast.unparse(buffer)}` examples for batches of "
                 f"`{ast.unparse(size)}`",
                 _fix(file, step.call, buffer),
-                Cost(f"{many if many == counts[1] else ast.unparse(buffer)} examples", held),
+                costs.cost(streams.buffered(chain, place), after=after),
             )
 
 

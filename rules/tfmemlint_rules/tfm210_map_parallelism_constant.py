@@ -31,15 +31,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
+from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, costs, edits
 from tfmemlint.facts.library.words import PIPELINE_WORDS
 from tfmemlint.facts.pipelines.chains import BATCHING, Chain, Step
 from tfmemlint_rules._analyses.processors import Processors
 
 FEW = 16
 """Calls at once."""
-LITTLE = 8 << 20
-"""Bytes, in all that is made at once."""
 APART = BATCHING | {"flat_map", "interleave", "unbatch"}
 """Steps behind which batches are examples of something else."""
 
@@ -52,14 +50,14 @@ def check(file: File) -> Iterator[Diagnostic]:
             if calls is None or calls in reported or not _are_many(file, step, calls):
                 continue
             batches = _are_batches(chain, place)
-            if batches or _are_large(file, chain, place, calls):
+            if batches or _are_enlarged(file, chain, place):
                 reported.add(calls)
                 made = "batches" if batches else "elements"
                 yield Diagnostic(
                     file.span(calls),
                     f"`map` holds up to `{ast.unparse(calls)}` {made} that nothing asks for yet",
                     _fix(file, chain, step, calls),
-                    Cost(f"{ast.unparse(calls)} {made}"),
+                    _cost(file, chain, place),
                 )
 
 
@@ -75,12 +73,17 @@ def _are_batches(chain: Chain, place: int) -> bool:
     return bool(before) and before[-1] in BATCHING and APART.isdisjoint(chain.methods[place:])
 
 
-def _are_large(file: File, chain: Chain, place: int, calls: ast.expr) -> bool:
-    """Whether a `map` decodes examples or makes them larger, and they are not known to be small."""
+def _are_enlarged(file: File, chain: Chain, place: int) -> bool:
+    """Whether a `map` decodes examples or makes them larger."""
     passage = file.tf.elements.passage(chain, place, place + 1)
-    size, number = passage.nbytes, file.tf.values.number(calls, chain.steps[place].frame)
-    small = size is not None and number is not None and size * number < LITTLE
-    return (passage.growth > 1 or passage.is_decoded) and not small
+    return passage.growth > 1 or passage.is_decoded
+
+
+def _cost(file: File, chain: Chain, place: int) -> Cost:
+    """As many results as there are calls, and the few that are asked for instead."""
+    streams = file.tf.streams
+    held = streams.buffered(chain, place, "num_parallel_calls")
+    return costs.cost(held, after=streams.element(chain, place + 1))
 
 
 def _fix(file: File, chain: Chain, step: Step, calls: ast.expr) -> Fix | None:

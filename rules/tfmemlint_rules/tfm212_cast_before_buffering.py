@@ -27,37 +27,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
+from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Law, Metric, Rule, costs, edits
 from tfmemlint.facts.pipelines.caches import Cached
-from tfmemlint.facts.pipelines.chains import From
 
 KEEPS = frozenset({"batch", "prefetch", "repeat", "shard", "shuffle", "skip", "take"})
 """Steps that give the same whether elements are cast before or afterwards."""
-NOTICEABLE = 32 * 2**20
 
 
 def check(file: File) -> Iterator[Diagnostic]:
     for call, found in file.tf.caches.casts.items():
-        sites = [each for each in found if not _is_small(file, each)]
-        if not sites:
-            continue
-        site, fixes = sites[0], {_fix(file, each) for each in sites}
+        site, fixes = found[0], {_fix(file, each) for each in found}
+        chain, streams = site.chain, file.tf.streams
         function = site.chain.steps[site.map].argument("map_func")
         who = file.called(function, "the `map` before it")
-        sliced = site.chain.source.kind is From.SLICES
-        rows = file.tf.lengths.at_most(site.chain, site.cache) if sliced else None
-        size, times = site.passage.nbytes, f"{site.passage.growth:.0f}"
+        times = f"{site.passage.growth:.0f}"
         yield Diagnostic(
             edits.method_call(file, call) or file.span(call),
             f"`cache` keeps elements that {who} has cast to {times} times their size",
             fixes.pop() if len(fixes) == 1 else None,
-            Cost(f"{rows} * {size} bytes", rows * size) if rows and size else None,
+            costs.cost(streams.all(chain, site.cache), Law.DATA, streams.all(chain, site.map)),
         )
-
-
-def _is_small(file: File, site: Cached) -> bool:
-    rows, added = file.tf.lengths.at_most(site.chain, site.cache), site.passage.added
-    return rows is not None and added is not None and rows * added < NOTICEABLE
 
 
 def _fix(file: File, site: Cached) -> Fix | None:

@@ -29,7 +29,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
+from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, costs, edits
 from tfmemlint.facts.library.words import PIPELINE_WORDS
 from tfmemlint.facts.pipelines.chains import BATCHING, Chain, From, Step
 from tfmemlint.facts.syntax.tree import same_code
@@ -63,13 +63,20 @@ def check(file: File) -> Iterator[Diagnostic]:
         if outer is None or second.call in file.tf.datasets.regrouped:
             continue
         of = f"batches of `{ast.unparse(inner)}`" if inner else "batches of the reader"
-        examples = ast.unparse(ast.BinOp(outer, ast.Mult(), inner)) if inner else None
         yield Diagnostic(
             edits.method_call(file, second.call) or file.span(second.call),
             f"`{second.method}` makes one element of up to `{ast.unparse(outer)}` {of}",
             _fix(file, second),
-            Cost(f"{examples} examples") if examples else None,
+            _cost(file, second),
         )
+
+
+def _cost(file: File, second: Step) -> Cost:
+    """What one element holds; what a model makes of it in a step comes on top of that."""
+    streams = file.tf.streams
+    chain, place = streams.around(second)
+    held = streams.element(chain, place + 1)._replace(at_most=None)
+    return costs.cost(held, after=streams.element(chain, place))
 
 
 def _pairs(chain: Chain) -> Iterator[tuple[Step | None, Step]]:

@@ -55,7 +55,7 @@ def test_sums() -> None:
     [
         (count(256), count(128), 128, 128),
         (count(256), named("n"), 256, 256),
-        (named("n"), count(128), 128, 128),
+        (named("n"), count(128), None, 128),
         (named("n"), named("m"), None, None),
         (count(256), named("n")._replace(at_most=3), 256, 3),
     ],

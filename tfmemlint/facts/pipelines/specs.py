@@ -44,7 +44,9 @@ class Specs:
         if isinstance(signature, (ast.Tuple, ast.List)):
             return row(map(self.of, signature.elts))
         if isinstance(signature, ast.Dict):
-            keys = [each.value if isinstance(each, ast.Constant) else None for each in signature.keys]
+            keys = [
+                each.value if isinstance(each, ast.Constant) else None for each in signature.keys
+            ]
             named = [key if isinstance(key, str) else None for key in keys]
             return Several(tuple(zip(named, map(self.of, signature.values), strict=True)))
         if isinstance(signature, ast.Call) and self._names.is_any(signature.func, _SPECS):

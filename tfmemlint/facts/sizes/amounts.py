@@ -108,12 +108,14 @@ def named(text: str) -> Amount:
 
 
 def smaller(one: Amount, other: Amount) -> Amount:
-    """The smaller of two; the first where that cannot be told."""
+    """The smaller of two: of so many that are asked for and so many as there are.
+
+    If it is not known how many there are, they are taken to suffice.
+    """
     bounds = [each.at_most for each in (one, other) if each.at_most is not None]
     at_most = min(bounds) if bounds else None
     if one.value is None or other.value is None:
-        found = one if other.value is None else other
-        return found._replace(at_most=at_most)
+        return one._replace(at_most=at_most)
     found = one if one.value <= other.value else other
     return found._replace(at_most=at_most)
 

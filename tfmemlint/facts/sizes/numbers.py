@@ -164,7 +164,8 @@ class Numbers:
             whole = found.value is not None and found.is_plain
             return count(int(found.value or 0)) if whole and name != "float" else found
         if name == "min" and len(node.args) > 1:
-            least, *others = [self.of(each, frame) for each in node.args]
+            given = [self.of(each, frame) for each in node.args]
+            least, *others = sorted(given, key=lambda each: each.value is None)
             for other in others:
                 least = smaller(least, other)
             return least
