@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -241,8 +242,10 @@ def test_a_rule_that_fails_is_2_and_the_rest_is_reported(run: Run, here: Path) -
     done = run("check", "--output-format=concise", "--exit-zero")
 
     assert done.status == 2
-    assert done.out.startswith(
-        "a.py:1:1: TFM004 ACM201 failed: LookupError: no such thing\na.py:3:1: ACM103 "
+    assert re.match(
+        r"a\.py:1:1: TFM004 ACM201 failed: LookupError: no such thing"
+        r" \(at .*/acm201\.py:\d+\)\na\.py:3:1: ACM103 ",
+        done.out,
     )
 
 
@@ -263,7 +266,10 @@ def test_a_rule_pack_that_cannot_be_imported_is_2(run: Run, here: Path) -> None:
     (here / "tfmemlint.toml").write_text("plugins = ['torn']")
     message = "the rules cannot be loaded: ModuleNotFoundError: No module named 'no_such_module'"
 
-    assert Done(2, "", f"error: {message}\n") == run("check")
+    done = run("check")
+    assert done[:2] == (2, "")
+    assert done.err.startswith(f"error: {message} (at /")
+    assert done.err.endswith("/torn_rules.py:1)\n")
 
 
 def test_a_fault_that_nobody_foresaw_is_2_and_can_be_reported(run: Run, here: Path) -> None:
@@ -1067,3 +1073,44 @@ def test_little_is_imported_to_find_a_file_clean(here: Path, environment: dict[s
 
     assert heavy & with_tensorflow == set()
     assert without & {*heavy, "json", "pathlib", "tfmemlint.registry"} == set()
+
+
+# --- packs
+
+
+def test_what_a_pack_finds_clean_is_remembered_until_the_pack_changes(
+    run: Run, here: Path, site: Path, tmp_path: Path
+) -> None:
+    own = tmp_path / "site"
+    shutil.copytree(site, own)
+    for number in range(20):
+        write(here / f"m{number}.py", "beans.x = 1" if number == 3 else "eggs")
+    env = {"PYTHONPATH": str(own)}
+    module = own / "acme_rules" / "acm103.py"
+    source = module.read_text()
+    module.write_text(source.replace("span = file.span(name)", "continue"))
+    assert run("check", env=env) == passed("20 files")
+    assert any((here / ".tfmemlint_cache").iterdir())
+
+    module.write_text(source)
+    assert "m3.py:2:1: ACM103" in run("check", "--output-format=concise", env=env).out
+
+
+def test_a_rule_of_a_pack_is_explained_and_without_programs_not_said_to_be_measurable(
+    run: Run,
+) -> None:
+    done = run("rule", "ACM101")
+
+    assert done.status == 0
+    assert "Not measured yet: it comes with no programs." in done.out
+    assert "no rule has the code ACM109; the nearest is ACM10" in run("verify", "ACM109").err
+
+
+def test_a_patch_has_colours_where_they_are_wanted(run: Run, here: Path) -> None:
+    write(here / "a.py", "spam")
+    plain = run("check", "--diff").out
+    colored = run("check", "--diff", "--color=always").out
+
+    assert "\x1b" not in plain
+    assert "\x1b[31m-spam\x1b[0m\n\x1b[32m+eggs\x1b[0m\n" in colored
+    assert re.sub(r"\x1b\[\d+m", "", colored) == plain

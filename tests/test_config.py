@@ -197,7 +197,7 @@ def test_every_key_with_its_default_is_the_default(tmp_path: Path) -> None:
     assert list(NAMES) == select(*config.rules)
     assert list(NAMES) == select(*config.fixes)
     assert Config()[3:7] == config[3:7]
-    assert config[7:] == (True, None, "full", (), MIN_BYTES, ())
+    assert config[7:] == (True, None, "full", (), MIN_BYTES, (), None)
 
 
 @pytest.mark.parametrize(

@@ -206,7 +206,7 @@ def test_a_rule_without_a_folder_has_a_page_and_says_it_was_not_measured(
     page = pages.rule_page(spare["SPA101"], tmp_path / "nowhere")
 
     assert "## Example" not in page
-    assert page.endswith("Not measured yet: `tfmemlint verify SPA101` does.\n")
+    assert page.endswith("Not measured yet: it comes with no programs.\n")
 
 
 @pytest.mark.parametrize(

@@ -12,29 +12,40 @@ from types import SimpleNamespace
 from tfmemlint.config import (
     Config,
     ConfigError,
+    Configs,
     Selection,
     assumptions,
     bytes_of,
     file_ignores,
     load,
     no_format,
+    pairs_in,
+    read,
     rooted,
 )
+from tfmemlint.files import SUFFIXES
 from tfmemlint.light_typing import TYPE_CHECKING
 from tfmemlint.patterns import PatternError
 from tfmemlint.report import FORMATS
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Mapping
     from typing import Any
 
 FORMAT_VARIABLE = "TFMEMLINT_OUTPUT_FORMAT"
+CACHE_VARIABLE = "TFMEMLINT_CACHE_DIR"
 
 
 def parse(argv: list[str]) -> SimpleNamespace:
     """The options in these arguments; ends the program where they make no sense."""
-    options = plain(argv) or SimpleNamespace(**vars(_parser().parse_intermixed_args(argv)))
-    options.fix_only |= options.diff
+    options = plain(argv)
+    if options is None:
+        parser = _parser()
+        options = SimpleNamespace(**vars(parser.parse_intermixed_args(_with_values(argv))))
+        _refuse_nonsense(parser, options)
+    adds = options.add_noqa is not None or options.add_ignore is not None
+    options.fix_only |= options.diff and not adds
     options.fix |= options.fix_only
     options.stdin = options.stdin_filename is not None or options.paths == ["-"]
     return options
@@ -58,17 +69,27 @@ def plain(argv: list[str]) -> SimpleNamespace | None:
         "show_settings": False,
         "jobs": None,
         "no_cache": False,
+        "cache_dir": os.environ.get(CACHE_VARIABLE),
+        "watch": False,
+        "add_ignore": None,
+        "add_noqa": None,
+        "baseline": None,
+        "write_baseline": None,
+        "since": None,
         "select": None,
         "ignore": [],
         "extend_select": [],
         "per_file_ignores": None,
+        "extend_per_file_ignores": [],
         "fixable": None,
+        "extend_fixable": [],
         "unfixable": [],
         "exclude": None,
         "extend_exclude": [],
         "respect_gitignore": True,
         "force_exclude": False,
-        "config": None,
+        "extension": [],
+        "config": [],
         "isolated": False,
         "stdin_filename": None,
         "min_bytes": None,
@@ -80,6 +101,7 @@ def plain(argv: list[str]) -> SimpleNamespace | None:
         "quiet": False,
         "silent": False,
         "verbose": False,
+        "of_ruff": None,
     }
     for argument in argv:
         if not argument.startswith("-") or argument == "-":
@@ -105,11 +127,36 @@ _PLAIN = frozenset(
 )
 
 
-def only_config(options: SimpleNamespace) -> Config | None:
-    """The settings that hold for all files; None if each file's own do. Raises ConfigError."""
-    if options.config is None:
-        return Config() if options.isolated else None
-    return load(options.config, os.getcwd()) or Config()
+def configs(options: SimpleNamespace) -> Configs:
+    """The settings of files as these options have them. Raises ConfigError."""
+    files: list[str] = []
+    instead: dict[str, object] = {}
+    for each in options.config:
+        if "=" in each and not os.path.exists(each):  # noqa: PTH110
+            instead.update(pairs_in(each))
+        else:
+            files.append(each)
+    if len(files) > 1:
+        raise ConfigError("`--config` names more than one file")
+    if files and options.isolated:
+        raise ConfigError(f"`--config {files[0]}` is not allowed with argument `--isolated`")
+    always = None
+    if files:
+        always = load(files[0], os.getcwd(), instead)
+    if options.isolated or (files and always is None):
+        always = read(instead, "--config", os.getcwd()) if instead else Config()
+    return Configs(override(options), always, instead)
+
+
+def suffixes(options: SimpleNamespace) -> Mapping[str, bool]:
+    """The endings of files that are looked at, and whether these are notebooks."""
+    known = {suffix: suffix == ".ipynb" for suffix in SUFFIXES}
+    return known | {f".{ending}": kind == "ipynb" for ending, kind in options.extension}
+
+
+def notebooks(options: SimpleNamespace) -> tuple[str, ...]:
+    """How the names of notebooks end."""
+    return tuple(suffix for suffix, notebook in suffixes(options).items() if notebook)
 
 
 def override(options: SimpleNamespace) -> Callable[[Config], Config]:
@@ -142,19 +189,58 @@ def override(options: SimpleNamespace) -> Callable[[Config], Config]:
             changes["file_ignores"] = file_ignores(
                 [(pattern, (code,)) for pattern, code in options.per_file_ignores], here, None
             )
+        ignores = file_ignores(
+            [(pattern, (code,)) for pattern, code in options.extend_per_file_ignores], here, None
+        )
     except PatternError as error:
         raise ConfigError(str(error)) from None
     rules = Selection(
         None, _optional(options.select), tuple(options.extend_select), tuple(options.ignore)
     )
-    fixes = Selection(None, _optional(options.fixable), (), tuple(options.unfixable))
-    return lambda config: config._replace(
-        rules=(*config.rules, rules),
-        fixes=(*config.fixes, fixes),
-        extend_exclude=(*config.extend_exclude, *extend_exclude),
-        assume=(*config.assume, *assumed),
-        **changes,
+    fixes = Selection(
+        None, _optional(options.fixable), tuple(options.extend_fixable), tuple(options.unfixable)
     )
+    if options.baseline is not None:
+        changes["baseline"] = os.path.join(here, options.baseline)  # noqa: PTH118
+
+    def overridden(config: Config) -> Config:
+        changed = config._replace(
+            rules=(*config.rules, rules),
+            fixes=(*config.fixes, fixes),
+            extend_exclude=(*config.extend_exclude, *extend_exclude),
+            assume=(*config.assume, *assumed),
+            **changes,
+        )
+        return changed._replace(file_ignores=(*changed.file_ignores, *ignores))
+
+    return overridden
+
+
+_BY_SIGN = ("--add-ignore", "--add-noqa", "--write-baseline")
+"""Options that may have a value, which an equals sign then comes before."""
+
+
+def _with_values(argv: list[str]) -> list[str]:
+    """The same, so that what stands behind such an option is not taken for its value."""
+    end = argv.index("--") if "--" in argv else len(argv)
+    return [f"{each}=" if each in _BY_SIGN else each for each in argv[:end]] + argv[end:]
+
+
+def _refuse_nonsense(parser: argparse.ArgumentParser, options: SimpleNamespace) -> None:
+    """End the program where options contradict each other."""
+    stdin = options.stdin_filename is not None or options.paths == ["-"]
+    does = {
+        "--add-ignore": options.add_ignore is not None,
+        "--add-noqa": options.add_noqa is not None,
+        "--write-baseline": options.write_baseline is not None,
+        "--fix": options.fix or options.fix_only,
+        "--watch": options.watch,
+    }
+    asked = [name for name, given in does.items() if given]
+    if len(asked) > 1 and asked != ["--fix", "--watch"]:
+        parser.error(f"{asked[0]} is not allowed with {asked[1]}")
+    if asked and asked != ["--fix"] and stdin:
+        parser.error(f"{asked[0]} is not for standard input")
 
 
 def _optional(values: list[str] | None) -> tuple[str, ...] | None:
@@ -177,6 +263,18 @@ def _pairs(text: str) -> list[tuple[str, str]]:
     return pairs
 
 
+def _extensions(text: str) -> list[tuple[str, str]]:
+    import argparse  # noqa: PLC0415
+
+    found: list[tuple[str, str]] = []
+    for part in _list(text):
+        ending, _, kind = part.partition(":")
+        if not ending or kind not in ("python", "pyi", "ipynb"):
+            raise argparse.ArgumentTypeError(f"`{part}` is not ENDING:python nor ENDING:ipynb")
+        found.append((ending.removeprefix("."), kind))
+    return found
+
+
 def _positive(text: str) -> int:
     import argparse  # noqa: PLC0415
 
@@ -188,7 +286,9 @@ def _positive(text: str) -> int:
 def _parser() -> argparse.ArgumentParser:
     import argparse  # noqa: PLC0415
 
-    parser = argparse.ArgumentParser(
+    from tfmemlint.parser import Parser  # noqa: PLC0415
+
+    parser = Parser(
         "tfmemlint check",
         usage="tfmemlint check [OPTION ...] [PATH ...]",
         description="Find code that wastes or leaks memory in TensorFlow and Keras programs.",
@@ -218,16 +318,45 @@ be done.""",
     add("--output-format", choices=FORMATS, help=f"how to write findings [env: {FORMAT_VARIABLE}]")
     add("-o", "--output-file", metavar="FILE", help="where to write findings [default: stdout]")
     add("--sort", choices=("place", "cost"), help="what to list first [default: place]")
-    add("--statistics", action="store_true", help="count findings by rule")
+    add("--statistics", action="store_true", help="findings by rule: how many, what they cost")
+    add("-w", "--watch", action="store_true", help="check again whenever a file changes")
     add("--show-files", action="store_true", help="list the files that would be checked")
     add("--show-settings", action="store_true", help="print the settings of the first file")
     add("-j", "--jobs", type=_positive, metavar="N", help="processes [default: one per core]")
-    add("--no-cache", action="store_true", help="check files that are known to be clean, too")
+    add("-n", "--no-cache", action="store_true", help="check files that are known to be clean, too")
+    add(
+        "--cache-dir",
+        metavar="FOLDER",
+        default=os.environ.get(CACHE_VARIABLE),
+        help=f"where to remember which files are clean [env: {CACHE_VARIABLE}]",
+    )
+
+    add = parser.add_argument_group("a project with many findings").add_argument
+    add(
+        "--since",
+        metavar="REVISION",
+        help="report what is on lines that were changed since this revision of git",
+    )
+    add(
+        "--write-baseline",
+        metavar="[=FILE]",
+        help="write down what is found, so that --baseline leaves it out"
+        " [default: tfmemlint-baseline.json]",
+    )
+    add("--baseline", metavar="FILE", help="do not report what is written down in this file")
+    add(
+        "--add-ignore",
+        metavar="[=REASON]",
+        help="write `# tfmemlint: ignore[RULE] REASON` at each finding",
+    )
+    add("--add-noqa", metavar="[=REASON]", help="write `# noqa: RULE REASON` at each finding")
 
     add = parser.add_argument_group("rule selection").add_argument
     rules: dict[str, Any] = {"type": _list, "action": "extend", "metavar": "RULE,..."}
     add("--select", **rules, help="the rules to run: codes, names, beginnings of codes, or ALL")
     add("--ignore", **rules, default=[], help="rules not to run")
+    unseen: dict[str, Any] = {**rules, "help": argparse.SUPPRESS}
+    add("--extend-ignore", dest="ignore", **unseen)
     add("--extend-select", **rules, default=[], help="rules to run as well")
     add(
         "--per-file-ignores",
@@ -236,8 +365,18 @@ be done.""",
         metavar="PATTERN:RULE,...",
         help="rules not to run on some files",
     )
+    add(
+        "--extend-per-file-ignores",
+        type=_pairs,
+        action="extend",
+        default=[],
+        metavar="PATTERN:RULE,...",
+        help="more rules not to run on some files",
+    )
     add("--fixable", **rules, help="the rules whose fixes to apply")
+    add("--extend-fixable", **rules, default=[], help="rules whose fixes to apply as well")
     add("--unfixable", **rules, default=[], help="rules whose fixes not to apply")
+    add("--extend-unfixable", dest="unfixable", **unseen)
 
     add = parser.add_argument_group("sizes").add_argument
     add("--min-bytes", metavar="SIZE", help="hide what is known to hold less [default: 1MiB]")
@@ -255,12 +394,25 @@ be done.""",
     group.add_argument("--extend-exclude", **patterns, default=[], help="what else not to check")
     _switch(group, "--respect-gitignore", "leave out what git ignores [default]", True)
     _switch(group, "--force-exclude", "leave excluded files out even where they are named")
+    group.add_argument(
+        "--extension",
+        type=_extensions,
+        action="extend",
+        default=[],
+        metavar="ENDING:KIND,...",
+        help="what other files are: `pyw:python`, `nb:ipynb`",
+    )
 
     group = parser.add_argument_group("miscellaneous")
-    one = group.add_mutually_exclusive_group()
-    one.add_argument("--config", metavar="FILE", help="read settings from this file alone")
-    one.add_argument("--isolated", action="store_true", help="read no settings")
     add = group.add_argument
+    add(
+        "--config",
+        action="append",
+        default=[],
+        metavar="FILE|KEY=VALUE",
+        help="read settings from this file alone; or a setting, in TOML",
+    )
+    add("--isolated", action="store_true", help="read no settings")
     add("--stdin-filename", metavar="PATH", help="the name of what comes through standard input")
     add("-e", "--exit-zero", action="store_true", help="exit with 0 in spite of findings")
     add("--exit-non-zero-on-fix", action="store_true", help="exit with 1 if anything was fixed")
@@ -269,6 +421,11 @@ be done.""",
     one.add_argument("-q", "--quiet", action="store_true", help="print findings and nothing else")
     one.add_argument("-s", "--silent", action="store_true", help="print nothing")
     one.add_argument("-v", "--verbose", action="store_true", help="tell what was done")
+    # What tools that call ruff may pass on, and what there is nothing of here.
+    for name in ("--preview", "--no-preview"):
+        add(name, action="store_const", const=None, dest="of_ruff", help=argparse.SUPPRESS)
+    for name in ("--line-length", "--target-version"):
+        add(name, dest="of_ruff", help=argparse.SUPPRESS)
     return parser
 
 

@@ -120,9 +120,12 @@ class Cache:
                 raise
 
 
-def opened(root: str, options: str) -> Cache | None:
-    """The cache in a folder; None where there can be none. `options` hold for all files."""
-    folder = os.path.join(root, FOLDER)
+def opened(root: str, options: str, folder: str | None = None) -> Cache | None:
+    """The cache in a folder; None where there can be none. `options` hold for all files.
+
+    `folder` is where it is wanted instead.
+    """
+    folder = folder or os.path.join(root, FOLDER)
     if not _ours(folder) and not _made(folder):
         return None
     status = os.lstat(folder)

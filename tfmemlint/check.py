@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from types import SimpleNamespace as Namespace
     from typing import TextIO
 
+    from tfmemlint.adopting import Asked
     from tfmemlint.cache import Cache
     from tfmemlint.vocabulary import Rule
 
@@ -43,6 +44,9 @@ CLEAN, FOUND, FAILED = 0, 1, 2
 WORTH_A_CACHE = 16
 """Files; fewer are checked before anything is read from a cache."""
 
+MANY = 25
+"""Findings; of more than that nobody reads each."""
+
 _FOR_PEOPLE = ("full", "concise", "grouped")
 _WITH_MEASUREMENTS = ("full", "github")
 
@@ -51,7 +55,7 @@ def main(argv: Sequence[str]) -> int:
     """Check what these arguments say; the exit code."""
     options = arguments.parse(list(argv))
     try:
-        return _check(options)
+        return _watch(options) if options.watch else _check(options)
     except ConfigError as error:
         return fail(str(error))
     except OSError as error:
@@ -80,10 +84,42 @@ def diff(path: str, change: Change) -> bytes:
     )
 
 
+def _watch(options: Namespace) -> int:
+    """Check again and again, until interrupted."""
+    import gc  # noqa: PLC0415
+
+    from tfmemlint.watching import watch  # noqa: PLC0415
+
+    gc.enable()
+    configs = arguments.configs(options)
+
+    def check() -> None:
+        if sys.stdout.isatty():
+            sys.stdout.write("\x1b[2J\x1b[H")
+        try:
+            _check(options)
+        except ConfigError as error:  # to be mended while we wait
+            fail(str(error))
+        sys.stdout.flush()
+        print("Watching for changes; Ctrl-C ends it.", file=sys.stderr)
+
+    def files() -> list[str]:
+        settings = [config.path for config in configs.all() if config.path]
+        return [*_found(options, configs).files, *settings]
+
+    watch(check, files)
+    return CLEAN
+
+
 def _check(options: Namespace) -> int:
-    configs = Configs(arguments.override(options), arguments.only_config(options))
+    configs = arguments.configs(options)
     settings = configs.of(os.getcwd())
     found = _find(options, configs)
+    given, notebooks = None, arguments.notebooks(options)
+    if settings.baseline is not None or options.since is not None:
+        from tfmemlint.adopting import asked  # noqa: PLC0415
+
+        given = asked(options, settings, notebooks)
     for path in found.files:
         configs.of_file(path)
     if options.assume:
@@ -93,6 +129,8 @@ def _check(options: Namespace) -> int:
         fix=options.fix,
         write=not (options.diff or options.stdin),
         noqa=not options.ignore_noqa,
+        keep=given.keep if given else None,
+        notebooks=notebooks,
     )
     if any(any(selectors(config)) for config in configs.all()):
         checker.prepare()  # a code that no rule has is an error even where no rule is needed
@@ -104,13 +142,21 @@ def _check(options: Namespace) -> int:
     else:
         cache = _cache(options, settings, found)
         outcomes = run(found.files, checker, options.jobs, cache, options.paths or [os.curdir])
+    if (
+        options.write_baseline is not None
+        or options.add_ignore is not None
+        or options.add_noqa is not None
+    ):
+        return _write_down(options, settings, checker, outcomes) or _tell_problems(found.problems)
     if options.diff:
-        _print_diffs(outcomes)
+        _print_diffs(options, [(each.checked.path, each.change) for each in outcomes])
     problems = [*found.problems, *(each.problem for each in outcomes if each.problem)]
     if not options.silent:
-        _print_report(options, settings, checker, outcomes, problems)
+        _print_report(options, settings, checker, outcomes, problems, given)
     if not (options.quiet or options.silent):
         _warn_of_ruff(outcomes)
+        if given is not None:
+            _tell_of_gone(options, given, outcomes)
     if options.verbose:
         _print_account(configs, outcomes)
     return _tell_problems(problems) or _exit_code(options, outcomes)
@@ -133,6 +179,31 @@ def _refuse_unused(assumed: Sequence[str], paths: Sequence[str]) -> None:
             )
 
 
+def _write_down(
+    options: Namespace, settings: Config, checker: Checker, outcomes: Sequence[Outcome]
+) -> int:
+    """Write down what was found, so that it is not reported again."""
+    from tfmemlint import adopting  # noqa: PLC0415
+
+    problems = [outcome.problem for outcome in outcomes if outcome.problem]
+    if options.write_baseline is not None:
+        told = adopting.write_baseline(options, settings, outcomes)
+    else:
+        added = adopting.add_comments(options, checker, outcomes)
+        if options.diff:
+            _print_diffs(options, added.changes)
+        would, problems = "Would add" if options.diff else "Added", [*problems, *added.problems]
+        number = "1 comment" if added.comments == 1 else f"{added.comments} comments"
+        told = f"{would} {number} for {_errors(added.findings)}.\n"
+        if added.left:
+            told += f"{_errors(added.left)} left: no comment can stand there.\n"
+    if not (options.quiet or options.silent):
+        (sys.stderr if options.diff else sys.stdout).write(told)
+    faults = [_faults(outcome.checked) for outcome in outcomes]
+    problems += (each.diagnostic.message for checked in faults for each in checked.findings)
+    return _tell_problems(problems)
+
+
 def _cache(options: Namespace, settings: Config, found: Found) -> Cache | None:
     """What is known of earlier runs, where there are enough files for that to matter."""
     if options.no_cache or len(found.files) < WORTH_A_CACHE:
@@ -140,21 +211,28 @@ def _cache(options: Namespace, settings: Config, found: Found) -> Cache | None:
     from tfmemlint.cache import opened  # noqa: PLC0415
 
     here = os.getcwd()
-    return opened(os.path.dirname(settings.path) if settings.path else here, here)
+    root = os.path.dirname(settings.path) if settings.path else here
+    kinds = f" {options.extension}" if options.extension else ""
+    return opened(root, here + kinds, options.cache_dir)
 
 
 def _find(options: Namespace, configs: Configs) -> Found:
     if options.stdin:
         return Found([options.stdin_filename or "-"], [])
-    found = find(
+    found = _found(options, configs)
+    if not found.files and not found.problems and not options.silent:
+        print("warning: No Python files found under the given path(s)", file=sys.stderr)
+    return found
+
+
+def _found(options: Namespace, configs: Configs) -> Found:
+    return find(
         options.paths or [os.curdir],
         configs.excluded,
         respect_gitignore=options.respect_gitignore,
         force_exclude=options.force_exclude,
+        suffixes=tuple(arguments.suffixes(options)),
     )
-    if not found.files and not found.problems and not options.silent:
-        print("warning: No Python files found under the given path(s)", file=sys.stderr)
-    return found
 
 
 def _check_stdin(options: Namespace, configs: Configs, checker: Checker, path: str) -> Outcome:
@@ -168,10 +246,25 @@ def _check_stdin(options: Namespace, configs: Configs, checker: Checker, path: s
     return outcome
 
 
-def _print_diffs(outcomes: Sequence[Outcome]) -> None:
-    for outcome in outcomes:
-        if outcome.change:
-            sys.stdout.buffer.write(diff(outcome.checked.path, outcome.change))
+def _print_diffs(options: Namespace, changes: Sequence[tuple[str, Change | None]]) -> None:
+    paint = _paint if _colored(options, sys.stdout) else bytes
+    for path, change in changes:
+        if change:
+            sys.stdout.buffer.write(paint(diff(path, change)))
+
+
+def _paint(patch: bytes) -> bytes:
+    """The same in the colours of git."""
+    colors = {b"-": b"31", b"+": b"32", b"@": b"36"}
+    lines: list[bytes] = []
+    for number, line in enumerate(patch.split(b"\n")):
+        color = b"1" if number < _HEAD else colors.get(line[:1])
+        lines.append(b"\x1b[%bm%b\x1b[0m" % (color, line) if color else line)
+    return b"\n".join(lines)
+
+
+_HEAD = 2
+"""Lines of a patch before the first change."""
 
 
 def _print_report(
@@ -180,6 +273,7 @@ def _print_report(
     checker: Checker,
     outcomes: Sequence[Outcome],
     problems: Sequence[str],
+    given: Asked | None,
 ) -> None:
     form = settings.output_format or "full"
     results = [outcome.checked for outcome in outcomes]
@@ -193,7 +287,13 @@ def _print_report(
         if options.fix_only:
             results = [_faults(checked) for checked in results]
         if options.statistics:
-            report.statistics(results, out, form, unsafe_fixes=settings.unsafe_fixes)
+            report.statistics(
+                results,
+                out,
+                form,
+                unsafe_fixes=settings.unsafe_fixes,
+                measured=_measured(results, checker),
+            )
         elif any(checked.findings for checked in results) or not (
             options.fix_only or form in _FOR_PEOPLE
         ):
@@ -208,6 +308,7 @@ def _print_report(
                 measured=_measured(results, checker) if form in _WITH_MEASUREMENTS else None,
                 small=small,
                 by_cost=options.sort == "cost",
+                width=_width(out),
             )
         if form in _FOR_PEOPLE and not options.quiet:
             if options.show_fixes and fixed:
@@ -215,6 +316,11 @@ def _print_report(
             passed = not fixed and not any(checked.findings for checked in results)
             if not options.fix_only and not (passed and problems):
                 using = sum(outcome.uses for outcome in outcomes)
+                unasked = ""
+                if given is not None:
+                    from tfmemlint import adopting  # noqa: PLC0415
+
+                    unasked = adopting.unasked(given, outcomes)
                 report.summary(
                     results,
                     out,
@@ -222,12 +328,38 @@ def _print_report(
                     fixed=fixed.total(),
                     looked_at=looked_at(len(outcomes), using),
                     small=small,
+                    unasked=unasked,
                 )
+                if given is None and not options.statistics:
+                    out.write(_next_step(results))
             elif fixed:
                 verb = "Would fix" if options.diff else "Fixed"
                 out.write(f"{verb} {_errors(fixed.total())}{more}.\n")
             elif more:
                 out.write(f"Would fix nothing{more}.\n")
+
+
+def _next_step(results: Sequence[Checked]) -> str:
+    """What to do where there is more than anybody reads."""
+    if sum(len(checked.findings) for checked in results) <= MANY:
+        return ""
+    return (
+        "That is a lot: `--statistics` counts them by rule, and `--write-baseline` has only new"
+        " ones reported.\n"
+    )
+
+
+def _tell_of_gone(options: Namespace, given: Asked, outcomes: Sequence[Outcome]) -> None:
+    """Say what is in the baseline for nothing, where all that is in it was looked for."""
+    from tfmemlint import adopting  # noqa: PLC0415
+
+    number = adopting.gone(given, outcomes)
+    if number and not (options.select or options.ignore or options.fix):
+        print(
+            f"note: {_errors(number)} of the baseline no longer found;"
+            " `--write-baseline` renews it",
+            file=sys.stderr,
+        )
 
 
 def _opened(options: Namespace, form: str) -> AbstractContextManager[TextIO]:
@@ -249,6 +381,14 @@ def _colored(options: Namespace, out: TextIO) -> bool:
     if os.environ.get("FORCE_COLOR"):
         return True
     return out.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def _width(out: TextIO) -> int | None:
+    """The columns of the terminal that is written to; None if it is none."""
+    try:
+        return os.get_terminal_size(out.fileno()).columns or None
+    except (OSError, ValueError):
+        return None
 
 
 def _measured(results: Sequence[Checked], checker: Checker) -> dict[str, str]:

@@ -106,14 +106,11 @@ def _check(argv: Sequence[str]) -> int:
 
 
 def _rule(argv: Sequence[str]) -> int:
-    from tfmemlint.config import Config, ConfigError, Configs  # noqa: PLC0415
+    from tfmemlint.config import ConfigError, plugins_here  # noqa: PLC0415
     from tfmemlint.pages import main  # noqa: PLC0415
 
-    def as_it_is(config: Config) -> Config:
-        return config
-
     try:
-        return main(argv, Configs(as_it_is).of(os.getcwd()).plugins)  # noqa: PTH109
+        return main(argv, plugins_here())
     except ConfigError as error:
         return _fail(str(error))
 

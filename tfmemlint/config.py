@@ -1,7 +1,7 @@
 """Settings: `[tool.tfmemlint]` in pyproject.toml, or a tfmemlint.toml, the nearest to each file."""
 
 # pathlib takes longer to import than a small file takes to check.
-# ruff: noqa: PTH100, PTH116, PTH118, PTH119, PTH120, PTH123
+# ruff: noqa: PTH100, PTH109, PTH116, PTH118, PTH119, PTH120, PTH123
 
 from __future__ import annotations
 
@@ -111,6 +111,8 @@ class Config(NamedTuple):
     """What is known to hold less is not reported; None for what is usual."""
     assume: tuple[tuple[str, float], ...] = ()
     """Numbers that the code does not tell, by the text of what they are."""
+    baseline: str | None = None
+    """The file that lists what is known."""
 
 
 class Option(NamedTuple):
@@ -127,8 +129,15 @@ class Option(NamedTuple):
 class Configs:
     """The settings of each folder, read once."""
 
-    def __init__(self, override: Callable[[Config], Config], always: Config | None = None) -> None:
+    def __init__(
+        self,
+        override: Callable[[Config], Config],
+        always: Config | None = None,
+        instead: Mapping[str, object] = {},
+    ) -> None:
+        """`always` holds for all folders; `instead` are values that replace those of files."""
         self._override = override
+        self._instead = instead
         self._always = None if always is None else override(always)
         self._known: dict[str, Config] = {}
         self._shown: dict[str, Config] = {}
@@ -143,15 +152,18 @@ class Configs:
         config = self._known.get(folder)
         while config is None:
             below.append(folder)
-            own = in_folder(folder)
+            own = in_folder(folder, self._instead)
             above = os.path.dirname(folder)
             if own is not None or above == folder:
-                config = self._override(own or Config())
+                config = self._override(own or self._default())
             else:
                 folder = above
                 config = self._known.get(folder)
         self._known.update(dict.fromkeys(below, config))
         return config
+
+    def _default(self) -> Config:
+        return read(self._instead, "--config", os.getcwd()) if self._instead else Config()
 
     def of_file(self, path: str) -> Config:
         """The settings that hold for a file. Raises ConfigError."""
@@ -194,7 +206,16 @@ class Configs:
         return [self._always] if self._always else list(dict.fromkeys(self._known.values()))
 
 
-def in_folder(folder: str) -> Config | None:
+def plugins_here() -> tuple[str, ...]:
+    """The rule packs that the settings of this folder name. Raises ConfigError."""
+
+    def as_they_are(config: Config) -> Config:
+        return config
+
+    return Configs(as_they_are).of(os.getcwd()).plugins
+
+
+def in_folder(folder: str, instead: Mapping[str, object] = {}) -> Config | None:
     """The settings that a folder's own files give; None if they give none."""
     for name in FILES:
         path = os.path.join(folder, name)
@@ -203,16 +224,16 @@ def in_folder(folder: str) -> Config | None:
         except OSError:
             continue
         if S_ISREG(status.st_mode):
-            config = load(path, folder)
+            config = load(path, folder, instead)
             if config is not None:
                 return config
     return None
 
 
-def load(path: str, root: str) -> Config | None:
+def load(path: str, root: str, instead: Mapping[str, object] = {}) -> Config | None:
     """The settings in a file; None if it is a pyproject.toml without any. Raises ConfigError.
 
-    `root` is the folder that its patterns start from.
+    `root` is the folder that its patterns start from, `instead` what replaces values of its own.
     """
     data = _data(path)
     shared = os.path.basename(path) == "pyproject.toml"
@@ -227,7 +248,19 @@ def load(path: str, root: str) -> Config | None:
         if "tfmemlint" not in tools:
             return None
         table = tools["tfmemlint"]
+    if instead and isinstance(table, dict):
+        table = {**cast("dict[str, object]", table), **instead}
     return read(table, path, root)
+
+
+def pairs_in(text: str) -> Mapping[str, object]:
+    """The values in a piece of TOML on the command line, each right. Raises ConfigError."""
+    origin = f"--config '{text}'"
+    table = _parse(text.encode("utf-8", "surrogatepass"), origin)
+    nested: dict[str, Any] = table.get("tool", {})
+    table = nested.get("tfmemlint", table) if list(table) == ["tool"] else table
+    read(table, origin, os.getcwd())
+    return table
 
 
 def table_in(path: str) -> dict[str, Any]:
@@ -266,8 +299,22 @@ def read(table: object, path: str, root: str) -> Config:
                     values.get("ignore", ()),
                 ),
             ),
-            fixes=(Selection(path, values.get("fixable"), (), values.get("unfixable", ())),),
-            file_ignores=file_ignores(values.get("per-file-ignores", ()), root, path),
+            fixes=(
+                Selection(
+                    path,
+                    values.get("fixable"),
+                    values.get("extend-fixable", ()),
+                    values.get("unfixable", ()),
+                ),
+            ),
+            file_ignores=file_ignores(
+                (
+                    *values.get("per-file-ignores", ()),
+                    *values.get("extend-per-file-ignores", ()),
+                ),
+                root,
+                path,
+            ),
             exclude=(*rooted(values["exclude"], root),) if "exclude" in values else EXCLUDED,
             extend_exclude=(*rooted(values.get("extend-exclude", ()), root),),
             unsafe_fixes=values.get("unsafe-fixes", False),
@@ -277,6 +324,7 @@ def read(table: object, path: str, root: str) -> Config:
             plugins=values.get("plugins", ()),
             min_bytes=values.get("min-bytes"),
             assume=values.get("assume", ()),
+            baseline=os.path.join(root, values["baseline"]) if "baseline" in values else None,
         )
     except PatternError as error:
         raise ConfigError(f"{path}: {error}") from None
@@ -315,36 +363,45 @@ def rooted(patterns: Collection[str], root: str) -> Iterator[str]:
             yield rooted
 
 
-def codes_of(selector: str, names: Mapping[str, str]) -> frozenset[str]:
-    """The codes that a code, a name, a prefix or `ALL` means. Raises ConfigError.
+def codes_of(
+    selector: str, names: Mapping[str, str], groups: Mapping[str, frozenset[str]] = {}
+) -> frozenset[str]:
+    """The codes that a code, a name, a prefix, a group or `ALL` means. Raises ConfigError.
 
-    `names` has the name of every code there is.
+    `names` has the name of every code there is, `groups` the codes that a word stands for.
     """
     if selector == "ALL":
         return frozenset(names)
+    if selector in groups:
+        return groups[selector]
     codes = frozenset(
         code
         for code, name in names.items()
         if selector == name or (selector and code.startswith(selector))
     )
     if not codes:
-        nearest = did_you_mean(selector, [*names, *names.values()])
+        nearest = did_you_mean(selector, [*names, *names.values(), *groups])
         raise ConfigError(f"unknown rule `{selector}`{nearest}")
     return codes
 
 
-def chosen(selections: Iterable[Selection], names: Mapping[str, str]) -> frozenset[str]:
+def chosen(
+    selections: Iterable[Selection],
+    names: Mapping[str, str],
+    groups: Mapping[str, frozenset[str]] = {},
+) -> frozenset[str]:
     """The codes that are left when each selection has had its say. Raises ConfigError.
 
     Within one selection the longer prefix wins, and of two as long what ignores.
     """
     codes: set[str] = set(names)
     for _, select, extend_select, ignore in selections:
-        wishes = [(_weight(each, names), True, each) for each in (*(select or ()), *extend_select)]
-        wishes += [(_weight(each, names), False, each) for each in ignore]
+        wanted = (*(select or ()), *extend_select)
+        wishes = [(_weight(each, names, groups), True, each) for each in wanted]
+        wishes += [(_weight(each, names, groups), False, each) for each in ignore]
         verdicts: dict[str, bool] = {}
-        for _, wanted, each in sorted(wishes, key=lambda wish: (wish[0], not wish[1])):
-            verdicts.update(dict.fromkeys(codes_of(each, names), wanted))
+        for _, wish, each in sorted(wishes, key=lambda wish: (wish[0], not wish[1])):
+            verdicts.update(dict.fromkeys(codes_of(each, names, groups), wish))
         if select is not None:
             codes = set()
         codes |= {code for code, wanted in verdicts.items() if wanted}
@@ -390,9 +447,9 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     return f"; did you mean `{nearest[0]}`?" if nearest else ""
 
 
-def _weight(selector: str, names: Mapping[str, str]) -> int:
-    if selector == "ALL":
-        return 0
+def _weight(selector: str, names: Mapping[str, str], groups: Mapping[str, frozenset[str]]) -> int:
+    if selector == "ALL" or selector in groups:
+        return 0 if selector == "ALL" else 1
     return len(max(names, key=len)) if selector in names.values() else len(selector)
 
 
@@ -528,8 +585,9 @@ OPTIONS: Mapping[str, Option] = {
         _strings,
         '["ALL"]',
         'select = ["TFM1", "TFM202"]',
-        "The rules to run: codes, beginnings of codes, names, or `ALL`.\n"
-        "Where this and `ignore` mean the same rule, the longer beginning wins.",
+        "The rules to run: codes, beginnings of codes, names, what they are about (`peak`,\n"
+        "`growth`, `retracing`, `graph`, `time`), or `ALL`. Where this and `ignore` mean the\n"
+        "same rule, the longer beginning wins.",
     ),
     "extend-select": Option(
         "list[str]",
@@ -545,6 +603,13 @@ OPTIONS: Mapping[str, Option] = {
         "{}",
         'per-file-ignores = { "tests/*" = ["TFM2"] }',
         "Rules not to run on the files that a pattern matches; with `!` before it, on all others.",
+    ),
+    "extend-per-file-ignores": Option(
+        "dict[str, list[str]]",
+        _strings_by_pattern,
+        "{}",
+        'extend-per-file-ignores = { "examples/*" = ["TFM223"] }',
+        "More of the kind of `per-file-ignores`.",
     ),
     "exclude": Option(
         "list[str]",
@@ -563,6 +628,13 @@ OPTIONS: Mapping[str, Option] = {
     ),
     "fixable": Option(
         "list[str]", _strings, '["ALL"]', 'fixable = ["TFM1"]', "The rules whose fixes to apply."
+    ),
+    "extend-fixable": Option(
+        "list[str]",
+        _strings,
+        "[]",
+        'extend-fixable = ["TFM202"]',
+        "Rules whose fixes to apply beside those in `fixable`.",
     ),
     "unfixable": Option(
         "list[str]", _strings, "[]", 'unfixable = ["TFM202"]', "Rules whose fixes not to apply."
@@ -615,7 +687,15 @@ OPTIONS: Mapping[str, Option] = {
         _strings,
         "[]",
         'plugins = ["acme"]',
-        "Installed rule packs to load beside the built-in one, by the name of their entry point.",
+        "Installed rule packs to load beside the built-in one, by the name of their entry point.\n"
+        "Only what is installed is loaded: nothing is run that merely lies in the project.",
+    ),
+    "baseline": Option(
+        "str",
+        _string,
+        "none",
+        'baseline = "tfmemlint-baseline.json"',
+        "A file of findings that are known and not reported: `--write-baseline` writes it.",
     ),
 }
 """Every key there is."""

@@ -41,7 +41,12 @@ class _Folder(NamedTuple):
 
 
 def find(
-    paths: Iterable[str], excluded: Excluded, *, respect_gitignore: bool, force_exclude: bool
+    paths: Iterable[str],
+    excluded: Excluded,
+    *,
+    respect_gitignore: bool,
+    force_exclude: bool,
+    suffixes: tuple[str, ...] = SUFFIXES,
 ) -> Found:
     """The files that these paths mean, each one once."""
     found: dict[str, str] = {}
@@ -61,7 +66,7 @@ def find(
         if is_folder:
             ignores = _above(absolute) if respect_gitignore else ()
             start = _Folder(_prefix(path), absolute, os.path.realpath(path), ignores)
-            _walk(start, excluded, respect_gitignore, found, links, problems)
+            _walk(start, excluded, respect_gitignore, suffixes, found, links, problems)
         else:
             found.setdefault(os.path.realpath(path), shown(path))
     for target, link in sorted(links):
@@ -98,6 +103,7 @@ def _walk(
     start: _Folder,
     excluded: Excluded,
     respect_gitignore: bool,
+    suffixes: tuple[str, ...],
     found: dict[str, str],
     links: list[tuple[str, str]],
     problems: list[str],
@@ -120,7 +126,7 @@ def _walk(
         for entry in entries:
             name = entry.name
             is_folder = entry.is_dir(follow_symlinks=False)
-            if not is_folder and not name.endswith(SUFFIXES):
+            if not is_folder and not name.endswith(suffixes):
                 continue
             path = f"{slashed}/{name}"
             if exclude.matches(name, path):

@@ -88,7 +88,8 @@ def lint_with(
         except (RecursionError, MemoryError) as error:
             found[_skipped(error)] = None
         except Exception as error:  # noqa: BLE001  one broken rule silences nobody else
-            found[internal_error(f"{rule.code} failed: {type(error).__name__}: {error}")] = None
+            what = f"{rule.code} failed: {type(error).__name__}: {error}{raised_at(error)}"
+            found[internal_error(what)] = None
         else:
             found.update((Finding(rule.code, rule.name, each), None) for each in diagnostics)
     names: set[str] = set()
@@ -101,6 +102,16 @@ def lint_with(
             found[internal_error(f"the facts failed: {type(error).__name__}: {error}")] = None
     findings = sorted(found, key=lambda finding: (finding.diagnostic.span, finding.code))
     return Linted(tuple(findings), tuple(sorted(names)))
+
+
+def raised_at(error: BaseException) -> str:
+    """The file and the line in which something went wrong, to stand behind what it was."""
+    frame = error.__traceback__
+    while frame is not None and frame.tb_next is not None:
+        frame = frame.tb_next
+    if frame is None:
+        return ""
+    return f" (at {frame.tb_frame.f_code.co_filename}:{frame.tb_lineno})"
 
 
 def unreadable(why: str) -> Finding:

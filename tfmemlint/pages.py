@@ -71,7 +71,7 @@ def rule_page(rule: Rule, folder: Path) -> str:
         _FIX_SENTENCES[fix_safety(rule)],
         sections,
         _example(folder),
-        _measured_section(rule, _figures(folder)),
+        _measured_section(rule, folder, _figures(folder)),
     )
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -241,7 +241,7 @@ def _example(folder: Path) -> str:
     return "\n".join(("## Example", "", "```diff", *map(str.rstrip, diff[3:]), "```"))
 
 
-def _measured_section(rule: Rule, figures: Mapping[str, Any]) -> str:
+def _measured_section(rule: Rule, folder: Path, figures: Mapping[str, Any]) -> str:
     claim = rule.claim
     lines = [
         "## Measured",
@@ -255,7 +255,9 @@ def _measured_section(rule: Rule, figures: Mapping[str, Any]) -> str:
     try:
         lines += tuple(_figures_table(figures))
     except (KeyError, TypeError):
-        lines += ["", f"Not measured yet: `tfmemlint verify {rule.code}` does."]
+        measurable = (folder / "bad.py").is_file() and (folder / "fixed.py").is_file()
+        how = f"`tfmemlint verify {rule.code}` does" if measurable else "it comes with no programs"
+        lines += ["", f"Not measured yet: {how}."]
     return "\n".join(lines)
 
 

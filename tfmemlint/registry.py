@@ -31,7 +31,20 @@ class Outline(NamedTuple):
     name: str
     triggers: tuple[str, ...]
     across_files: bool
+    metric: Metric
     load: Callable[[], Rule]
+
+
+HARMS = {
+    Metric.DEVICE_PEAK: "peak",
+    Metric.HOST_PEAK: "peak",
+    Metric.DEVICE_GROWTH: "growth",
+    Metric.HOST_GROWTH: "growth",
+    Metric.TRACES: "retracing",
+    Metric.GRAPH_BYTES: "graph",
+    Metric.STEP_TIME: "time",
+}
+"""What is wrong where a rule finds something, by what it claims: a word that selects it, too."""
 
 
 def load(plugins: Iterable[str] = ()) -> Mapping[str, Rule]:
@@ -59,7 +72,16 @@ def outlines(plugins: Iterable[str] = ()) -> Mapping[str, Outline]:
 
 def outline(rule: Rule) -> Outline:
     """What is known of a rule that is at hand."""
-    return Outline(rule.code, rule.name, rule.triggers, rule.across_files, lambda: rule)
+    metric = rule.claim.metric
+    return Outline(rule.code, rule.name, rule.triggers, rule.across_files, metric, lambda: rule)
+
+
+def harms(rules: Mapping[str, Outline]) -> Mapping[str, frozenset[str]]:
+    """The codes of the rules that are about each harm."""
+    found: dict[str, set[str]] = {}
+    for code, rule in rules.items():
+        found.setdefault(HARMS[rule.metric], set()).add(code)
+    return {harm: frozenset(codes) for harm, codes in found.items()}
 
 
 def folder(rule: Rule) -> Path:
@@ -71,6 +93,27 @@ def folder(rule: Rule) -> Path:
     shipped = home / "_fixtures"
     fixtures = shipped if shipped.is_dir() else home.parent.parent / "fixtures"
     return fixtures / rule.code
+
+
+def state_of(plugins: Iterable[str]) -> str | None:
+    """Says which installed packs these are, and changes when they do; None if one is not found."""
+    from importlib import metadata, util  # noqa: PLC0415
+
+    installed = {entry.name: entry for entry in metadata.entry_points(group=GROUP)}
+    found: list[str] = []
+    for name in plugins:
+        entry = installed.get(name)
+        spec = util.find_spec(entry.module.partition(".")[0]) if entry else None
+        if entry is None or spec is None or not spec.submodule_search_locations:
+            return None
+        found.append(f"{name} {entry.value} {entry.dist.version if entry.dist else ''}")
+        for start in spec.submodule_search_locations:
+            for folder, folders, files in os.walk(start):
+                folders[:] = sorted(each for each in folders if each != "__pycache__")
+                for file in sorted(files):
+                    status = os.stat(os.path.join(folder, file))  # noqa: PTH116, PTH118
+                    found.append(f"{folder} {file} {status.st_size} {status.st_mtime_ns}")
+    return repr(found)
 
 
 def _builtin() -> ModuleType:
@@ -125,14 +168,15 @@ def _spelt_out(module: str, path: str) -> Outline | None:
     def rule(
         code: str,
         name: str,
-        claim: object,
+        claim: Metric,
         triggers: tuple[str, ...],
         check: object,
         across_files: bool = False,
     ) -> Outline:
-        return Outline(code, name, triggers, across_files, load)
+        return Outline(code, name, triggers, across_files, claim, load)
 
-    def claim(*_: object, **__: object) -> None: ...
+    def claim(metric: Metric, *_: object, **__: object) -> Metric:
+        return metric
 
     names = _Names(Rule=rule, Claim=claim, Metric=Metric, check=None)
     try:

@@ -30,6 +30,7 @@ from tfmemlint.linting import (
     UNUSED_SUPPRESSION,
     internal_error,
     lint_with,
+    raised_at,
     skipped,
     unreadable,
 )
@@ -46,6 +47,8 @@ LARGEST = 2_000_000
 """Bytes of a file that is analysed: what is larger was not written by hand."""
 LARGEST_NOTEBOOK = 20_000_000
 """Bytes of a notebook: most of them may be pictures."""
+NOTEBOOKS = (".ipynb",)
+"""How the names of notebooks end."""
 LARGEST_READ = 100_000_000
 """Bytes of a file that is looked through for any mention of TensorFlow."""
 LONGEST = 10.0
@@ -136,8 +139,10 @@ class Checker:
         noqa: bool = True,
         keep: Keep | None = None,
         longest: float = LONGEST,
+        notebooks: tuple[str, ...] = NOTEBOOKS,
     ) -> None:
         self._configs = configs
+        self.notebooks = notebooks
         self._longest = longest
         self._fix = fix
         self._write = write
@@ -169,7 +174,7 @@ class Checker:
                 except registry.BadRules as error:
                     raise ConfigError(str(error)) from None
                 except Exception as error:  # a rule pack may fail in any way
-                    problem = f"{type(error).__name__}: {error}"
+                    problem = f"{type(error).__name__}: {error}{raised_at(error)}"
                     raise ConfigError(f"the rules cannot be loaded: {problem}") from error
                 self.rules.update(rules)
                 self._plans[config] = make_plan(config, rules)
@@ -189,7 +194,14 @@ class Checker:
             ]
             oldest = self._configs.oldest_tensorflow(folder)
             settings = repr((config._replace(file_ignores=()), ignores, oldest, self._noqa))
-            self._described[shown] = None if config.plugins else settings
+            if config.plugins:
+                from tfmemlint.registry import state_of  # noqa: PLC0415
+
+                packs = state_of(config.plugins)
+                settings += packs or ""
+            else:
+                packs = ""
+            self._described[shown] = None if packs is None else settings
         return self._described[shown]
 
     def plan(self, path: str) -> Plan:
@@ -222,13 +234,13 @@ class Checker:
         """Check what a file holds; raises nothing that is the file's or a rule's doing."""
         if self.project is None and not screen.mentions_tensorflow(data):
             return Outcome(Checked(path, ""))
-        largest = LARGEST_NOTEBOOK if _is_notebook(path) else LARGEST
+        largest = LARGEST_NOTEBOOK if path.endswith(self.notebooks) else LARGEST
         if len(data) > largest:
             return self._answer(path, skipped(f"larger than {largest} bytes"))
         plan = self.plan(path)
         try:
             with _limited(self._longest):
-                found, mended = self._look(path, _open(path, data), plan)
+                found, mended = self._look(path, content_of(path, data, self.notebooks), plan)
         except UndecodableError as error:
             return self._answer(path, unreadable(str(error)))
         except _TooSlowError:
@@ -245,7 +257,7 @@ class Checker:
             return found._replace(problem=str(error))
         return mended._replace(change=None)
 
-    def _look(self, path: str, opened: _Opened, plan: Plan) -> tuple[Outcome, Outcome | None]:
+    def _look(self, path: str, opened: Opened, plan: Plan) -> tuple[Outcome, Outcome | None]:
         """The file as it is, and as it would be with its fixes applied."""
         now, seen = opened, self._findings(path, plan, opened)
         found = _outcome_of(path, opened, seen)
@@ -256,7 +268,7 @@ class Checker:
         def look(text: str, edits: Sequence[Edit]) -> tuple[Finding, ...]:
             nonlocal now, seen
             if edits:
-                now = _edited(now, text, edits)
+                now = content_after(now, text, edits)
                 seen = self._findings(path, plan, now)
             return seen.findings
 
@@ -278,7 +290,7 @@ class Checker:
         fixed, change = tuple(repaired.counts.items()), Change(opened.data, now.data)
         return found, _outcome_of(path, now, seen)._replace(fixed=fixed, change=change)
 
-    def _findings(self, path: str, plan: Plan, opened: _Opened) -> _Looked:
+    def _findings(self, path: str, plan: Plan, opened: Opened) -> _Looked:
         here, text = plan.reported_in(path), opened.content.text
         code, strings = screen.code(text.encode("utf-8", "surrogatepass"))
         if self.project is None and screen.is_inside_tensorflow(code):
@@ -415,16 +427,19 @@ def _run(paths: Sequence[str], checker: Checker, jobs: int | None) -> list[Outco
 
 def make_plan(config: Config, rules: Mapping[str, Outline]) -> Plan:
     """What these settings ask of these rules. Raises ConfigError."""
+    from tfmemlint.registry import harms  # noqa: PLC0415
+
     names = {code: rule.name for code, rule in rules.items()} | ENGINE
+    groups = harms(rules)
     for where, selector in selectors(config):
         try:
-            codes_of(selector, names)
+            codes_of(selector, names, groups)
         except ConfigError as error:
             raise ConfigError(f"{where}: {error}") from None
-    selected = chosen(config.rules, names)
+    selected = chosen(config.rules, names, groups)
     # Most of what the engine has to say needs no selecting; it can only be ignored.
     ignores = [selection._replace(select=None) for selection in config.rules]
-    unselected = chosen(ignores, names).intersection(ENGINE) - {_UNUSED_SUPPRESSION}
+    unselected = chosen(ignores, names, groups).intersection(ENGINE) - {_UNUSED_SUPPRESSION}
     return Plan(
         rules=tuple(rule for code, rule in rules.items() if code in selected),
         reported=selected.difference(ENGINE)
@@ -432,16 +447,16 @@ def make_plan(config: Config, rules: Mapping[str, Outline]) -> Plan:
         | unselected
         | {_INTERNAL_ERROR},
         ignores=tuple(
-            (each, frozenset[str]().union(*(codes_of(code, names) for code in each.ignore)))
+            (each, frozenset[str]().union(*(codes_of(code, names, groups) for code in each.ignore)))
             for each in config.file_ignores
         ),
-        fixable=chosen(config.fixes, names),
+        fixable=chosen(config.fixes, names, groups),
         unsafe=config.unsafe_fixes,
         codes={key: code for code, rule in rules.items() for key in (code, rule.name)},
     )
 
 
-class _Opened(NamedTuple):
+class Opened(NamedTuple):
     """What a file holds, and what that says."""
 
     data: bytes
@@ -473,29 +488,26 @@ def _folder(path: str) -> str:
     return os.path.dirname(os.path.abspath(path))
 
 
-def _is_notebook(path: str) -> bool:
-    return path.endswith(".ipynb")
+def content_of(path: str, data: bytes, notebooks: tuple[str, ...] = NOTEBOOKS) -> Opened:
+    """What a file of this name says with these bytes in it. Raises UndecodableError."""
+    if not path.endswith(notebooks):
+        return Opened(data, decode(data))
+    from tfmemlint.notebooks import read  # noqa: PLC0415
+
+    return Opened(data, read(data))
 
 
-def _open(path: str, data: bytes) -> _Opened:
-    if not _is_notebook(path):
-        return _Opened(data, decode(data))
-    from tfmemlint import notebooks  # noqa: PLC0415
-
-    return _Opened(data, notebooks.read(data))
-
-
-def _edited(opened: _Opened, text: str, edits: Iterable[Edit]) -> _Opened:
+def content_after(opened: Opened, text: str, edits: Iterable[Edit]) -> Opened:
     """The file after edits that make this text of its own."""
     data, content = opened
     if isinstance(content, Decoded):
-        return _Opened(encode(text, like=content), content._replace(text=text))
+        return Opened(encode(text, like=content), content._replace(text=text))
     from tfmemlint import notebooks  # noqa: PLC0415
 
-    return _Opened(*notebooks.edited(data, content, edits))
+    return Opened(*notebooks.edited(data, content, edits))
 
 
-def _in_cells(findings: Iterable[Finding], opened: _Opened) -> Iterable[Finding]:
+def _in_cells(findings: Iterable[Finding], opened: Opened) -> Iterable[Finding]:
     """The same without the fixes that a notebook cannot take."""
     if isinstance(opened.content, Decoded):
         return findings
@@ -510,7 +522,7 @@ def _in_cells(findings: Iterable[Finding], opened: _Opened) -> Iterable[Finding]
     return kept
 
 
-def _cells(opened: _Opened) -> tuple[Cell, ...]:
+def _cells(opened: Opened) -> tuple[Cell, ...]:
     """The cells of a notebook, none of any other file."""
     return () if isinstance(opened.content, Decoded) else opened.content.cells
 
@@ -534,7 +546,7 @@ def _asked_later(asked: list[str]) -> Imported:
     return Imported(frozenset(), factory, loads)
 
 
-def _outcome_of(path: str, opened: _Opened, looked: _Looked) -> Outcome:
+def _outcome_of(path: str, opened: Opened, looked: _Looked) -> Outcome:
     findings, makes, asks, hidden, small, noqa = looked
     checked = _checked(path, opened, findings)
     return Outcome(
@@ -560,7 +572,7 @@ def _after(first: Outcome, second: Outcome) -> Outcome:
     return second._replace(fixed=tuple(fixed.items()))
 
 
-def _checked(path: str, opened: _Opened, findings: tuple[Finding, ...]) -> Checked:
+def _checked(path: str, opened: Opened, findings: tuple[Finding, ...]) -> Checked:
     """What is known of a file; nobody needs the text of one without findings."""
     content = opened.content
     if not findings or isinstance(content, Decoded):

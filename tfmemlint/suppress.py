@@ -48,7 +48,7 @@ class _Item(NamedTuple):
     """Meant for us, in a `noqa` that takes whole codes and nothing else."""
 
 
-class _Mark(NamedTuple):
+class Mark(NamedTuple):
     """One `# noqa` or `# tfmemlint:` in a comment, which may hold several."""
 
     verb: str
@@ -58,7 +58,7 @@ class _Mark(NamedTuple):
     """Means every code, as it names none."""
 
 
-class _Comment(NamedTuple):
+class Comment(NamedTuple):
     """A real comment, as opposed to a `#` in a string."""
 
     span: Span
@@ -67,10 +67,10 @@ class _Comment(NamedTuple):
     """Nothing else is on its line, nor is the line part of another through a backslash."""
 
 
-class _Layout(NamedTuple):
+class Layout(NamedTuple):
     """A file's comments, and its logical lines as pairs of first and last row."""
 
-    comments: tuple[_Comment, ...]
+    comments: tuple[Comment, ...]
     logical: tuple[tuple[int, int], ...]
 
 
@@ -109,11 +109,13 @@ def suppress(
     if not _worth_tokenizing(text, findings, known):
         return tuple(findings)
     lines = Lines(text)
-    layout = _layout(text, lines)
+    layout = layout_of(text, lines)
     if layout is None:
         return tuple(findings)
     marks = [
-        (mark, comment) for comment in layout.comments for mark in _marks(text, comment.span, known)
+        (mark, comment)
+        for comment in layout.comments
+        for mark in marks_in(text, comment.span, known)
     ]
     scopes = _scopes(marks, layout, frozenset(lines.position(start)[0] for start in cells))
     if any(finding.code in UNSUPPRESSIBLE for finding in findings):
@@ -142,24 +144,24 @@ def _worth_tokenizing(text: str, findings: Sequence[Finding], known: Known) -> b
     """Whether a comment could matter: with nothing to suppress, only one of our own does."""
     return any(
         findings or mark.verb != "noqa" or any(item.code or item.mistaken for item in mark.items)
-        for mark in _marks(text, Span(0, len(text)), known)
+        for mark in marks_in(text, Span(0, len(text)), known)
     )
 
 
 def named_by_noqa(text: str, known: Known) -> str | None:
     """The first code of ours that a `# noqa` names, as other linters read these, too."""
-    for mark in _marks(text, Span(0, len(text)), known):
+    for mark in marks_in(text, Span(0, len(text)), known):
         if mark.verb == "noqa" and (code := next((each.code for each in mark.items), None)):
             return code
     return None
 
 
-def _marks(text: str, within: Span, known: Known) -> Iterator[_Mark]:
+def marks_in(text: str, within: Span, known: Known) -> Iterator[Mark]:
     for match in _MARK.finditer(text, *within):
         verb = (match["verb"] or "noqa").lower()
         opened = match["colon"] or match["bracket"]
         items, end = _items(text, match.end(), within.end, verb, known) if opened else ((), None)
-        yield _Mark(
+        yield Mark(
             verb,
             Span(match.start(), end or match.end()),
             items,
@@ -201,13 +203,13 @@ def _begins_ours(name: str, known: Known) -> bool:
     return any(code.startswith(name.upper()) for code in known.values())
 
 
-def _layout(text: str, lines: Lines) -> _Layout | None:
+def layout_of(text: str, lines: Lines) -> Layout | None:
     """None where the text does not tokenize."""
     import io  # noqa: PLC0415
     import tokenize  # noqa: PLC0415
 
     between = (tokenize.NEWLINE, tokenize.NL, tokenize.INDENT, tokenize.DEDENT)
-    comments: list[_Comment] = []
+    comments: list[Comment] = []
     logical: list[tuple[int, int]] = []
     previous, first = tokenize.NEWLINE, 0
     try:
@@ -217,7 +219,7 @@ def _layout(text: str, lines: Lines) -> _Layout | None:
             if token.type == tokenize.COMMENT:
                 start = lines.starts[row - 1] + column
                 span = Span(start, start + len(token.string))
-                comments.append(_Comment(span, row, previous in between))
+                comments.append(Comment(span, row, previous in between))
             elif token.type == tokenize.NEWLINE:
                 logical.append((first, row))
                 first = 0
@@ -226,11 +228,11 @@ def _layout(text: str, lines: Lines) -> _Layout | None:
             previous = token.type
     except (SyntaxError, tokenize.TokenError):
         return None
-    return _Layout(tuple(comments), tuple(logical))
+    return Layout(tuple(comments), tuple(logical))
 
 
 def _scopes(
-    marks: Sequence[tuple[_Mark, _Comment]], layout: _Layout, cells: Container[int]
+    marks: Sequence[tuple[Mark, Comment]], layout: Layout, cells: Container[int]
 ) -> _Scopes:
     rows: dict[tuple[int, str | None], set[Span]] = {}
     areas: list[_Area] = []
@@ -255,13 +257,13 @@ def _scopes(
     return _Scopes(rows, areas, frozenset(closing))
 
 
-def _targets(mark: _Mark) -> list[tuple[str | None, Span]]:
+def _targets(mark: Mark) -> list[tuple[str | None, Span]]:
     if mark.blanket:
         return [(None, mark.span)]
     return [(item.code, item.span) for item in mark.items if item.code]
 
 
-def _rows_below(layout: _Layout, cells: Container[int]) -> dict[int, int]:
+def _rows_below(layout: Layout, cells: Container[int]) -> dict[int, int]:
     """For the row of each comment on a line of its own, the first one below that is no such row.
 
     None for a comment that ends its cell: what follows is in one of those that begin at `cells`.
@@ -273,7 +275,7 @@ def _rows_below(layout: _Layout, cells: Container[int]) -> dict[int, int]:
     return below
 
 
-def _causes(finding: Finding, scopes: _Scopes, layout: _Layout, lines: Lines) -> set[Span]:
+def _causes(finding: Finding, scopes: _Scopes, layout: Layout, lines: Lines) -> set[Span]:
     """The items and blanket marks that suppress a finding."""
     if finding.code in UNSUPPRESSIBLE:
         return set()
@@ -298,8 +300,8 @@ def _causes(finding: Finding, scopes: _Scopes, layout: _Layout, lines: Lines) ->
 
 def _complaints(
     lines: Lines,
-    mark: _Mark,
-    comment: _Comment,
+    mark: Mark,
+    comment: Comment,
     known: Known,
     ran: Container[str] | None,
     used: Container[Span],
@@ -336,7 +338,7 @@ def _idle(item: _Item, ran: Container[str] | None, used: Container[Span]) -> boo
     return ran is None or item.code in ran
 
 
-def _what_is_wrong(mark: _Mark, idle: Sequence[_Item]) -> str:
+def _what_is_wrong(mark: Mark, idle: Sequence[_Item]) -> str:
     several = len(idle) > 1
     if UNSUPPRESSIBLE.issuperset(item.code for item in idle):
         return " cannot be suppressed"
@@ -382,7 +384,7 @@ def _one_slip_away(name: str) -> Iterator[str]:
             yield head + letter + tail
 
 
-def _removal(lines: Lines, mark: _Mark, comment: _Comment) -> Fix | None:
+def _removal(lines: Lines, mark: Mark, comment: Comment) -> Fix | None:
     """Take a mark and its reason away, and with the last of a comment what stands before it."""
     text, start = lines.text, mark.span.start
     remark = _NEXT_REMARK.search(text, mark.span.end, comment.span.end)
@@ -399,7 +401,7 @@ def _removal(lines: Lines, mark: _Mark, comment: _Comment) -> Fix | None:
     return Fix("Remove the suppression", (Edit(span, ""),), Applicability.SAFE)
 
 
-def _shortening(mark: _Mark, idle: Container[_Item]) -> Fix:
+def _shortening(mark: Mark, idle: Container[_Item]) -> Fix:
     """Take some of a mark's items away, each with the comma that sets it apart from one kept."""
     items = mark.items
     last_kept = max(place for place, item in enumerate(items) if item not in idle)

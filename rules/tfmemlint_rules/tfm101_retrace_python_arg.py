@@ -66,8 +66,8 @@ def _handled(file: File, retrace: Retrace) -> frozenset[Handled]:
 def _message(file: File, retrace: Retrace) -> str:
     number = ast.unparse(retrace.argument)
     name = getattr(retrace.function, "name", ast.unparse(retrace.call.func))
-    rounds = f"in every round of `{file.named(retrace.loop.node)}`"
-    return f"`{number}`, a Python number, has `{name}` traced anew {rounds}"
+    values = f"each value of `{number}`, a Python number, in `{file.named(retrace.loop.node)}`"
+    return f"`{name}` is traced anew for {values}"
 
 
 def _fix(file: File, retrace: Retrace, handled: frozenset[Handled]) -> Fix | None:

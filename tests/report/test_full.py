@@ -342,3 +342,47 @@ def test_colour_adds_escape_sequences_and_nothing_else(render: Render, found: Fo
 
     assert "\x1b[" in colored
     assert render("full", results) == re.sub("\x1b\\[[0-9;]*m", "", colored)
+
+
+LONG = "opts = [" + ", ".join(f"'{number:03}'" for number in range(60)) + "]\n"
+
+
+@pytest.mark.parametrize("width", [None, 40, 80, 200])
+@pytest.mark.parametrize("words", ["'000'", "'007'", "'031'", "'059'"])
+def test_of_a_long_line_what_the_fix_changes_is_shown_and_no_terminal_is_too_narrow(
+    render: Render, found: Found, words: str, width: int | None
+) -> None:
+    finding = found(LONG, words, replacements=[(words, "NEW")])
+    text = render("full", Checked("a.py", LONG, (finding,)), width=width, color=False)
+    lines = text.splitlines()
+    gone, come = (next(line for line in lines if line[2:4] == mark) for mark in ("- ", "+ "))
+
+    assert words in gone
+    assert "NEW" in come
+    assert all(words in line for line in lines if line.startswith("1 | "))
+    assert max(len(line) for line in lines[2:]) <= min(width or 170, 170)
+    assert any(line.strip(" |") == "^" * 5 for line in lines)
+
+
+def test_of_two_long_lines_each_is_shown_about_its_own_change(render: Render, found: Found) -> None:
+    text = "".join(f"{name} = {LONG}" for name in "ab")
+    new = text.replace("'050'", "NEW")
+    finding = found(text, "a =", replacements=[(text, "import c\n" + new)])
+    shown = render("full", Checked("a.py", text, (finding,))).splitlines()
+    changed = [line for line in shown if line[2:4] in ("- ", "+ ")]
+
+    assert [("'050'" in line, "NEW" in line) for line in changed if "import" not in line] == [
+        (True, False),
+        (True, False),
+        (False, True),
+        (False, True),
+    ]
+
+
+def test_wide_letters_take_their_room(render: Render, found: Found) -> None:
+    text = f"x = '{'漢' * 60}' + y\n"
+    finding = found(text, "y", replacements=[("+ y", "- y")])
+    shown = render("full", Checked("a.py", text, (finding,)), width=60).splitlines()
+
+    assert all(len(line) + line.count("漢") <= 60 for line in shown)
+    assert {line[2:4] for line in shown if "y" in line.split("...")[-1]} >= {"- ", "+ "}

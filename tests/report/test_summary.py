@@ -11,7 +11,7 @@ import pytest
 
 from tfmemlint.report import statistics, summary
 from tfmemlint.report.figures import measured
-from tfmemlint.vocabulary import Applicability, Checked, Finding
+from tfmemlint.vocabulary import Applicability, Checked, Cost, Finding
 
 Found = Callable[..., Finding]
 
@@ -124,6 +124,8 @@ def test_statistics_in_json_have_the_fields_of_ruff(many: list[Checked]) -> None
             "count": 10,
             "fixable": False,
             "fixable_count": 2,
+            "cost_bytes": None,
+            "measured": None,
         },
         {
             "code": "TFM101",
@@ -131,6 +133,8 @@ def test_statistics_in_json_have_the_fields_of_ruff(many: list[Checked]) -> None
             "count": 1,
             "fixable": False,
             "fixable_count": 0,
+            "cost_bytes": None,
+            "measured": None,
         },
     ]
 
@@ -182,3 +186,21 @@ def test_a_measurement_in_words(
 )
 def test_what_was_not_shown_to_hold_is_not_said(figures: Any) -> None:
     assert measured(figures) == ""
+
+
+def test_statistics_tell_what_is_held_and_what_a_fix_was_measured_to_save(found: Found) -> None:
+    text = "x y"
+    findings = (
+        found(text, "x", cost=Cost("2 GB", 2 << 30)),
+        found(text, "y", cost=Cost("n * 8", None)),
+        found(text, "y", cost=Cost("1 GB", 1 << 30)),
+        found(text, "y", code="TFM101", name="other"),
+    )
+    out = io.StringIO()
+    measured = {"TFM202": "device peak 2 MB -> 1 MB"}
+    statistics([Checked("a.py", text, findings)], out, "full", measured=measured)
+
+    assert out.getvalue() == (
+        "3\tTFM202\tshuffle-after-batch\tholds 3.0 GB \tdevice peak 2 MB -> 1 MB\n"
+        "1\tTFM101\tother\n"
+    )

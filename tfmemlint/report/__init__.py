@@ -43,17 +43,18 @@ def write(
     measured: Mapping[str, str] | None = None,
     small: int = 0,
     by_cost: bool = False,
+    width: int | None = None,
 ) -> None:
     """Write all findings; `measured` says, by code, what the rule's fix was seen to save.
 
     `rules` are for SARIF, which lists all there are. `small` is how many are not among the results,
-    `by_cost` whether what holds most comes first.
+    `by_cost` whether what holds most comes first, `width` the terminal's.
     """
     from tfmemlint.report.items import Settings, place_all  # noqa: PLC0415
 
     module = import_module(f"{__name__}.{_MODULES[output_format]}")
     render: Callable[[Iterable[Item], Settings, TextIO], None] = module.write
-    settings = Settings(rules or {}, root, unsafe_fixes, color, measured or {}, small)
+    settings = Settings(rules or {}, root, unsafe_fixes, color, measured or {}, small, width)
     items: Iterable[Item] = place_all(results, unsafe_fixes=unsafe_fixes)
     if by_cost:
         items = sorted(items, key=lambda item: -(_bytes(item.finding) or -1))
@@ -61,9 +62,20 @@ def write(
 
 
 def statistics(
-    results: Sequence[Checked], out: TextIO, output_format: str, *, unsafe_fixes: bool = False
+    results: Sequence[Checked],
+    out: TextIO,
+    output_format: str,
+    *,
+    unsafe_fixes: bool = False,
+    measured: Mapping[str, str] = {},
 ) -> None:
-    """Write how often each code was found, the most frequent first."""
+    """Write how often each code was found, the most frequent first; what it costs and may save."""
+    from tfmemlint.report.figures import size  # noqa: PLC0415
+
+    costs = Counter[str]()
+    for finding in _findings(results):
+        cost = finding.diagnostic.cost
+        costs[finding.code] += (cost.bytes or 0) if cost else 0
     found = Counter((finding.code, finding.name) for finding in _findings(results))
     fixable = Counter(finding.code for finding in _fixable(results, unsafe_fixes))
     table = sorted(found.items(), key=lambda entry: (-entry[1], entry[0]))
@@ -77,15 +89,21 @@ def statistics(
                 "count": count,
                 "fixable": fixable[code] == count,
                 "fixable_count": fixable[code],
+                "cost_bytes": costs[code] or None,
+                "measured": measured.get(code),
             }
             for (code, name), count in table
         ]
         out.write(json.dumps(statistic, indent=2) + "\n")
         return
     width = len(str(table[0][1])) if table else 0
+    name_width = max((len(name) for (_, name), _ in table), default=0)
     for (code, name), count in table:
         mark = "*" if fixable[code] == count else "-" if fixable[code] else " "
-        out.write(f"{count:>{width}}\t{code}\t{f'[{mark}] ' if fixable else ''}{name}\n")
+        row = f"{count:>{width}}\t{code}\t{f'[{mark}] ' if fixable else ''}{name:<{name_width}}"
+        if any(costs.values()):
+            row += f"\t{f'holds {size(costs[code])}' if costs[code] else '':<13}"
+        out.write(f"{row}\t{measured.get(code, '')}".rstrip() + "\n")
 
 
 def summary(

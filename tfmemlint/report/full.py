@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TextIO
 
 from tfmemlint.report.escape import show, show_path, width
 from tfmemlint.report.figures import cost
-from tfmemlint.report.fix_diff import changes
+from tfmemlint.report.fix_diff import Line, changes
 from tfmemlint.report.items import Item, Settings
 from tfmemlint.vocabulary import Applicability, Fix
 
 LONGEST_LINE = 160
-"""Characters of a line that are shown; of a longer one, those about the finding."""
+"""Columns of a line that are shown where no terminal is narrower; those about what matters."""
+SHORTEST_LINE = 20
+"""Columns that are shown however narrow the terminal is."""
 LONGEST_SPAN = 6
 """Lines of a finding that are shown; of a longer one, the first two and the last two."""
 
@@ -36,10 +38,10 @@ def _paragraph(item: Item, settings: Settings, paint: Paint) -> Iterator[str]:
     code, _, diagnostic = item.finding
     mark = f" [{paint('*', _CYAN)}]" if item.applies else ""
     yield f"{paint(code, _RED)}{mark} {show(diagnostic.message)}"
-    yield from _frame(item, paint)
+    yield from _frame(item, settings, paint)
     if diagnostic.fix:
         yield f"{paint('help', _CYAN)}: {show(diagnostic.fix.title)}"
-        yield from _diff(item, diagnostic.fix, paint)
+        yield from _diff(item, diagnostic.fix, settings, paint)
         note = _note(diagnostic.fix, settings)
         if note:
             yield f"{paint('note', _CYAN)}: {note}"
@@ -50,7 +52,7 @@ def _paragraph(item: Item, settings: Settings, paint: Paint) -> Iterator[str]:
         yield f"{paint('measured', _CYAN)}: {phrase} (tfmemlint rule {code})"
 
 
-def _frame(item: Item, paint: Paint) -> Iterator[str]:
+def _frame(item: Item, settings: Settings, paint: Paint) -> Iterator[str]:
     source, place = item.source, item.place
     span = item.finding.diagnostic.span
     last_row, last_column = source.lines.position(max(span.start, span.end - 1))
@@ -61,18 +63,21 @@ def _frame(item: Item, paint: Paint) -> Iterator[str]:
     if not source.text:
         return
     texts = {row: source.line(place.above + row) for row in rows}
-    left = 0 if max(map(len, texts.values())) <= LONGEST_LINE else max(0, place.column - 41)
-    start = _width(texts[place.row], place.column - 1, left)
-    end = _width(texts[last_row], last_column, left)
-    bar = paint("|", _BLUE)
     several = last_row > place.row
+    columns = _columns(settings, len(gutter) + len(" | ") + 2 * several)
+    left = 0
+    if any(_is_wide(text, columns) for text in texts.values()):
+        left = max(0, place.column - 1 - columns // 4)
+    start = min(_width(texts[place.row], place.column - 1, left), columns - 1)
+    end = min(_width(texts[last_row], last_column, left), columns)
+    bar = paint("|", _BLUE)
     yield f"{gutter} {bar}"
     for above, row in zip([rows[0], *rows], rows, strict=False):
         if row > above + 1:
             yield paint(_CUT, _BLUE)
         edge = paint("| ", _RED) if place.row < row <= last_row else "  " if several else ""
         number = paint(f"{row:>{len(gutter)}}", _BLUE)
-        yield f"{number} {bar} {edge}{_visible(texts[row], left)}"
+        yield f"{number} {bar} {edge}{_visible(texts[row], left, columns)}"
         under = ""
         if row == place.row:
             under = f" {'_' * (start + 1)}^" if several else " " * start + "^" * max(1, end - start)
@@ -96,22 +101,43 @@ def _rows(item: Item, last: int) -> list[int]:
     return rows
 
 
-def _diff(item: Item, fix: Fix, paint: Paint) -> Iterator[str]:
+def _diff(item: Item, fix: Fix, settings: Settings, paint: Paint) -> Iterator[str]:
     changed = list(changes(item.source, fix))
     numbers = [line.number or 0 for change in changed for line in change.lines]
     gutter = " " * len(str(max(numbers, default=0)))
+    columns = _columns(settings, len(gutter) + len(" | "))
     bar = paint("|", _BLUE)
     for index, (cell, lines) in enumerate(changed):
         if cell is not None:
             yield f"{gutter}{paint(':::', _BLUE)} cell {cell}"
         yield paint(_CUT, _BLUE) if index and cell is None else f"{gutter} {bar}"
-        for mark, number, text in lines:
-            row = paint(f"{number or '':>{len(gutter)}}", _BLUE)
-            style = {"-": _RED, "+": _GREEN}.get(mark, "")
-            shown = _visible(text, 0)
-            yield f"{row} {paint(f'{mark} {shown}', style) if style else f'{bar} {shown}'}"
+        for line in lines:
+            row = paint(f"{line.number or '':>{len(gutter)}}", _BLUE)
+            style = {"-": _RED, "+": _GREEN}.get(line.mark, "")
+            shown = _visible(line.text, _left(line, lines, columns), columns)
+            yield f"{row} {paint(f'{line.mark} {shown}', style) if style else f'{bar} {shown}'}"
     if changed:
         yield f"{gutter} {bar}"
+
+
+def _left(line: Line, lines: Sequence[Line], columns: int) -> int:
+    """From which character on a changed line is shown: so that the change is."""
+    if line.mark == "|" or not _is_wide(line.text, columns):
+        return 0
+    others = [other.text for other in lines if other.mark not in ("|", line.mark)]
+    first, behind = max((_common(line.text, other) for other in others), key=sum, default=(0, 0))
+    if not _is_wide(line.text[: len(line.text) - behind], columns - len(_CUT)):
+        return 0
+    return max(0, first - columns // 4)
+
+
+def _common(one: str, other: str) -> tuple[int, int]:
+    """How many characters two lines begin with alike, and how many of the rest end alike."""
+    most = min(len(one), len(other))
+    first = next((at for at in range(most) if one[at] != other[at]), most)
+    most -= first
+    behind = next((at for at in range(most) if one[-1 - at] != other[-1 - at]), most)
+    return first, behind
 
 
 def _note(fix: Fix, settings: Settings) -> str | None:
@@ -124,17 +150,32 @@ def _note(fix: Fix, settings: Settings) -> str | None:
     return "unsafe fix, apply with --unsafe-fixes"
 
 
-def _visible(line: str, left: int) -> str:
+def _columns(settings: Settings, before: int) -> int:
+    """How many columns are left for a line behind so many others."""
+    if settings.width is None:
+        return LONGEST_LINE
+    return max(SHORTEST_LINE, min(LONGEST_LINE, settings.width - before))
+
+
+def _visible(line: str, left: int, columns: int) -> str:
     """The part of a line that is shown, from character `left` on."""
-    part = line[left : left + LONGEST_LINE]
-    after = _CUT if len(line) > left + LONGEST_LINE else ""
-    return f"{_CUT if left else ''}{show(part.replace(chr(9), _TAB))}{after}"
+    # Each character takes a column, or is made visible by more; one that takes none is rare.
+    shown = _CUT * bool(left) + show(line[left : left + 2 * columns].replace("\t", _TAB))
+    if len(line) <= left + 2 * columns and width(shown) <= columns:
+        return shown
+    while width(shown) > columns - len(_CUT):
+        shown = shown[:-1]
+    return shown + _CUT
+
+
+def _is_wide(line: str, columns: int) -> bool:
+    return len(line) > 2 * columns or _width(line, len(line), 0) > columns
 
 
 def _width(line: str, characters: int, left: int) -> int:
     """How many columns the first so many characters of a line take where it is shown."""
-    part = line[left : min(characters, left + LONGEST_LINE)]
-    return (len(_CUT) if left else 0) + width(show(part.replace(chr(9), _TAB)))
+    part = line[left : min(characters, left + 2 * LONGEST_LINE)]
+    return (len(_CUT) if left else 0) + width(show(part.replace("\t", _TAB)))
 
 
 def _plain(text: str, style: str) -> str:

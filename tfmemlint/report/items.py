@@ -53,6 +53,8 @@ class Settings(NamedTuple):
     measured: Mapping[str, str]
     small: int = 0
     """How many findings are not listed since they are of what is known to be small."""
+    width: int | None = None
+    """The columns of the terminal; None where there is none."""
 
 
 class Place(NamedTuple):

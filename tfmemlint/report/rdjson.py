@@ -28,7 +28,7 @@ def _diagnostic(item: Item) -> dict[str, Any]:
     diagnostic: dict[str, Any] = {
         "code": {"value": finding.code},
         "location": location,
-        "message": encodable(item.message),
+        "message": encodable(item.message) + _warning(finding.diagnostic.fix),
         "severity": item.severity.upper(),
     }
     fix = finding.diagnostic.fix
@@ -37,6 +37,13 @@ def _diagnostic(item: Item) -> dict[str, Any]:
         if fix and fix.edits and fix.applicability is not Applicability.DISPLAY:
             diagnostic["suggestions"] = [_suggestion(source, fix)]
     return diagnostic
+
+
+def _warning(fix: Fix | None) -> str:
+    """What a reader has to know of a suggestion, which has no words of its own."""
+    if fix is None or fix.applicability is not Applicability.UNSAFE:
+        return ""
+    return f" (the suggested fix is unsafe, results may differ: {encodable(fix.title)})"
 
 
 def _suggestion(source: Source, fix: Fix) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tfmemlint import registry
+from tfmemlint.config import ConfigError, plugins_here
 from tfmemlint.report.figures import amount
 from tfmemlint.verify import options, record
 from tfmemlint.verify.pairs import RESOLUTION, Verdict
@@ -54,8 +55,8 @@ def main(argv: list[str]) -> int:
             request, settings, pictures, write=asked.write, as_json=asked.json
         )
     try:
-        rules = chosen(asked.codes, registry.load())
-    except (registry.BadRules, UsageError) as reason:
+        rules = chosen(asked.codes, registry.load(plugins_here()))
+    except (registry.BadRules, ConfigError, UsageError) as reason:
         return refuse(str(reason))
     pairs = [(rule, registry.folder(rule)) for rule in rules]
     if asked.recorded:
