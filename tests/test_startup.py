@@ -185,5 +185,5 @@ def test_a_process_ends_with_its_code_and_all_of_its_words(here: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True)
 
     assert done.returncode == 1
-    assert done.stdout.endswith("option).\n")
+    assert done.stdout.endswith("reported.\n")
     assert done.stderr == ""

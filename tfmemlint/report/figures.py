@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tfmemlint.light_typing import TYPE_CHECKING
-from tfmemlint.units import size
+from tfmemlint.units import size as size
 from tfmemlint.vocabulary import Cost, Law, Metric
 
 if TYPE_CHECKING:
