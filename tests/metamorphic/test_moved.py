@@ -1,0 +1,109 @@
+"""A finding stays when its value goes through an attribute, a container, a helper, another class.
+
+How many stay may only become more: `floors.json` is what held when it was written, and
+`python -m tests.metamorphic.test_moved sample` (or `whole`) writes it again. What is tried here is
+a part, the same one each time; with TFMEMLINT_METAMORPHIC=all every finding goes every way.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.metamorphic.moves import MOVES
+from tests.metamorphic.programs import NotTheSame
+from tests.metamorphic.variants import Place, Variant, moved, places
+from tfmemlint import Rule, registry
+
+RULES = registry.load()
+FLOORS = Path(__file__).with_name("floors.json")
+WHOLE = os.environ.get("TFMEMLINT_METAMORPHIC") == "all"
+SAMPLED = ("bad.py", "flat.py", "helpers.py", "trainer.py")
+"""What every rule has, so that a case more changes no floor."""
+
+
+def fixtures(rule: Rule) -> list[Path]:
+    folder = registry.folder(rule)
+    found = [folder / "bad.py", *sorted((folder / "cases").glob("*.py"))]
+    return [each for each in found if ".fixed" not in each.name]
+
+
+def wanted(rule: Rule, whole: bool) -> Iterator[tuple[Place, list[str]]]:
+    """The findings, and the moves that are tried of each."""
+    moves = [*MOVES]
+    for path in fixtures(rule):
+        found = places(rule, path)
+        if whole:
+            yield from ((each, moves) for each in found)
+        elif path.name == "bad.py":
+            yield found[0], moves
+        elif path.name in SAMPLED and found:
+            turn = SAMPLED.index(path.name)
+            yield found[0], [each for at, each in enumerate(moves) if at % 3 == turn % 3]
+
+
+def variants(rule: Rule, whole: bool) -> Iterator[Variant]:
+    for place, moves in wanted(rule, whole):
+        for move in moves:
+            try:
+                yield moved(place, move)
+            except NotTheSame:
+                continue
+
+
+@cache
+def shares(whole: bool) -> dict[str, tuple[int, int]]:
+    """How many findings stay, and of how many, by rule, by move, and of all."""
+    stay, tried = Counter[str](), Counter[str]()
+    for rule in RULES.values():
+        for each in variants(rule, whole):
+            is_kept = each.is_kept
+            for key in (rule.code, each.move, "all"):
+                tried[key] += 1
+                stay[key] += is_kept
+    return {key: (stay[key], tried[key]) for key in sorted(tried)}
+
+
+def floors(whole: bool) -> dict[str, float]:
+    read: dict[str, dict[str, float]] = json.loads(FLOORS.read_text())
+    return read["whole" if whole else "sample"]
+
+
+@pytest.mark.parametrize("key", ["all", *MOVES, *RULES])
+def test_at_least_as_many_findings_stay_as_did(key: str) -> None:
+    stay, tried = shares(WHOLE)[key]
+
+    assert stay / tried >= floors(WHOLE).get(key, 0), f"{stay} of {tried}"
+
+
+def test_a_fixture_says_the_same_as_ast_writes_it() -> None:
+    for rule in RULES.values():
+        found = places(rule, registry.folder(rule) / "bad.py")
+
+        assert len(found) == len(found[0].rows)
+
+
+def test_every_move_makes_programs() -> None:
+    tried = shares(WHOLE)
+
+    assert all(tried[move][1] >= 50 for move in MOVES)
+
+
+def record(names: list[str]) -> None:
+    """Writes down what holds now, of the sample, the whole, or both."""
+    measured: dict[str, dict[str, float]] = json.loads(FLOORS.read_text())
+    for name in names or ["sample", "whole"]:
+        found = shares(name == "whole").items()
+        measured[name] = {key: 100 * stay // tried / 100 for key, (stay, tried) in found}
+        FLOORS.write_text(json.dumps(measured, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    record(sys.argv[1:])
