@@ -1,0 +1,2 @@
+DEBUG = False
+RUN_EAGERLY = True

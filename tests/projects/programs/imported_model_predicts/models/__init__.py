@@ -1,0 +1,1 @@
+from models.classifier import Classifier

@@ -1,0 +1,3 @@
+from .pipeline import make_pipeline
+
+__all__ = ["make_pipeline"]

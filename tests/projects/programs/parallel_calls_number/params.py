@@ -1,0 +1,1 @@
+params = {"workers": 64, "batch": 32}

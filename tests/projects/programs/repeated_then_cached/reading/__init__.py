@@ -1,0 +1,1 @@
+from .readers import read_images as images

@@ -1,0 +1,3 @@
+import numpy as np
+
+VECTORS = np.load("glove.npy")

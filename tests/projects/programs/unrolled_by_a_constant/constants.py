@@ -1,0 +1,2 @@
+TIME_STEPS = 200
+UNITS = 64

@@ -1,0 +1,2 @@
+UNROLL = True
+STEPS = 120
