@@ -1,8 +1,10 @@
 """A list of a data set holds all of its elements at once.
 
 ## What it finds
-`list(ds)` and `[x for x in ds]` of a tf.data pipeline: to count its elements, to go over them, to
-stack them, or to keep them. Pipelines are followed through names and helper functions.
+`list(ds)`, `[x for x in ds]` and `zip(*ds)` of a tf.data pipeline: to count its elements, to go
+over them, to stack them, or to keep them. Also `next(iter(ds.batch(n)))` of 10,000 elements or
+more, or of all there are, which is the same in one piece. Pipelines are followed through names and
+helper functions.
 
 ## Why it costs memory
 A pipeline holds an element or a few, and makes the next when it is asked to. A list of its elements
@@ -32,23 +34,32 @@ from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
 from tfmemlint.facts.library.words import PIPELINE_WORDS
-from tfmemlint.facts.pipelines.chains import Chain, From
+from tfmemlint.facts.pipelines.chains import BATCHING, Chain, From
 from tfmemlint.facts.pipelines.consumers import End, Into
 from tfmemlint.facts.pipelines.epochs import Again
+from tfmemlint.facts.pipelines.held import nbytes
 
 FEW = 1024
+MANY = 10_000
+"""Elements in a batch that is taken alone: as many as a test set has, and no batch for training."""
+LARGE = 32 << 20
+KEEPS = frozenset({"cache", "prefetch", "repeat", "with_options"})
 
 
 def check(file: File) -> Iterator[Diagnostic]:
     if file.is_test:
         return
+    yield from _at_once(file)
     for end in file.tf.consumers.ends:
         made = _list(file, end)
         if made is None or any(_is_small(file, chain) for chain in end.chains):
             continue
         above, data = file.tf.tree.parent(made), ast.unparse(end.dataset)
         held = f"a list holds every element of {f'`{data}`' if len(data) <= 40 else 'the pipeline'}"
-        if isinstance(above, ast.Call) and _builtin(above) == "len":
+        if isinstance(made, ast.Call) and _builtin(made) == "zip":
+            if all(_is_whole(file, each) for each in end.chains):
+                yield Diagnostic(file.span(made), held.replace("a list", "`zip`", 1) + " at once")
+        elif isinstance(above, ast.Call) and _builtin(above) == "len":
             change = edits.reduced(file, above, _iterated(made), "sum(1 for _ in ", ")")
             fix = Fix("Count without a list", (change,), Applicability.SAFE) if change else None
             yield Diagnostic(file.span(made), f"{held} to count them", fix)
@@ -58,6 +69,35 @@ def check(file: File) -> Iterator[Diagnostic]:
             yield Diagnostic(file.span(made), f"{held} to go over them", fix)
         elif not isinstance(above, ast.Expr) and all(_is_whole(file, each) for each in end.chains):
             yield Diagnostic(file.span(made), f"{held} at once")
+
+
+def _at_once(file: File) -> Iterator[Diagnostic]:
+    """`next(iter(ds.batch(n)))`, where that is all of the data."""
+    for end in file.tf.consumers.ends:
+        above = file.tf.tree.parent(end.at)
+        taken = isinstance(above, ast.Call) and _builtin(above) == "next"
+        taken = taken or (isinstance(above, ast.Attribute) and above.attr == "next")
+        if end.into is Into.ITERATOR and taken and end.chains:
+            places = [_holds_all(file, chain) for chain in end.chains]
+            if all(place is not None for place in places):
+                call = end.chains[0].calls[places[0] or 0]
+                said = "one batch holds every element of the pipeline at once"
+                yield Diagnostic(edits.method_call(file, call) or file.span(call), said)
+
+
+def _holds_all(file: File, chain: Chain) -> int | None:
+    """Where a pipeline is batched, if its first batch holds all there is, and that is much."""
+    places = [at for at, step in enumerate(chain.steps) if step.method in BATCHING]
+    if len(places) != 1 or not KEEPS.issuperset(chain.methods[places[0] + 1 :]):
+        return None
+    step = chain.steps[places[0]]
+    size = file.tf.values.number(step.argument("batch_size"), step.frame)
+    there = file.tf.lengths.at_most(chain, places[0])
+    if size is None or size < (MANY if there is None else max(there, FEW + 1)):
+        return None
+    held = nbytes(file.tf.elements.entering(chain, places[0]))
+    count = size if there is None else there
+    return places[0] if held is None or held * count >= LARGE else None
 
 
 def _safety(file: File, end: End) -> Applicability:
@@ -70,7 +110,7 @@ def _list(file: File, end: End) -> ast.Call | ast.ListComp | None:
     """The list of a pipeline's elements as they are, if that is what it ends in."""
     tree = file.tf.tree
     if end.into is Into.LIST and isinstance(end.at, ast.Call):
-        return end.at if _builtin(end.at) in ("list", "tuple") else None
+        return end.at if _builtin(end.at) in ("list", "tuple", "zip") else None
     above = tree.parent(end.dataset)
     if end.into is Into.LOOP and isinstance(above, ast.Call) and _builtin(above) == "list":
         return above
@@ -84,12 +124,10 @@ def _list(file: File, end: End) -> ast.Call | ast.ListComp | None:
 
 def _keeps_element(made: ast.ListComp) -> bool:
     """Whether a comprehension keeps all of an element, or the inputs of inputs and targets."""
-    kept, target = made.elt, made.generators[0].target
-    if isinstance(kept, ast.Call) and isinstance(kept.func, ast.Attribute):
-        kept = kept.func.value if kept.func.attr == "numpy" else kept
+    kept, target = ast.unparse(made.elt).replace(".numpy()", ""), made.generators[0].target
     first = target.elts[0] if isinstance(target, ast.Tuple) and target.elts else target
     inputs = isinstance(first, ast.Name)
-    return inputs and ast.unparse(kept) in (ast.unparse(first), ast.unparse(target))
+    return inputs and kept in (ast.unparse(first), ast.unparse(target))
 
 
 def _iterated(made: ast.Call | ast.ListComp) -> ast.expr:
@@ -129,6 +167,6 @@ RULE = Rule(
         because="one element is held at a time",
         grows=("linear", "constant"),
     ),
-    triggers=(PIPELINE_WORDS, "list tuple for"),
+    triggers=(PIPELINE_WORDS, "for list next tuple zip"),
     check=check,
 )

@@ -5,7 +5,8 @@ A list that gets an array for each file of a data set, in a loop or a comprehens
 that is then stacked with `tf.stack`, `np.array` or one of their relatives. The arrays are decoded
 by `tf.io`, read by OpenCV, Pillow, `load_img`, `np.load` and the like, or come from a function that
 does so, here or in another file that is checked in the same run. Also images that are numbers in
-the rows of a text, split and given their shape: a column of pixels, the lines of a CSV file.
+the rows of a text, split and given their shape: a column of pixels, the lines of a CSV file. And a
+list that a loop over a tf.data pipeline fills with the elements it gives, or with their inputs.
 
 ## Why it costs memory
 The list holds every example of the data set, decoded, and stacking copies them all: for that moment
@@ -18,7 +19,8 @@ Let a `tf.data` pipeline load each file when its turn comes, so that a batch is 
 `tf.data.Dataset.from_tensor_slices(paths).map(load).batch(32)`. Where the whole array is needed,
 fill one that was made beforehand, `np.empty((len(paths), height, width, 3), np.float32)`: that
 saves the list. Of a text, `tf.data.TextLineDataset(path)` gives one row after another, which
-`tf.strings.split` and `tf.strings.to_number` take apart in the function of a `map`.
+`tf.strings.split` and `tf.strings.to_number` take apart in the function of a `map`. What a pipeline
+gives already, `fit`, `predict`, metrics and loops take from the pipeline itself.
 
 ## Fix safety
 Unsafe: what was an array becomes a pipeline. It gives the same elements in the same order, but
@@ -26,10 +28,13 @@ reads and decodes the files at each pass: they must stay where they are, and eac
 The loop becomes the function of a `map`, and the uses follow: iteration, `len`, batches by slicing,
 `predict`, `from_tensor_slices`. The fix is offered where the loop applies nothing but deterministic
 TensorFlow operations, and every use in the module is one of these. Other modules that import the
-function have to follow by hand. What parses rows of a text is Python, and is not fixed.
+function have to follow by hand. What parses rows of a text is Python, and is not fixed; nor is what
+is collected from a pipeline, whose uses are to be rewritten.
 
 ## When to ignore it
-When the data is small beside the memory there is, and is read many times.
+When the data is small beside the memory there is, and is read many times. Of a pipeline, the rule
+is silent by itself for labels, file names and what is known to be small, for up to 1,024 elements,
+where the loop stops early or picks some, and in tests.
 """
 
 from __future__ import annotations
@@ -52,7 +57,9 @@ from tfmemlint import (
 )
 from tfmemlint.facts.flow.loading import Gathered
 from tfmemlint.facts.flow.stacks import Stack
+from tfmemlint.facts.library.words import PIPELINE_WORDS
 from tfmemlint_rules._analyses import takers
+from tfmemlint_rules._analyses.collected import Collected
 from tfmemlint_rules._analyses.fillings import Filling, Fillings
 from tfmemlint_rules._analyses.takers import Takers
 
@@ -64,18 +71,32 @@ def check(file: File) -> Iterator[Diagnostic]:
         loaded = file.tf.loading.gathered(stack.listed)
         gathered = loaded or file.tf.parsing.gathered(stack.listed)
         if gathered is None:
+            yield from _of_pipeline(file, stack)
             continue
-        named = isinstance(stack.listed, ast.Name)
-        held = f"`{file.source(stack.listed)}`, which" if named else "a list that"
         made, each = ("loaded", "each file") if loaded else ("parsed", "each row")
         files = file.source(gathered.files)
         every = each if "\n" in files or len(files) > LONG else f"every one of `{files}`"
-        function = stack.call.func
         yield Diagnostic(
-            span=file.span(function),
-            message=f"`{file.source(function)}` copies {held} holds what is {made} from {every}",
+            span=file.span(stack.call.func),
+            message=f"{_copies(file, stack)} holds what is {made} from {every}",
             fix=_fix(file, stack, loaded) if loaded else None,
         )
+
+
+def _of_pipeline(file: File, stack: Stack) -> Iterator[Diagnostic]:
+    """A list that a loop over a pipeline fills with what it gives."""
+    dataset = None if file.is_test else file.tf.of(Collected).of(stack.listed)
+    if dataset is not None:
+        given = file.source(dataset)
+        all_of = "a pipeline" if "\n" in given or len(given) > LONG else f"`{given}`"
+        message = f"{_copies(file, stack)} holds every element of {all_of}"
+        yield Diagnostic(file.span(stack.call.func), message)
+
+
+def _copies(file: File, stack: Stack) -> str:
+    named = isinstance(stack.listed, ast.Name)
+    held = f"`{file.source(stack.listed)}`, which" if named else "a list that"
+    return f"`{file.source(stack.call.func)}` copies {held}"
 
 
 def _fix(file: File, stack: Stack, gathered: Gathered) -> Fix | None:
@@ -156,7 +177,7 @@ RULE = Rule(
         "array asarray concat concatenate constant convert_to_tensor copy stack vstack",
         "ReadImage dcmread decode_and_crop_jpeg decode_bmp decode_gif decode_image decode_jpeg "
         "decode_png decode_raw decode_wav frombuffer fromfile fromstring genfromtxt imdecode "
-        "imread load load_img loadtxt open parse_tensor read reader rsplit split",
+        "imread load load_img loadtxt open parse_tensor read reader rsplit split " + PIPELINE_WORDS,
     ),
     check=check,
     across_files=True,

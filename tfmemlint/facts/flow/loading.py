@@ -138,7 +138,8 @@ class Loading:
         for growth in growths:
             if not self._is_emptied(growth):
                 start = growth.start.node
-                files = self._files(growth.elements, growth.loops, start, origin.frame)
+                added = growth.elements or [growth.value]
+                files = self._files(added, growth.loops, start, origin.frame)
                 if files is not None:
                     return Gathered(files, growth=growth)
         return self._gathered(origin.value, (*origin.path, *path), origin.frame, hops - 1)

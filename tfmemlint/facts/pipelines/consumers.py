@@ -107,9 +107,7 @@ class Consumers:
     def _iterated(self, iterable: ast.expr) -> Iterator[ast.expr]:
         """What a loop goes over, seen through `enumerate`, `zip`, `tqdm` and the like."""
         if isinstance(iterable, ast.Call):
-            if _builtin(iterable) in _PASSES_ON or self._names.is_any(
-                iterable.func, WRAPS_ITERABLE
-            ):
+            if _builtin(iterable) in _PASSES_ON or self._names.is_any(iterable.func, _WRAPS):
                 for each in iterable.args:
                     yield from self._iterated(each)
                 return
@@ -121,9 +119,12 @@ class Consumers:
     def _calls(self) -> Iterator[_Place]:
         for call in self._tree.all(ast.Call):
             callee, builtin = call.func, _builtin(call)
-            if builtin in _LOOKS or self._is_iterated(call):
+            if builtin == "zip" and len(call.args) == 1 and isinstance(call.args[0], ast.Starred):
+                for dataset in self._iterated(call.args[0].value):
+                    yield Into.LIST, dataset, call, None
+            elif builtin in _LOOKS or self._is_iterated(call):
                 continue
-            if isinstance(callee, ast.Attribute) and callee.attr in _GIVES_ITERATOR:
+            elif isinstance(callee, ast.Attribute) and callee.attr in _GIVES_ITERATOR:
                 yield Into.ITERATOR, callee.value, call, None
             elif builtin in _LISTS:
                 for given in call.args:
@@ -158,7 +159,7 @@ class Consumers:
         while isinstance(above, ast.Call) and below in above.args:
             if _builtin(above) in _LISTS:
                 return True
-            wraps = self._names.is_any(above.func, WRAPS_ITERABLE)
+            wraps = self._names.is_any(above.func, _WRAPS)
             if not wraps and _builtin(above) not in _PASSES_ON:
                 return False
             below, above = above, self._tree.parent(above)
@@ -195,6 +196,7 @@ _TRAINS = frozenset({"apply_gradients", "minimize", "train_on_batch"})
 _LISTS = frozenset({"list", "sorted", "tuple"})
 _PASSES_ON = _LISTS | {"enumerate", "iter", "reversed", "tqdm", "zip"}
 _GIVES_ITERATOR = frozenset({"as_numpy_iterator", "make_initializable_iterator"})
+_WRAPS = WRAPS_ITERABLE | {"tensorflow_datasets.as_numpy"}
 _LOOKS = frozenset(
     {"getattr", "hasattr", "id", "isinstance", "len", "print", "repr", "str", "type"}
 ) | (_PASSES_ON - _LISTS - {"iter"})

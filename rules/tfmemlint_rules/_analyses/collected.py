@@ -1,0 +1,139 @@
+"""Lists that a loop over a pipeline fills with the inputs it gives, element by element."""
+
+from __future__ import annotations
+
+import ast
+
+from tfmemlint.facts import TensorFlow
+from tfmemlint.facts.flow.files import Content, Contents
+from tfmemlint.facts.flow.flow import Frame
+from tfmemlint.facts.flow.loops import Growth, Loop
+from tfmemlint.facts.pipelines.chains import Chain, From
+from tfmemlint.facts.pipelines.held import Held, Several, nbytes, tensors
+from tfmemlint.facts.syntax.bindings import How
+
+FEW = 1024
+"""Elements, or bytes of one, that are no matter."""
+_GIVES_ITERATOR = "as_numpy_iterator"
+_AS_NUMPY = "tensorflow_datasets.as_numpy"
+_SEEN_THROUGH = frozenset({"enumerate", "iter", "tqdm"})
+
+
+class Collected:
+    """The lists of a module that hold every element of a pipeline."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tf = tf
+
+    def of(self, listed: ast.expr) -> ast.expr | None:
+        """The pipeline whose elements, or their inputs, a list holds, all of them."""
+        if not self._tf.datasets.any_certain:
+            return None
+        for origin in self._tf.flow.origins(listed, None) or ():
+            if origin.how is not How.ASSIGNED or origin.binding is None or origin.path:
+                continue
+            for growth in self._tf.loops.growths_of(origin.binding):
+                dataset = self._filled(growth, origin.frame)
+                if dataset is not None:
+                    return dataset
+        return None
+
+    def _filled(self, growth: Growth, frame: Frame | None) -> ast.expr | None:
+        for loop in growth.loops:
+            if not isinstance(loop.node, ast.For) or any(_ends_early(loop)):
+                return None
+            dataset, target = self._gone_over(loop.node.iter, loop.node.target)
+            chains = self._tf.datasets.of(dataset, frame)
+            if not chains or not all(chain.is_certain for chain in chains):
+                continue
+            whole = not any(True for _ in self._tf.tree.tests(growth.node, loop.node))
+            return dataset if whole and self._keeps(growth, loop, target, chains) else None
+        return None
+
+    def _gone_over(self, iterable: ast.expr, target: ast.expr) -> tuple[ast.expr, ast.expr]:
+        """The pipeline that a loop goes over, and what the loop calls its elements."""
+        while isinstance(iterable, ast.Call):
+            function, given = iterable.func, iterable.args
+            name = function.id if isinstance(function, ast.Name) else None
+            if isinstance(function, ast.Attribute) and function.attr == _GIVES_ITERATOR:
+                iterable = function.value
+            elif given and (name in _SEEN_THROUGH or self._tf.names.is_any(function, _WRAPS)):
+                if name == "enumerate" and isinstance(target, ast.Tuple) and len(target.elts) == 2:
+                    target = target.elts[1]
+                iterable = given[0]
+            else:
+                break
+        return iterable, target
+
+    def _keeps(
+        self, growth: Growth, loop: Loop, target: ast.expr, chains: tuple[Chain, ...]
+    ) -> bool:
+        """Whether what is added is an element, or its inputs, and there are many that are large."""
+        first = target.elts[0] if isinstance(target, ast.Tuple) and target.elts else target
+        if not isinstance(first, ast.Name):
+            return False
+        contents = Contents(
+            self._tf.tree,
+            self._tf.names,
+            self._tf.functions,
+            self._tf.flow,
+            self._tf.imports,
+            self._tf.values,
+            loop.node,
+            Content.ARRAY,
+        )
+        added = [self._picked(each, first, target) for each in growth.elements or [growth.value]]
+        kept = any(
+            key is not None and contents.of(each, None) is Content.ARRAY for each, key in added
+        )
+        keys = [key for _, key in added if key is not None]
+        return kept and all(self._is_much(chain, key) for chain in chains for key in keys)
+
+    def _picked(
+        self, added: ast.expr, first: ast.Name, target: ast.expr
+    ) -> tuple[ast.expr, int | str | None]:
+        """What is added, as if its part were all there is, and which part of an element it is.
+
+        No part where it is made of anything but the first.
+        """
+        names = {each.id for each in ast.walk(added) if isinstance(each, ast.Name)}
+        bound = {each.id for each in ast.walk(target) if isinstance(each, ast.Name)}
+        if names & bound != {first.id}:
+            return added, None
+        if first is not target:
+            return added, 0
+        inner = added
+        while isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute):
+            inner = inner.func.value
+        if isinstance(inner, ast.Subscript) and isinstance(inner.value, ast.Name):
+            key = inner.slice.value if isinstance(inner.slice, ast.Constant) else None
+            named = isinstance(key, str) or key == 0
+            return (inner.value if key == 0 else added), key if named else None
+        return added, -1
+
+    def _is_much(self, chain: Chain, key: int | str) -> bool:
+        """Whether what is kept of many elements is large, as far as one sees."""
+        lengths, elements = self._tf.lengths, self._tf.elements
+        most = (lengths.at_most(chain), lengths.at_most(chain._replace(steps=())))
+        if any(bound is not None and bound <= FEW for bound in most):
+            return False
+        if chain.source.kind is From.UNSEEN and not chain.source.declared and not chain.steps:
+            return False
+        held = elements.entering(chain, len(chain.steps))
+        part: Held | None = held if key == -1 else None
+        if key != -1 and isinstance(held, Several) and key in held.keys:
+            part = held.part(key)
+        if part is None:
+            return key == 0  # the inputs of inputs and targets
+        size, found = nbytes(part), tuple(tensors(part))
+        if all(each.is_path or each.dtype == "string" for each in found):
+            return False
+        named = not isinstance(key, str) or any(each.is_image for each in found)
+        return named and (size is None or size >= FEW)
+
+
+_WRAPS = frozenset({_AS_NUMPY, "tqdm.auto.tqdm", "tqdm.notebook.tqdm", "tqdm.tqdm"})
+
+
+def _ends_early(loop: Loop) -> list[ast.AST]:
+    return [each for each in loop.body if isinstance(each, (ast.Break, ast.Return))]
