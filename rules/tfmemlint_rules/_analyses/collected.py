@@ -107,8 +107,9 @@ class Collected:
             inner = inner.func.value
         if isinstance(inner, ast.Subscript) and isinstance(inner.value, ast.Name):
             key = inner.slice.value if isinstance(inner.slice, ast.Constant) else None
-            named = isinstance(key, str) or key == 0
-            return (inner.value if key == 0 else added), key if named else None
+            if isinstance(key, str):
+                return added, key
+            return (inner.value, 0) if key == 0 else (added, None)
         return added, -1
 
     def _is_much(self, chain: Chain, key: int | str) -> bool:
