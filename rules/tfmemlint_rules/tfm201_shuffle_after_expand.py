@@ -23,7 +23,9 @@ where other steps, or other statements, stand between.
 
 ## When to ignore it
 When records are larger than what is made of them. The rule is silent by itself where it sees that,
-and behind `cache`, whose memory the buffer then shares.
+and behind `cache`, whose memory the buffer then shares, unless a `map` makes new elements of what
+is cached. It is silent, too, where a `cache` stands between the two in a branch that defaults do
+not leave out.
 """
 
 from __future__ import annotations
@@ -60,6 +62,8 @@ def check(file: File) -> Iterator[Diagnostic]:
             if site is not None:
                 found.setdefault(step.call, []).append(site)
     for call, sites in found.items():
+        if all(_is_cached(file, each) for each in sites):
+            continue
         chain, first, shuffle, passage = sites[0]
         buffer = chain.steps[shuffle].argument("buffer_size")
         assert buffer is not None
@@ -89,6 +93,18 @@ def _is_worth_it(file: File, site: Site) -> bool:
     if passage.added is not None and not _is_batched(site):
         return passage.added > 0
     return passage.growth >= 2
+
+
+def _is_cached(file: File, site: Site) -> bool:
+    """Whether a `cache` stands between the two in a branch that is not expected to be left out."""
+    enlarging, shuffle = site.chain.calls[site.map], site.chain.calls[site.shuffle]
+    for chain in file.tf.datasets.chains:
+        if enlarging in chain.calls and shuffle in chain.calls:
+            first, last = chain.calls.index(enlarging), chain.calls.index(shuffle)
+            for step in chain.steps[first:last]:
+                if step.method == "cache":
+                    return file.tf.conditions.runs(step.call, step.frame) is not False
+    return False
 
 
 def _cost(file: File, site: Site) -> Cost:

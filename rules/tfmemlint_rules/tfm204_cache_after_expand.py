@@ -41,8 +41,9 @@ KEEPS = frozenset({"prefetch", "repeat", "shard", "shuffle", "skip", "take", "wi
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    for call, found in file.tf.caches.expansions.items():
-        if _is_for_evaluation(file, call):
+    for call, caches in file.tf.caches.expansions.items():
+        found = [each for each in caches if _may_run(file, each)]
+        if not found or _is_for_evaluation(file, call):
             continue
         chain, first, cache, passage = found[0]
         fixes = {_fix(file, each) for each in found}
@@ -53,6 +54,12 @@ def check(file: File) -> Iterator[Diagnostic]:
             fixes.pop() if len(fixes) == 1 else None,
             costs.cost(streams.all(chain, cache), Law.DATA, streams.all(chain, first)),
         )
+
+
+def _may_run(file: File, site: Cached) -> bool:
+    """Whether it caches as it is called, or as its function's defaults have it."""
+    step = site.chain.steps[site.cache]
+    return file.tf.conditions.runs(step.call, step.frame) is not False
 
 
 def _is_for_evaluation(file: File, cache: ast.Call) -> bool:

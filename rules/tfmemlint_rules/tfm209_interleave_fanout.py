@@ -113,6 +113,8 @@ def _buffers(file: File, step: Step) -> Iterator[Step]:
     """What holds elements within the inputs."""
     found = chain.from_iterable(each.steps for each in _inputs(file, step))
     for inner in {each.call: each for each in found}.values():
+        if file.tf.conditions.runs(inner.call, inner.frame) is False:
+            continue
         buffer = inner.argument("buffer_size")
         one = file.tf.values.number(buffer, inner.frame) == 1
         if inner.method in ("shuffle", "prefetch"):

@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # what is named here is imported when it is first asked for
 
     from tfmemlint.facts.flow.anew import MadeAnew
     from tfmemlint.facts.flow.changing_numbers import ChangingNumbers
+    from tfmemlint.facts.flow.conditions import Conditions
     from tfmemlint.facts.flow.counters import Counters
     from tfmemlint.facts.flow.dtypes import Dtypes
     from tfmemlint.facts.flow.flow import Flow
@@ -126,6 +127,8 @@ class TensorFlow:
     """The answers to questions about values."""
     flow: Flow = _named("flow.flow", "Flow")
     """How values travel through assignments, arguments and attributes."""
+    conditions: Conditions = _named("flow.conditions", "Conditions")
+    """What the tests of `if` come to."""
     datasets: Datasets = _named("pipelines.datasets", "Datasets")
     """The tf.data pipelines."""
     consumers: Consumers = _named("pipelines.consumers", "Consumers")

@@ -42,6 +42,7 @@ class Datasets:
         self._names = tf.names
         self._functions = tf.functions
         self._flow = tf.flow
+        self._conditions = tf.conditions
         self._solver = tf.solver
 
     @cached_property
@@ -233,7 +234,12 @@ class Datasets:
             yield from applied
             return
         for before in self._any_of([(callee.value, frame)], guess=True):
-            if node not in before.calls:  # a loop is followed once
+            if node in before.calls:  # a loop is followed once
+                continue
+            here = [each.call for each in before.steps if each.frame == frame]
+            function = self._tree.function(node)
+            beside = [each for each in here if self._tree.function(each) is function]
+            if not self._conditions.exclude([*beside, node]):
                 yield before._replace(steps=(*before.steps, step))
 
     def _applied(

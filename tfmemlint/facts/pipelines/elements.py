@@ -21,6 +21,7 @@ from tfmemlint.facts.pipelines.held import (
     nbytes,
     own,
     row,
+    shared,
     tensors,
 )
 from tfmemlint.facts.pipelines.specs import Specs
@@ -143,6 +144,8 @@ class Elements:
                 return
 
     def _after(self, step: Step, element: Held) -> Held:
+        if step.caches_in_memory:
+            return shared(element)
         if step.method in _KEEPS:
             return element
         if step.method in BATCHING:

@@ -33,7 +33,7 @@ class Tensor(NamedTuple):
     is_decoded: bool = False
     is_path: bool = False
     is_view: bool = False
-    """Whether it is a part of an array, and so takes up no memory of its own."""
+    """Whether it is a part of an array, or kept by a cache, and takes up no memory of its own."""
     recast: bool = False
     """Whether it is floats that were cast from a type out of sight."""
     value: float | None = None
@@ -150,6 +150,13 @@ def anew(held: Held) -> Held:
     return Several(tuple((key, anew(part)) for key, part in held.parts))
 
 
+def shared(held: Held) -> Held:
+    """The same, kept in memory by a cache: what holds it behind that holds nothing more."""
+    if isinstance(held, Tensor):
+        return held._replace(times=1.0, is_view=True)
+    return Several(tuple((key, shared(part)) for key, part in held.parts))
+
+
 def batched(held: Held) -> Held:
     """As many of the same as a batch has, which is not known."""
     if isinstance(held, Tensor):
@@ -222,6 +229,8 @@ def resized(tensor: Tensor, shape: Shape | None, dtype: str | None) -> Tensor:
     """As many numbers as a shape says, made of fewer or more."""
     made = Tensor(dtype, shape, 0.0, tensor.is_image, tensor.is_decoded)
     was, size = tensor.nbytes, made.nbytes
+    if size is None and shape and shape[-1] is None:  # as many channels as there are: one or more
+        size = made._replace(shape=shape[:-1]).nbytes
     if tensor.times == inf:
         return made._replace(times=inf)
     if was and size is not None:

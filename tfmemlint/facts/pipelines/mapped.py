@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from tfmemlint.facts.pipelines.held import Held, Several, part_of, tensors
-from tfmemlint.facts.pipelines.runs import Run
+from tfmemlint.facts.pipelines.runs import Run, made_functions
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -36,12 +36,15 @@ class Mappings:
 
     def __init__(self, tf: TensorFlow) -> None:
         self._names = tf.names
+        self._bindings = tf.bindings
         self._functions = tf.functions
         self._values = tf.values
 
     def of(self, function: ast.expr, element: Held) -> Mapped:
         """What a function makes of an element; a tuple's parts are its arguments."""
         run = Run(self._names, self._functions, self._values)
+        named = self._bindings.assigned(function)  # `resize = resize_to(224)`
+        function = named if isinstance(named, ast.Call) else function
         if isinstance(element, Several) and 0 in element.keys:
             given = [held for _, held in element.parts]
         else:
@@ -56,6 +59,10 @@ class Mappings:
     def _taken(self, function: ast.expr) -> int:
         """How many parameters a function has that are left to the element."""
         found = self._functions.function(function)
+        maker = self._functions.function(function.func) if isinstance(function, ast.Call) else None
+        if found is None and maker is not None:
+            inner = made_functions(self._functions, maker)
+            return len(inner[0].args.args) if len(inner) == 1 else 1
         if found is None:
             return 1
         parameters = [*found.args.posonlyargs, *found.args.args]

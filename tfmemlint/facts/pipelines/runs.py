@@ -247,6 +247,11 @@ class Run:
         function = self._functions.function(node.func)
         if function is not None:
             return self._function(function, node)
+        if isinstance(node.func, ast.Call):
+            maker = self._functions.function(node.func.func)
+            inner = () if maker is None else made_functions(self._functions, maker)
+            if maker is not None and inner:
+                return self._made(maker, inner, node.func, node)
         layer = self._values.of(node.func)
         given = self._given(node)
         if layer.kind in (Kind.LAYER, Kind.MODEL) and isinstance(layer.origin, ast.Call):
@@ -276,8 +281,36 @@ class Run:
         deep = len(self._entered) >= _MAX_DEPTH or self._calls > _MAX_CALLS
         if deep or function in self._entered:
             return self.effects.lost()
-        scope = self._closure(function)
-        arguments = function.args
+        return self._running(function, self._scope(function, call))
+
+    def _made(
+        self,
+        maker: FunctionNode,
+        inner: tuple[FunctionNode, ...],
+        making: ast.Call,
+        call: ast.Call,
+    ) -> Held:
+        """`resize_to(224)(image)`: what `resize_to` returns is run."""
+        names = [ast.Name(f"{place} of what is given") for place in range(len(call.args))]
+        given = {name.id: self._held(each) for name, each in zip(names, call.args, strict=True)}
+        if len(self._entered) >= _MAX_DEPTH or maker in self._entered:
+            return self.effects.lost()
+        scope = self._scope(maker, making) | given
+        self._entered.append(maker)
+        self._scopes.append(scope)
+        self._returned.append([])
+        if isinstance(maker, ast.FunctionDef):
+            self._block([each for each in maker.body if not isinstance(each, ast.Return)])
+        self._returned.pop()
+        as_call = ast.Call(making.func, [*names], [])
+        made = reduce(either, [self._function(each, as_call) for each in inner])
+        self._scopes.pop()
+        self._entered.pop()
+        return made
+
+    def _scope(self, function: FunctionNode, call: ast.Call) -> dict[str, Held]:
+        """What a function sees when it is called so."""
+        scope, arguments = self._closure(function), function.args
         passed = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
         is_method = self._functions.class_of(function) is not None
         for parameter in passed[is_method:]:
@@ -286,6 +319,9 @@ class Run:
         if arguments.vararg is not None:
             rest = call.args[max(0, len(arguments.args) - is_method) :]
             scope[arguments.vararg.arg] = row(self._held(each) for each in rest)
+        return scope
+
+    def _running(self, function: FunctionNode, scope: dict[str, Held]) -> Held:
         self._entered.append(function)
         self._scopes.append(scope)
         if isinstance(function, ast.Lambda):
@@ -317,6 +353,15 @@ class Run:
         self.effects.exact = False
         self.effects.known = self.effects.known and name in _METHODS
         return held if name in ("copy", "items", "values") else OUTSIDE
+
+
+def made_functions(functions: Functions, maker: FunctionNode) -> tuple[FunctionNode, ...]:
+    """The functions of its own that a function returns, where it returns nothing else."""
+    returned = functions.returns(maker)
+    found = [functions.function(each) for each in returned]
+    inner = [each for each in found if each is not None]
+    own = all(functions.tree.function(each) is maker for each in inner)
+    return tuple(dict.fromkeys(inner)) if own and len(inner) == len(returned) else ()
 
 
 def _calculated(op: ast.operator, left: Tensor, right: Tensor) -> Tensor:

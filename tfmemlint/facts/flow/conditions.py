@@ -1,0 +1,137 @@
+"""What tests of `if` come to, as constants and defaults tell, and which exclude each other."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from itertools import combinations
+
+from tfmemlint.facts.flow.flow import Frame, Origin
+from tfmemlint.facts.syntax.bindings import How
+from tfmemlint.facts.syntax.functions import default
+from tfmemlint.facts.syntax.tree import FUNCTIONS
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+_MAX_HOPS = 4
+
+
+class _Known(NamedTuple):
+    """A constant that a test reads."""
+
+    value: object
+
+
+class Conditions:
+    """The tests of a module that code stands under."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._flow = tf.flow
+
+    def runs(self, node: ast.AST, frame: Frame | None = None) -> bool | None:
+        """Whether the tests around code are expected to let it run, in a call of its function.
+
+        A parameter that no call in sight gives is expected to have its default. None where a test
+        is not understood.
+        """
+        wanted = [(self.expected(test, frame), holds) for test, holds in self._around(node)]
+        if any(found is not None and found is not holds for found, holds in wanted):
+            return False
+        return None if any(found is None for found, _ in wanted) else True
+
+    def exclude(self, nodes: Iterable[ast.AST]) -> bool:
+        """Whether no run comes to all of some places: where one's test holds, another's does not.
+
+        The places are those of one call of a function.
+        """
+        tests = [
+            _bare(test, holds)
+            for node in nodes
+            for test, holds in self._around(node)
+            if not any(isinstance(each, ast.Call) for each in ast.walk(test))
+        ]
+        return any(
+            here is not there
+            and ast.dump(one) == ast.dump(other)
+            and self._bindings.same(one, other)
+            for (one, here), (other, there) in combinations(tests, 2)
+        )
+
+    def expected(self, test: ast.expr, frame: Frame | None = None) -> bool | None:
+        """What a test is expected to come to."""
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            found = self.expected(test.operand, frame)
+            return None if found is None else not found
+        if isinstance(test, ast.BoolOp):
+            several = [self.expected(each, frame) for each in test.values]
+            decides = isinstance(test.op, ast.Or)
+            if decides in several:
+                return decides
+            return None if None in several else not decides
+        if isinstance(test, ast.Compare) and len(test.ops) == 1:
+            return self._compared(test, frame)
+        known = self._constant(test, frame, _MAX_HOPS)
+        return None if known is None else bool(known.value)
+
+    def _compared(self, test: ast.Compare, frame: Frame | None) -> bool | None:
+        left = self._constant(test.left, frame, _MAX_HOPS)
+        right = self._constant(test.comparators[0], frame, _MAX_HOPS)
+        if left is None or right is None:
+            return None
+        one, other = left.value, right.value
+        match test.ops[0]:
+            case ast.Is() | ast.Eq():
+                return one == other
+            case ast.IsNot() | ast.NotEq():
+                return one != other
+            case _ if not isinstance(one, (int, float)) or not isinstance(other, (int, float)):
+                return None
+            case ast.Gt():
+                return one > other
+            case ast.GtE():
+                return one >= other
+            case ast.Lt():
+                return one < other
+            case ast.LtE():
+                return one <= other
+            case _:
+                return None
+
+    def _constant(self, node: ast.expr, frame: Frame | None, hops: int) -> _Known | None:
+        if isinstance(node, ast.Constant):
+            return _Known(node.value)
+        if not isinstance(node, (ast.Name, ast.Attribute)) or not hops:
+            return None
+        origins = self._flow.origins(node, frame)
+        if origins is None:
+            origins = self._by_default(node)
+        found = {
+            self._constant(each.value, each.frame, hops - 1)
+            if each.how is How.ASSIGNED and not each.path
+            else None
+            for each in origins
+        }
+        return found.pop() if len(found) == 1 else None
+
+    def _by_default(self, node: ast.expr) -> tuple[Origin, ...]:
+        """The default of a parameter, or of the one that an attribute is set to."""
+        binding = self._bindings.only(node) if isinstance(node, ast.Name) else None
+        if binding is None or binding.how is not How.PARAMETER:
+            return ()
+        above = self._tree.ancestors(binding.node)
+        function = next((each for each in above if isinstance(each, FUNCTIONS)), None)
+        value = default(function, binding.name) if function is not None else None
+        return () if value is None else (Origin(value),)
+
+    def _around(self, node: ast.AST) -> list[tuple[ast.expr, bool]]:
+        return list(self._tree.tests(node, self._tree.function(node) or self._tree.module))
+
+
+def _bare(test: ast.expr, holds: bool) -> tuple[ast.expr, bool]:
+    while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        test, holds = test.operand, not holds
+    return test, holds
