@@ -55,8 +55,6 @@ def test_a_row_for_each_round_is_found(code: str) -> None:
     [
         "net.predict(x[None])",
         "for row in x:\n    net.predict(row)",
-        "for row in x:\n    net.predict(x[:1])",
-        "for row in x:\n    net.predict(np.ones((1, 4)))",
         "for row in x[:9]:\n    net.predict(row[None])",
         "for row in random.sample(x, 9):\n    net.predict(row[None])",
         "for i in range(32):\n    net.predict(x[i][None])",
@@ -77,7 +75,6 @@ def test_a_row_for_each_round_is_found(code: str) -> None:
         "for row in x:\n    other.predict(row[None])",
         "for row in x:\n    net.predict(row[None], steps=1)",
         "for row in x:\n    y = net.predict(prepared(row))\n    print(y[0, 1], y[1])",
-        "for row in x:\n    y = net.predict(prepared(row))\n    print(y[0])",
         "def f(model, row):\n    return model.predict(row[None])\n"
         "for row in x:\n    f(keras.models.load_model(row), row)",
         "with tf.get_default_graph().as_default():\n    for row in x:\n"
@@ -130,7 +127,119 @@ def test_an_array_that_is_written_to_changes() -> None:
     code = "row = np.zeros((1, 9))\nfor i in range(n):\n    {}net.predict(row)"
 
     assert found(code.format("row[0, i] = i\n    ")) == [("for i in range(n)", ONE)]
-    assert found(code.format("")) == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "for row in x:\n    net.predict(x[:1])",
+        "while True:\n    net.predict(np.ones((1, 4)))",
+        "for row in np.arange(0.0, 9.0, 0.1):\n    net.predict(np.array([[row]]))",
+        "for i in range(n):\n    if i % 4 == 0:\n        net.predict(x[:1])",
+        "for i, row in enumerate(x):\n    if not i % 3:\n        net.predict(row[None])",
+        "for row in x:\n    y = net.predict(prepared(row))\n    print(y[0])",
+        "for row in x:\n    y = net.predict(prepared(row))\n    y[0][3] = 1\n    net.fit(row, y)",
+        "for row in x:\n    net.predict([[row[None]]])",
+        "for row in x:\n    net.predict(np.stack((row[None],) * 3, axis=-1))",
+        "def rows():\n    while True:\n        yield np.load('row.npy')[None]\n"
+        "for row in rows():\n    net.predict(row)",
+        "class Player:\n    def __init__(self):\n        self.net = keras.Sequential([])\n"
+        "    def move(self, state):\n        return self.net.predict(state)\n"
+        "class Game:\n    def __init__(self):\n        self.player = Player()\n"
+        "    def play(self):\n        while not self.over():\n"
+        "            self.player.move(self.state()[None])\n",
+        "class Net(keras.Model):\n    def play(self, game):\n        while not game.over():\n"
+        "            self.predict(game.state()[None])",
+    ],
+)
+def test_little_is_little_every_time(code: str) -> None:
+    assert len(found(code)) == 1
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "for i in range(n):\n    if i % 10 == 0:\n        net.predict(x[:1])",
+        "for i in range(100):\n    if i % 4 == 0:\n        net.predict(x[:1])",
+        "for i in range(n):\n    if i % often == 0:\n        net.predict(x[:1])",
+        "for i in range(n):\n    start = time.time()\n    net.predict(x[:1])\n"
+        "    print(time.time() - start)",
+        "for epoch in range(n):\n    net.predict(x[:1])",
+        "for i in range(n):\n    net.fit(x, y)\n    net.predict(x[:1])",
+        "other = keras.Model(i, o)\nfor row in x:\n"
+        "    y = other.predict(prepared(row))\n    show(y[0])",
+        "for row in x:\n    y = net.predict(prepared(row))\n    print(y[0][1])\n    print(y[1])",
+        "for row in x:\n    y = net.predict(prepared(row))\n    print(y[0][1], len(y))",
+        "for row in x:\n    y = net.predict(prepared(row))\n    print(y[0][1], y.argmax(axis=1))",
+        "for row in x:\n    net.predict(np.stack((row[None],) * 3))",
+    ],
+)
+def test_what_is_seldom_timed_or_many_rows_is_not(code: str) -> None:
+    assert found("import time\n" + code) == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def f(model: keras.Model):\n    for row in x:\n        model.predict(row[None])",
+        "def f(model: keras.Sequential | None = None):\n"
+        "    for row in x:\n        model.predict(row[None])",
+        "def g() -> tf.keras.Model:\n    return registry['a']\nmodel = g()\n"
+        "for row in x:\n    model.predict(row[None])",
+        "class A:\n    model: keras.Model\n    def f(self):\n"
+        "        for row in x:\n            self.model.predict(row[None])",
+        "class A:\n    def __init__(self, model: keras.Model):\n        self.model = model\n"
+        "    def f(self):\n        for row in x:\n            self.model.predict(row[None])",
+        "class Own(keras.Model):\n    pass\ndef f(model: Own):\n"
+        "    for row in x:\n        model.predict(row[None])",
+        "import unets\nmodel = unets.small()\nmodel.compile(optimizer='adam', loss='mse')\n"
+        "for row in x:\n    model.predict(row[None])",
+        "import unets\nmodel = unets.small()\nmodel.load_weights('small.h5')\n"
+        "def f(model):\n    for row in x:\n        model.predict(row[None])\nf(model)",
+        "class A:\n    def __init__(self, model):\n        self.model = model\n"
+        "    def f(self):\n        for row in x:\n            self.model.predict(row[None])\n"
+        "            self.model.train_on_batch(row, row)",
+    ],
+)
+def test_models_are_what_is_called_or_treated_so(code: str) -> None:
+    assert len(found(code)) == 1
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def f(model: Any):\n    for row in x:\n        model.predict(row[None])",
+        "def f(model: keras.Model | Forest):\n    for row in x:\n        model.predict(row[None])",
+        "def f(model: keras.layers.Layer):\n    for row in x:\n        model.predict(row[None])",
+        "class Own:\n    pass\ndef f(model: Own):\n"
+        "    for row in x:\n        model.predict(row[None])",
+        "import re\nmodel = forest()\nmodel.compile('a+')\n"
+        "for row in x:\n    model.predict(row[None])",
+        "import forests\nmodel, other = forests.two()\nother.compile(loss='mse')\n"
+        "for row in x:\n    model.predict(row[None])",
+    ],
+)
+def test_what_may_be_another_kind_of_model_is_none(code: str) -> None:
+    assert found(code) == []
+
+
+def test_what_functions_make_for_training_on_a_batch_is_a_batch() -> None:
+    code = """\
+        def fakes(model, count):
+            points = np.random.normal(size=(count, 9))
+            return model.predict(points)
+
+        def train(critic, steps):
+            for step in range(steps):
+                {}
+
+        train(keras.Sequential([]), 5_000)
+        """
+
+    assert found(code.format("critic.train_on_batch(fakes(net, n), y)")) == [
+        ("for step in range(steps)", "one batch")
+    ]
+    assert found(code.format("print(fakes(net, n))")) == []
 
 
 def test_what_is_predicted_beside_training_on_a_batch_is_a_batch() -> None:

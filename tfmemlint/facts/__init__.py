@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # what is named here is imported when it is first asked for
     from typing import Any, TypeVar
 
     from tfmemlint.facts.flow.anew import MadeAnew
+    from tfmemlint.facts.flow.annotations import Annotations
     from tfmemlint.facts.flow.changing_numbers import ChangingNumbers
     from tfmemlint.facts.flow.conditions import Conditions
     from tfmemlint.facts.flow.counters import Counters
@@ -129,6 +130,8 @@ class TensorFlow:
     """How values travel through assignments, arguments and attributes."""
     conditions: Conditions = _named("flow.conditions", "Conditions")
     """What the tests of `if` come to."""
+    annotations: Annotations = _named("flow.annotations", "Annotations")
+    """What code says values are."""
     datasets: Datasets = _named("pipelines.datasets", "Datasets")
     """The tf.data pipelines."""
     consumers: Consumers = _named("pipelines.consumers", "Consumers")

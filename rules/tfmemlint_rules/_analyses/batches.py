@@ -45,6 +45,7 @@ class Batches:
     def __init__(self, tf: TensorFlow) -> None:
         self._tree = tf.tree
         self._names = tf.names
+        self._functions = tf.functions
         self._flow = tf.flow
         self._values = tf.values
         self._datasets = tf.datasets
@@ -57,7 +58,11 @@ class Batches:
     def of_inputs(self, node: ast.expr, frame: Frame | None = None) -> Rows | None:
         """The rows of what a model is given: one array, or several with as many rows each."""
         if isinstance(node, (ast.List, ast.Tuple)):
-            return next(filter(None, (self.of(each, frame) for each in node.elts)), None)
+            inputs = (
+                self.of_inputs(each, frame) if isinstance(each, ast.List) else self.of(each, frame)
+                for each in node.elts
+            )
+            return next(filter(None, inputs), None)
         if isinstance(node, ast.Dict):
             return next(filter(None, (self.of(each, frame) for each in node.values)), None)
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
@@ -128,6 +133,9 @@ class Batches:
         if loop.iterable is None or loop.over not in (Over.DATASET, Over.UNKNOWN):
             return None
         if loop.over is Over.UNKNOWN:
+            yielded = self._yielded(loop.iterable)
+            if yielded is not None:
+                return yielded
             return Rows.BATCH if self._iterables.gives_data(loop.iterable) else None
         for chain in self._datasets.of(loop.iterable):
             sizes = [each.argument("batch_size") for each in chain.steps if each.method in BATCHING]
@@ -137,6 +145,14 @@ class Batches:
             if size is not None and size > LARGE:
                 return None
         return Rows.BATCH
+
+    def _yielded(self, iterable: ast.expr) -> Rows | None:
+        """The rows of what a generator of the module gives, if that is one array each time."""
+        call = iterable if isinstance(iterable, ast.Call) else None
+        inner = self._flow.enter(call, None) if call is not None else None
+        body = self._functions.body(inner.function) if inner is not None else ()
+        given = [each.value for each in body if isinstance(each, ast.Yield)]
+        return _most([self.of(each, inner) if each is not None else None for each in given])
 
     def _indexed(self, node: ast.Subscript, frame: Frame | None) -> Rows | None:
         indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
@@ -194,6 +210,10 @@ class Batches:
         if last in ("concat", "concatenate") and isinstance(given, (ast.List, ast.Tuple)):
             beside = _axis(call, 1) not in (None, 0)
             return self.of_inputs(given, frame) if beside else None
+        if last == "stack" and _axis(call, 1) not in (None, 0):
+            first = given.left if isinstance(given, ast.BinOp) else given  # `(x,) * 3`
+            listed = isinstance(first, (ast.List, ast.Tuple))
+            return self.of_inputs(first, frame) if listed and first is not None else None
         if name in _KEEPS_ROWS or last == "preprocess_input":
             if isinstance(given, (ast.List, ast.Tuple)):
                 starred = any(isinstance(each, ast.Starred) for each in given.elts)

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from functools import cached_property
 
+from tfmemlint.facts.flow.flow import Frame
 from tfmemlint.facts.flow.iterables import called
 from tfmemlint.facts.flow.loops import Loop, Over
 from tfmemlint.facts.library import makers
+from tfmemlint.facts.syntax.tree import FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 from tfmemlint_rules._analyses.batches import FEW, LARGE, Batches, Rows
+from tfmemlint_rules._analyses.reads_of_one import ReadsOfOne
+from tfmemlint_rules._analyses.training_steps import TrainingSteps
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 4
+_OFTEN = 8
+"""A call in one of so many rounds still takes most of their time."""
 
 _COMPUTES = ("keras.", "numpy", "tensorflow")
 _PLOTS = "matplotlib.pyplot."
@@ -24,8 +31,11 @@ _ASKS_PEOPLE = frozenset({"google.colab.files.upload"})
 _SEES = frozenset({"detectMultiScale", "detect_faces", "findContours"})
 """What finds objects in a picture."""
 _SAMPLES = frozenset({"random.choices", "random.sample"})
-_OF_ALL = frozenset({"amax", "argmax", "argmin", "max", "min"})
-"""Functions that take what they are given for one row, unless they are told an axis."""
+_TAKES_TIME = frozenset(
+    f"{clock}{unit}"
+    for clock in ("time.time", "time.perf_counter", "time.monotonic", "time.process_time")
+    for unit in ("", "_ns")
+)
 
 
 class Prediction(NamedTuple):
@@ -37,11 +47,26 @@ class Prediction(NamedTuple):
     rows: Rows
 
 
+class _Rounds(NamedTuple):
+    """The loops that run a call, from the inside out, and by which calls of its function."""
+
+    loop: Loop | None
+    """The innermost one that has many rounds."""
+    times: int
+    anew: bool
+    """Whether what is predicted is made anew each time, by what may give something else."""
+    changes: bool
+    """Whether each round gives something else to predict."""
+    through: tuple[tuple[FunctionNode, ast.Call], ...]
+    among: tuple[Loop, ...]
+
+
 class Predictions:
     """What models are asked to predict in loops."""
 
     def __init__(self, tf: TensorFlow) -> None:
         self._tree = tf.tree
+        self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
         self._flow = tf.flow
@@ -53,7 +78,8 @@ class Predictions:
         self._passes = tf.passes
         self._batches = tf.of(Batches)
         self._tracing = tf.tracing
-        self._uses = tf.uses
+        self._reads_of_one = tf.of(ReadsOfOne)
+        self._training = tf.of(TrainingSteps)
 
     @cached_property
     def repeated(self) -> tuple[Prediction, ...]:
@@ -68,56 +94,90 @@ class Predictions:
         told = any(each.arg in ("steps", None) for each in call.keywords) or len(call.args) > 3
         if given is None or told:
             return None
-        loop = self._repeats(call, callee.value, [given], _MAX_HOPS)
-        if loop is None or not self._passes.is_model(callee.value):
+        ways = self._repeats(
+            call, callee.value, [given], _Rounds(None, 1, self._is_anew(given, 2), False, (), ())
+        )
+        first = next(ways, None)
+        if first is None or not self._passes.is_model(callee.value):
             return None
         if self._functions.function(callee) is not None or self._tracing.why(call) is not None:
             return None
-        rows = self._batches.of_inputs(given)
-        rows = rows or (Rows.ONE if self._is_read_as_one(call) else None)
-        if rows is None and self._trains_beside(call) and not self._is_large(given):
-            rows = Rows.BATCH
-        return None if rows is None else Prediction(call, loop, rows)
+        for way in (first, *ways):
+            rows = self._rows(call, given, way)
+            if rows is not None and way.loop is not None:
+                return Prediction(call, way.loop, rows)
+        return None
+
+    def _rows(self, call: ast.Call, given: ast.expr, way: _Rounds) -> Rows | None:
+        """How many rows are predicted in each round, if that is known to be little."""
+        frame: Frame | None = None
+        for function, run_by in reversed(way.through):
+            frame = Frame(function, run_by, frame)
+        rows = self._batches.of_inputs(given) or self._batches.of_inputs(given, frame)
+        if rows is not None or not way.changes:
+            return rows
+        if self._reads_of_one.of(call):
+            return Rows.ONE
+        beside = any(map(self._training.is_in, way.among))
+        return Rows.BATCH if beside and not self._is_large(given) else None
 
     def _repeats(
-        self,
-        node: ast.AST,
-        model: ast.expr | None,
-        given: list[ast.expr],
-        hops: int,
-        inner: Loop | None = None,
-        times: int = 1,
-    ) -> Loop | None:
-        """The innermost loop that runs `node` for something else each time, if that is often."""
+        self, node: ast.AST, model: ast.expr | None, given: list[ast.expr], so_far: _Rounds
+    ) -> Iterator[_Rounds]:
+        """The ways in which loops run `node` often, each for something else or for the same."""
+        inner, times, anew, changes, through, among = so_far
         for loop in self._loops.around(node):
-            if self._counters.are_few(node, loop, FEW) or self._is_picked(node, loop):
-                return None
+            if self._counters.are_few(node, loop, FEW, every=_OFTEN) or self._is_picked(node, loop):
+                return
             if self._is_watched(loop):
-                return None
+                return
             if model is not None and not self._loops.invariant(model, loop):
-                return None
+                return
             if loop.over is Over.EPOCHS and not self._is_of_steps(loop):
-                return None
+                return
             if any(self._fits_again(each, loop) for each in loop.body):
-                return None
-            if self._changes(given, loop):
+                return
+            others = anew or self._changes(given, loop)
+            among = (*among, loop)
+            if others or (not through and not self._takes_time(loop)):
+                changes = changes or others
                 rounds = self._rounds(loop)
                 if inner is None or self._rounds(inner) <= FEW < rounds:
                     inner = loop
                 times *= rounds
             if times > FEW:
-                return inner
+                yield _Rounds(inner, times, anew, changes, through, among)
+                return
         function = self._tree.function(node)
-        if not isinstance(function, ast.FunctionDef) or hops == 0:
-            return None
+        if not isinstance(function, ast.FunctionDef) or len(through) == _MAX_HOPS:
+            return
         for call in self._functions.calls_of(function):
             if self._tree.function(call) is not function:
                 passed = [call.func, *call.args, *(each.value for each in call.keywords)]
                 outer = self._functions.argument(call, function, getattr(model, "id", ""))
-                found = self._repeats(call, outer, passed, hops - 1, inner, times)
-                if found is not None:
-                    return found
-        return None
+                way = _Rounds(inner, times, anew, changes, (*through, (function, call)), among)
+                yield from self._repeats(call, outer, passed, way)
+
+    def _is_anew(self, given: ast.expr, hops: int) -> bool:
+        """Whether the function that predicts something gets it from a call that it makes."""
+        if any(map(self._may_differ, ast.walk(given))):
+            return True
+        function, names = self._tree.function(given), ast.walk(given) if hops else ()
+        return any(
+            binding.value is not None
+            and self._tree.function(binding.node) is function is not None
+            and self._is_anew(binding.value, hops - 1)
+            for name in names
+            if isinstance(name, ast.Name)
+            for binding in self._bindings.reaching(name)
+        )
+
+    def _takes_time(self, loop: Loop) -> bool:
+        """Whether each round asks a clock: what is the same each time is done to measure it."""
+        return any(
+            isinstance(each, ast.Call) and self._names.is_any(each.func, _TAKES_TIME)
+            for each in loop.body
+        )
 
     def _rounds(self, loop: Loop) -> int:
         """How often a loop goes round: many times if nothing says that it does not."""
@@ -186,7 +246,8 @@ class Predictions:
 
     def _picks(self, test: ast.Compare, loop: Loop) -> bool:
         named = {each.id for each in ast.walk(test) if isinstance(each, ast.Name)}
-        exact = any(isinstance(each, (ast.Eq, ast.In)) for each in test.ops)
+        rest = any(isinstance(each, ast.Mod) for each in ast.walk(test))  # every so many rounds
+        exact = not rest and any(isinstance(each, (ast.Eq, ast.In)) for each in test.ops)
         return exact and not named.isdisjoint(loop.targets)
 
     def _is_watched(self, loop: Loop) -> bool:
@@ -224,47 +285,10 @@ class Predictions:
             return False
         return call.attr == "fit" and bool(node.args) and self._loops.invariant(node.args[0], loop)
 
-    def _trains_beside(self, call: ast.Call) -> bool:
-        """Whether the innermost loop around a call trains on a batch: then this is one, too."""
-        around = self._loops.around(call)
-        return bool(around) and any(map(_trains_on_batch, around[0].body))
-
     def _is_large(self, given: ast.expr) -> bool:
         shape = self._values.of(given).shape
         rows = shape[0] if shape else None
         return rows is not None and rows > LARGE
-
-    def _is_read_as_one(self, call: ast.Call) -> bool:
-        """Whether what is predicted is read as one row: `argmax(model.predict(x)[0])`."""
-        trails = self._uses.here(call) or ()
-        reads = [self._reads_one(trail[-1]) for trail in trails]
-        return None not in reads and any(reads)
-
-    def _reads_one(self, use: ast.expr) -> bool | None:
-        """Whether a use surely reads one row: false if it may be one array of several, too."""
-        above = self._tree.parent(use)
-        if not isinstance(above, ast.Subscript) or above.value is not use:
-            return self._reads_all(use) or None
-        index = above.slice
-        if isinstance(index, ast.Tuple):
-            return bool(index.elts and _is_zero(index.elts[0])) or None
-        if not _is_zero(index):
-            return None
-        return isinstance(self._tree.parent(above), ast.Subscript) or self._reads_all(above)
-
-    def _reads_all(self, use: ast.expr) -> bool:
-        """Whether a use makes one number of an array: `np.argmax(y)`, `float(y)`, `y.item()`."""
-        above = self._tree.parent(use)
-        if isinstance(above, ast.Attribute):
-            call = self._tree.parent(above)
-            whole = isinstance(call, ast.Call) and not call.args and not call.keywords
-            return whole and (above.attr == "item" or above.attr in _OF_ALL)
-        if not isinstance(above, ast.Call) or above.args != [use] or above.keywords:
-            return False
-        if called(above) in ("float", "int"):
-            return True
-        name = self._names.qualified(above.func) or ""
-        return name.startswith("numpy.") and name.rpartition(".")[2] in _OF_ALL
 
 
 def _is_next(call: ast.Call) -> bool:
@@ -286,7 +310,3 @@ def _owner(iterable: ast.expr) -> ast.expr:
 def _trains_on_batch(node: ast.AST) -> bool:
     method = node.func if isinstance(node, ast.Call) else None
     return isinstance(method, ast.Attribute) and method.attr == "train_on_batch"
-
-
-def _is_zero(index: ast.expr) -> bool:
-    return isinstance(index, ast.Constant) and index.value == 0 and index.value is not False

@@ -55,15 +55,27 @@ class Counters:
             return min((each for each in bounds if each is not None), default=None)
         return self._compared(test, loop, _LAST_HOLDS)
 
-    def are_few(self, node: ast.AST, loop: Loop, few: int) -> bool:
-        """Whether a test of a count keeps `node` for some rounds: `step % 100 == 0`, `i < 5`."""
+    def are_few(self, node: ast.AST, loop: Loop, few: int, *, every: int = 0) -> bool:
+        """Whether a test of a count keeps `node` for some rounds: `step % 100 == 0`, `i < 5`.
+
+        A remainder leaves few of them, unless it is that of a division by no more than `every`.
+        """
         for test, is_held in self._tree.tests(node, loop.node):
-            if any(isinstance(each, ast.Mod) for each in ast.walk(test)):
+            parts = [each for each in ast.walk(test) if isinstance(each, ast.BinOp)]
+            divided = [each.right for each in parts if isinstance(each.op, ast.Mod)]
+            if any(not self._is_often(each, loop, few, every) for each in divided):
                 return True
             holds = self.holds_for(test, loop) if is_held else None
             if holds is not None and holds <= few:
                 return True
         return False
+
+    def _is_often(self, divisor: ast.expr, loop: Loop, few: int, every: int) -> bool:
+        """Whether one of so many rounds is one of many."""
+        number = self._values.number(divisor)
+        if number is None or not 1 <= number <= every:
+            return False
+        return loop.trips is None or loop.trips / number > few
 
     def _leaves(self, statement: ast.stmt, loop: Loop) -> int | None:
         if isinstance(statement, LEAVES):

@@ -10,6 +10,7 @@ from tfmemlint.facts.flow.flow import Frame
 from tfmemlint.facts.library import makers
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.syntax.bindings import How
+from tfmemlint.facts.syntax.functions import KERAS_MODELS
 from tfmemlint.facts.syntax.tree import FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 10
+_COMPILED = frozenset({"loss", "metrics", "optimizer"})
 
 
 class Pass(NamedTuple):
@@ -48,6 +50,7 @@ class Passes:
         self._flow = tf.flow
         self._values = tf.values
         self._tapes = tf.tapes
+        self._annotations = tf.annotations
 
     @cached_property
     def may_be_any(self) -> bool:
@@ -67,7 +70,49 @@ class Passes:
             if not isinstance(made, ast.ClassDef):
                 return True
             owner = made
-        return owner is not None and self._functions.is_model(owner)
+        if owner is not None:
+            return self._functions.is_model(owner)
+        return value.kind is Kind.UNKNOWN and (self._is_said(callee) or self._is_treated(callee))
+
+    def _is_said(self, callee: ast.expr) -> bool:
+        """Whether an annotation says that something is a model."""
+        said = self._annotations.of(callee)
+        classes = [self._functions.definition(each) for each in said]
+        return bool(said) and all(
+            self._functions.is_model(owner)
+            if isinstance(owner, ast.ClassDef)
+            else self._names.is_any(each, KERAS_MODELS)
+            for each, owner in zip(said, classes, strict=True)
+        )
+
+    def _is_treated(self, callee: ast.expr) -> bool:
+        """Whether code compiles something with a loss, or trains it on batches, as models are."""
+        if not self._names.uses(("keras.", "tensorflow")):
+            return False
+        if self._names.qualified(callee) is not None or self._functions.definition(callee):
+            return False
+        held = [callee, *(each.value for each in self._flow.origins(callee) or ())]
+        return any(self._is_same(each, one) for each in self._treated for one in held)
+
+    @cached_property
+    def _treated(self) -> tuple[ast.expr, ...]:
+        found = [
+            method.value
+            for call, method in self._tree.methods("compile", "load_weights", "train_on_batch")
+            if method.attr != "compile" or any(each.arg in _COMPILED for each in call.keywords)
+        ]
+        return tuple(found)
+
+    def _is_same(self, one: ast.expr, other: ast.expr) -> bool:
+        """Whether two expressions stand for one object: a name bound once, or an attribute."""
+        if isinstance(one, ast.Name) and isinstance(other, ast.Name):
+            binding = self._bindings.only(one)
+            return binding is not None and self._bindings.only(other) == binding
+        if not isinstance(one, ast.Attribute) or not isinstance(other, ast.Attribute):
+            return False
+        owner = self._functions.instance_of(one.value)
+        same = owner is not None and self._functions.instance_of(other.value) is owner
+        return same and one.attr == other.attr
 
     def of(self, node: ast.AST, frame: Frame | None = None) -> Pass | None:
         """The pass that a call makes, if it calls a model with one array and nothing else."""

@@ -272,7 +272,8 @@ class Values:
             names = [str(each.value) for each in texts]
             if all(name.lower().endswith(makers.FILE_SUFFIXES) for name in names):
                 return Value(Kind.PATHS, Extent.WHOLE, shape=(len(names),), origin=node)
-        return Value(Kind.LIST, shape=(len(node.elts),), origin=node)
+        shape = (len(node.elts),) if node.elts else None  # what is empty is to be filled
+        return Value(Kind.LIST, shape=shape, origin=node)
 
     def _comprehension(self, node: ast.ListComp | ast.GeneratorExp, frame: Frame | None) -> Value:
         over = self._of(node.generators[0].iter, frame)
