@@ -56,6 +56,7 @@ if TYPE_CHECKING:  # what is named here is imported when it is first asked for
     from tfmemlint.facts.pipelines.epochs import Epochs
     from tfmemlint.facts.pipelines.lengths import Lengths
     from tfmemlint.facts.pipelines.mapped import Mappings
+    from tfmemlint.facts.sizes.arrays import Arrays
     from tfmemlint.facts.sizes.numbers import Numbers
     from tfmemlint.facts.sizes.streams import Streams
     from tfmemlint.facts.syntax.bindings import Bindings
@@ -211,6 +212,8 @@ class TensorFlow:
 
     numbers: Numbers = _named("sizes.numbers", "Numbers")
     """How much numbers and lengths are, and how sure that is."""
+    arrays: Arrays = _named("sizes.arrays", "Arrays")
+    """How many bytes arrays, tensors and lists of them hold."""
     streams: Streams = _named("sizes.streams", "Streams")
     """How many bytes pipelines hold."""
 

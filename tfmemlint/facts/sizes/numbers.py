@@ -242,12 +242,12 @@ class Numbers:
         whole = self.length(node.value, frame)
         if part.step is not None:
             return _length_of(node)._replace(at_most=whole.at_most, stands_in=whole.stands_in)
-        taken = self._between(part, frame)
+        taken = self.taken(part, frame)
         if taken is None:
             return _length_of(node)._replace(at_most=whole.at_most, stands_in=whole.stands_in)
         return smaller(taken, whole) if whole.value is not None else taken
 
-    def _between(self, part: ast.Slice, frame: Frame | None) -> Amount | None:
+    def taken(self, part: ast.Slice, frame: Frame | None = None) -> Amount | None:
         """How many a slice takes: 32 of `[:32]`, of `[50:82]` and of `[start : start + 32]`."""
         lower, upper = part.lower, part.upper
         if upper is None:

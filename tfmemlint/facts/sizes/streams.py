@@ -7,7 +7,7 @@ import ast
 from tfmemlint.facts.library.known_data import CATALOGUE
 from tfmemlint.facts.library.makers import DTYPE_BYTES, argument
 from tfmemlint.facts.pipelines.chains import BATCHING, Chain, From, Source, Step
-from tfmemlint.facts.pipelines.held import Tensor, tensors
+from tfmemlint.facts.pipelines.held import Tensor, part_of, tensors
 from tfmemlint.facts.sizes.amounts import (
     NOTHING,
     UNKNOWN,
@@ -19,6 +19,7 @@ from tfmemlint.facts.sizes.amounts import (
     total,
 )
 from tfmemlint.facts.sizes.numbers import Numbers
+from tfmemlint.facts.sizes.operations import Sized
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -89,6 +90,20 @@ class Streams:
         if len(known) < len(sizes):
             return made._replace(at_most=None, notes=(*made.notes, "at the least"))
         return made
+
+    def part(self, chain: Chain, path: tuple[int, ...]) -> Sized | None:
+        """A tensor of what a pipeline gives in the end, by its places."""
+        found = self._elements.entering(chain, len(chain.steps))
+        for place in path:
+            found = part_of(found, place)
+        if not isinstance(found, Tensor) or found.shape is None:
+            return None
+        waiting, dims = self._batches(chain, len(chain.steps)), list[Amount]()
+        for size in found.shape:
+            if size is None and not waiting:
+                return None
+            dims.append(count(size) if size is not None else waiting.pop())
+        return Sized(tuple(dims), found.dtype)
 
     def batch(self, chain: Chain, end: int) -> Amount:
         """How many examples an element at a place has."""
