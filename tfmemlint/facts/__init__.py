@@ -57,6 +57,7 @@ if TYPE_CHECKING:  # what is named here is imported when it is first asked for
     from tfmemlint.facts.pipelines.lengths import Lengths
     from tfmemlint.facts.pipelines.mapped import Mappings
     from tfmemlint.facts.sizes.arrays import Arrays
+    from tfmemlint.facts.sizes.models import Models
     from tfmemlint.facts.sizes.numbers import Numbers
     from tfmemlint.facts.sizes.streams import Streams
     from tfmemlint.facts.syntax.bindings import Bindings
@@ -214,6 +215,8 @@ class TensorFlow:
     """How much numbers and lengths are, and how sure that is."""
     arrays: Arrays = _named("sizes.arrays", "Arrays")
     """How many bytes arrays, tensors and lists of them hold."""
+    models: Models = _named("sizes.models", "Models")
+    """What models hold."""
     streams: Streams = _named("sizes.streams", "Streams")
     """How many bytes pipelines hold."""
 

@@ -436,7 +436,8 @@ class Results:
 
     def row_of(self, callee: ast.expr, frame: Frame | None = None) -> list[layers.Layer] | None:
         """The layers of a `Sequential`, or one layer by itself; None for anything else."""
-        made = self._values.of(callee, frame).origin
+        named = isinstance(callee, ast.Call) and self._names.qualified(callee.func) is not None
+        made = callee if named else self._values.of(callee, frame).origin
         if not isinstance(made, ast.Call):
             return None
         name = self._names.qualified(made.func) or ""

@@ -1,0 +1,227 @@
+"""What models hold: the numbers of their weights, and what a step has of activations."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from itertools import pairwise
+
+from tfmemlint.facts.flow.flow import Frame
+from tfmemlint.facts.library.kinds import Kind
+from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.sizes import layers
+from tfmemlint.facts.sizes.amounts import Amount, count, held, product, total
+from tfmemlint.facts.sizes.arrays import Arrays
+from tfmemlint.facts.sizes.layers import Dims, Layer
+from tfmemlint.facts.sizes.operations import Results
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+_FLOAT = 4
+_MOST = 400
+"""Layers of one model."""
+_UNSEEN = Amount(("activations",), of_bytes=True)
+_WRAPS = frozenset({"keras.Model", "keras.models.Model"})
+
+
+class Run(NamedTuple):
+    """A layer at work: where that stands, what it is given and what it makes of that."""
+
+    node: ast.expr
+    layer: Layer
+    inputs: tuple[Dims, ...]
+    made: Dims | None
+
+    @property
+    def keeps(self) -> Amount | None:
+        """The bytes of its output, where that is not its input again; None if unknown."""
+        if self.layer.name in layers.IN_PLACE:
+            return held(0)
+        return None if self.made is None else product(self.made).times(held(_FLOAT))
+
+    @property
+    def weights(self) -> int | None:
+        """How many numbers its weights are."""
+        return layers.weights(self.layer, self.inputs)
+
+
+class Models:
+    """Models as code makes and calls them."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._functions = tf.functions
+        self._names = tf.names
+        self._flow = tf.flow
+        self._values = tf.values
+        self._arrays = tf.of(Arrays)
+        self._results = tf.of(Results)
+
+    def runs(
+        self, callee: ast.expr, given: Dims | None, frame: Frame | None = None
+    ) -> list[Run] | None:
+        """The layers that a model runs for an input; None where not all are in sight."""
+        made = self._values.of(callee, frame).origin
+        if not isinstance(made, ast.Call):
+            return None
+        name = self._names.qualified(made.func) or ""
+        if name in _WRAPS:
+            return self._functional(made, given)
+        owner = self._functions.definition(made.func)
+        if isinstance(owner, ast.ClassDef):
+            return self._of_class(owner, callee, given)
+        row = self._added(callee, made) if name == "keras.Sequential" else None
+        row = self._results.row_of(callee, frame) if row is None else row
+        return None if row is None else self._in_a_row(row, given)
+
+    def weights(self, runs: list[Run]) -> Amount | None:
+        """The bytes of the weights of layers, each layer counted once."""
+        distinct = {each.layer.made: each.weights for each in runs}
+        known = [each for each in distinct.values() if each is not None]
+        return held(sum(known) * _FLOAT) if len(known) == len(distinct) else None
+
+    def activations(self, runs: list[Run] | None, *, trains: bool) -> Amount:
+        """The bytes that a step holds: all outputs where they are kept for gradients.
+
+        And the gradient of the largest of them; else the largest output with its input.
+        """
+        sizes = [each.keeps for each in runs or ()]
+        known = [each for each in sizes if each is not None]
+        if not runs or len(known) < len(sizes):
+            return _UNSEEN
+        largest = max(known, key=lambda each: each.value or 0)
+        if trains:
+            return total([*known, largest])
+        pairs = [one.plus(other) for one, other in pairwise(known)]
+        return max([*pairs, largest], key=lambda each: each.value or 0)
+
+    def in_step(
+        self, callee: ast.expr, rows: Amount, array: ast.expr, *, trains: bool = True
+    ) -> Amount:
+        """What a model holds of so many rows of an array: their activations, and themselves."""
+        sized = self._arrays.of(array)
+        if sized is None or not sized.dims:
+            return rows.times(_UNSEEN)
+        one = self.runs(callee, (count(1), *sized.dims[1:]))
+        each = self.activations(one, trains=trains)
+        if each == _UNSEEN or each.value is None:
+            return rows.times(_UNSEEN)
+        inputs = product(sized.dims[1:]).times(held(_FLOAT))
+        made = rows.times(each.plus(inputs).folded())
+        return made._replace(stands_in=made.stands_in or sized.stands_in)
+
+    def _in_a_row(self, row: list[Layer], given: Dims | None) -> list[Run]:
+        found: list[Run] = []
+        for layer in row:
+            if layer.name == "InputLayer":
+                shape = layer.several(0, "shape")
+                stated = (count(1), *map(count, shape)) if shape is not None else None
+                if given is None and stated is not None:
+                    given = stated
+                continue
+            told = layer.several(None, "input_shape")
+            if given is None and told is not None:
+                given = (count(1), *map(count, told))
+            made = layers.output(layer, [given]) if given is not None else None
+            found.append(Run(layer.made, layer, (given,) if given is not None else (), made))
+            given = made
+        return found
+
+    def _added(self, callee: ast.expr, made: ast.Call) -> list[Layer] | None:
+        """The layers that are added to a `Sequential` one by one."""
+        if made.args or made.keywords or not isinstance(callee, ast.Name):
+            return None
+        home = self._bindings.home(callee.id, callee)
+        found: list[Layer] = []
+        for call, method in self._tree.methods("add"):
+            named = isinstance(method.value, ast.Name) and method.value.id == callee.id
+            if named and self._bindings.home(callee.id, method.value) is home and call.args:
+                inner = self._results.row_of(call.args[0])
+                if inner is None:
+                    return None
+                found += inner
+        return found or None
+
+    def _functional(self, made: ast.Call, given: Dims | None) -> list[Run] | None:
+        """The layers between the inputs of a model and its outputs, backwards."""
+        outputs = argument(made, 1, "outputs")
+        batch = given[0] if given else count(1)
+        found: dict[ast.Call, Run] = {}
+        pending: list[ast.expr] = [outputs] if outputs is not None else []
+        for node in pending:
+            if len(pending) > _MOST:
+                return None
+            if isinstance(node, (ast.List, ast.Tuple)):
+                pending += node.elts
+            elif isinstance(node, ast.Name):
+                origins = self._flow.origins(node) or ()
+                pending += [each.value for each in origins]
+            elif isinstance(node, ast.Call) and node not in found:
+                pending += node.args
+                for run in self._applied(node, batch):
+                    found[run.node if isinstance(run.node, ast.Call) else node] = run
+        return [*found.values()][::-1] or None
+
+    def _applied(self, node: ast.Call, batch: Amount) -> Iterator[Run]:
+        value = self._values.of(node.func)
+        if value.kind not in (Kind.LAYER, Kind.MODEL) or not node.args:
+            return
+        first = node.args[0]
+        several = first.elts if isinstance(first, (ast.List, ast.Tuple)) else [first]
+        sized = [self._arrays.of(each) for each in several]
+        inputs = tuple((batch, *each.dims[1:]) for each in sized if each is not None and each.dims)
+        if len(inputs) < len(sized):
+            inputs = ()
+        row = self._results.row_of(node.func)
+        for place, layer in enumerate(row or ()):
+            made = layers.output(layer, inputs)
+            yield Run(node if not place else layer.made, layer, inputs, made)
+            inputs = (made,) if made is not None else ()
+
+    def _of_class(
+        self, owner: ast.ClassDef, callee: ast.expr, given: Dims | None
+    ) -> list[Run] | None:
+        """The layers that the `call` of a class applies, in order."""
+        method = self._functions.method(owner, "call")
+        if method is None or isinstance(method, ast.Lambda) or len(method.args.args) < 2:
+            return None
+        found: list[Run] = []
+        known = {method.args.args[1].arg: given}
+        for node in self._functions.body(method):
+            if not isinstance(node, (ast.Assign, ast.Return)) or node.value is None:
+                continue
+            made = self._evaluated(node.value, known, found)
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                known[node.targets[0].id] = made
+        return found or None
+
+    def _evaluated(
+        self, node: ast.expr, known: dict[str, Dims | None], found: list[Run]
+    ) -> Dims | None:
+        """The shape of an expression within `call`, and the layers it runs on the way."""
+        if isinstance(node, ast.Name):
+            return known.get(node.id)
+        if isinstance(node, ast.BinOp):
+            left = self._evaluated(node.left, known, found)
+            return left or self._evaluated(node.right, known, found)
+        if not isinstance(node, ast.Call):
+            return None
+        several = (
+            node.args[0].elts
+            if node.args and isinstance(node.args[0], (ast.List, ast.Tuple))
+            else node.args[:1]
+        )
+        inputs: list[Dims | None] = [self._evaluated(each, known, found) for each in several]
+        row = self._results.row_of(node.func)
+        if row is None:
+            name = self._names.qualified(node.func) or ""
+            return inputs[0] if inputs and name.startswith("tensorflow.nn.") else None
+        given = tuple(each for each in inputs if each is not None)
+        for layer in row:
+            made = layers.output(layer, given) if len(given) == len(inputs) else None
+            found.append(Run(node, layer, given, made))
+            given, inputs = (made,) if made is not None else (), [made]
+        return given[0] if given else None
