@@ -29,7 +29,7 @@ ALLOWED = {
     },
     "concrete": {"tfmemlint.source", "tfmemlint.vocabulary"},
     "edits": {"tfmemlint.vocabulary", "tfmemlint.source"},
-    "costs": {"tfmemlint.facts", "tfmemlint.vocabulary"},
+    "costs": {"tfmemlint.facts", "tfmemlint.units", "tfmemlint.vocabulary"},
     "loop_edits": {"tfmemlint.edits", "tfmemlint.source", "tfmemlint.vocabulary"},
     "fixing": {"tfmemlint.vocabulary"},
     "suppress": {"tfmemlint.vocabulary", "tfmemlint.lines"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tfmemlint.facts.sizes.amounts import UNKNOWN, Amount
+from tfmemlint.units import size as size
 from tfmemlint.vocabulary import Cost, Law
 
 

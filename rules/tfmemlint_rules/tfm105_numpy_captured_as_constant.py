@@ -38,15 +38,16 @@ from tfmemlint import (
     Diagnostic,
     File,
     Fix,
+    Law,
     Metric,
     Rule,
+    costs,
     edits,
 )
 from tfmemlint.facts.graphs.captures import Capture
 from tfmemlint.facts.library.words import TRACED_WORDS
 from tfmemlint.facts.syntax.bindings import Binding
 
-BIG = 1 << 20
 CONVERSIONS = frozenset({"tensorflow.constant", "tensorflow.convert_to_tensor"})
 EXPORTS = (
     "coremltools",
@@ -60,8 +61,8 @@ EXPORTS = (
 
 def check(file: File) -> Iterator[Diagnostic]:
     captures = file.tf.captures
-    big = [each for each in captures.all if (each.value.nbytes or 0) >= BIG]
-    taken = [each for each in big if captures.op(each.use) is not None]
+    sized = [each for each in captures.all if each.value.nbytes]
+    taken = [each for each in sized if captures.op(each.use) is not None]
     if not taken or file.tf.names.uses(EXPORTS):
         return
     seen: set[object] = set()
@@ -71,22 +72,23 @@ def check(file: File) -> Iterator[Diagnostic]:
             seen.add(array)
             together = [each for each in taken if each.binding == capture.binding]
             fix = _fix(file, capture.binding, together) if capture.binding else None
-            yield Diagnostic(file.span(capture.use), _message(capture), fix, _cost(capture))
+            yield Diagnostic(file.span(capture.use), _message(capture), fix, _cost(file, capture))
 
 
 def _message(capture: Capture) -> str:
-    size = f"{(capture.value.nbytes or 0) / (1 << 20):,.0f} MB"
+    nbytes = costs.size(capture.value.nbytes or 0)
     function = "the lambda"
     if not isinstance(capture.function, ast.Lambda):
         function = f"`{capture.function.name}`"
     array = ast.unparse(capture.use)
     return (
-        f"`{array}` is a NumPy array of {size}: each trace of {function} copies it into its graph"
+        f"`{array}` is a NumPy array of {nbytes}: each trace of {function} copies it into its graph"
     )
 
 
-def _cost(capture: Capture) -> Cost:
-    return Cost(f"{ast.unparse(capture.use)}, for each trace", capture.value.nbytes)
+def _cost(file: File, capture: Capture) -> Cost:
+    """The copy in one graph; there is another in each."""
+    return costs.cost(file.tf.arrays.nbytes(capture.use), Law.STEPS)
 
 
 def _fix(file: File, binding: Binding, captures: Sequence[Capture]) -> Fix | None:

@@ -36,15 +36,17 @@ from tfmemlint import (
     Diagnostic,
     File,
     Fix,
+    Law,
     Metric,
     Rule,
+    costs,
     edits,
 )
 from tfmemlint.facts.graphs.captures import Capture
 from tfmemlint.facts.library.words import TRACED_WORDS
+from tfmemlint.facts.sizes.amounts import total
 from tfmemlint.facts.syntax.bindings import Binding
 
-BIG = 1 << 20
 SOURCES = frozenset(
     {
         "tensorflow.data.Dataset.from_tensor_slices",
@@ -61,10 +63,10 @@ def check(file: File) -> Iterator[Diagnostic]:
             made.setdefault(call, []).append(capture)
     taken: set[str] = set()
     for call, captures in made.items():
-        big = [each for each in captures if _is_big(file, each)]
+        big = [each for each in captures if _is_data(file, each)]
         if big:
             fix = _fix(file, call, taken)
-            yield Diagnostic(file.span(call), _message(call, big[0]), fix, _cost(big))
+            yield Diagnostic(file.span(call), _message(call, big[0]), fix, _cost(file, big))
 
 
 def _source_of(file: File, use: ast.expr) -> ast.Call | None:
@@ -76,10 +78,9 @@ def _source_of(file: File, use: ast.expr) -> ast.Call | None:
     return above if is_call and isinstance(above, ast.Call) else None
 
 
-def _is_big(file: File, capture: Capture) -> bool:
-    size = capture.value.nbytes
-    if size is not None:
-        return size >= BIG
+def _is_data(file: File, capture: Capture) -> bool:
+    if capture.value.nbytes is not None:
+        return True
     whole = file.tf.wholes.of(capture.use)
     return whole is not None and whole.loaded
 
@@ -88,16 +89,15 @@ def _message(call: ast.Call, capture: Capture) -> str:
     name = call.func.attr if isinstance(call.func, ast.Attribute) else ast.unparse(call.func)
     size = capture.value.nbytes
     array = ast.unparse(capture.use)
-    what = f"`{array}`" if size is None else f"`{array}`, {size / (1 << 20):,.0f} MB,"
+    what = f"`{array}`" if size is None else f"`{array}`, {costs.size(size)},"
     function = capture.function
     where = "the lambda" if isinstance(function, ast.Lambda) else f"`{function.name}`"
     return f"`{name}` makes {what} part of the graph: each trace of {where} copies it"
 
 
-def _cost(captures: list[Capture]) -> Cost:
-    sizes = [each.value.nbytes or 0 for each in captures]
-    names = " + ".join(ast.unparse(each.use) for each in captures)
-    return Cost(f"{names}, for each trace", sum(sizes) if all(sizes) else None)
+def _cost(file: File, captures: list[Capture]) -> Cost:
+    """The copies in one graph; there are others in each."""
+    return costs.cost(total(file.tf.arrays.nbytes(each.use) for each in captures), Law.STEPS)
 
 
 def _fix(file: File, call: ast.Call, taken: set[str]) -> Fix | None:

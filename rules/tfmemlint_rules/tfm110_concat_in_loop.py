@@ -40,9 +40,23 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, edits
+from tfmemlint import (
+    Applicability,
+    Claim,
+    Cost,
+    Diagnostic,
+    Edit,
+    File,
+    Fix,
+    Law,
+    Metric,
+    Rule,
+    costs,
+    edits,
+)
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.sizes.amounts import Amount, count, product, total
 from tfmemlint_rules._analyses.joins import Joined, Joins
 from tfmemlint_rules._analyses.joins_as_lists import JoinsAsLists
 from tfmemlint_rules._analyses.rounds import Rounds
@@ -64,7 +78,18 @@ def check(file: File) -> Iterator[Diagnostic]:
             f"`{function}` copies all of `{name}` in each round of "
             f"`{file.named(joined.loops[0].node)}`{_keeper(file, joined)}",
             _fix(file, joined),
+            _cost(file, joined),
         )
+
+
+def _cost(file: File, joined: Joined) -> Cost:
+    """What there is in the last round, twice, or all that a gradient keeps of earlier ones."""
+    rounds = product([file.tf.numbers.rounds(each.node) for each in joined.loops])
+    each = total([file.tf.arrays.nbytes(added) for added in joined.added])
+    last = rounds.times(each)
+    if not file.tf.of(Rounds).may_have_gradient(joined):
+        return costs.cost(count(2).times(last), Law.DATA, last)
+    return costs.cost(last.times(rounds).times(Amount(("1/2",), None, 0.5, 0.5)), Law.SQUARE, last)
 
 
 def _keeper(file: File, joined: Joined) -> str:

@@ -40,15 +40,31 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, Span, edits
+from tfmemlint import (
+    Applicability,
+    Claim,
+    Cost,
+    Diagnostic,
+    Edit,
+    File,
+    Fix,
+    Law,
+    Metric,
+    Rule,
+    Span,
+    costs,
+    edits,
+)
 from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.graphs.graph_loops import InGraph
 from tfmemlint.facts.graphs.unrolling import LIKES_STRAIGHT_CODE
 from tfmemlint.facts.library.words import TRACED_WORDS
+from tfmemlint.facts.sizes.amounts import Amount, product
 from tfmemlint_rules._analyses.accumulations import Accumulated, Accumulations
 from tfmemlint_rules._analyses.tensor_arrays import ArrayInLoop, Reading, TensorArrays
 
 FEW = 32
+BODY = Amount(("a copy of the body",), of_bytes=True)
 """Trips that a graph can well hold a copy each of: a loop takes as much as half of them does."""
 
 
@@ -77,14 +93,22 @@ def _diagnostic(
     if isinstance(found.node, (ast.ListComp, ast.GeneratorExp)):
         copied = copies.format(f"`{file.named(found.elements[0])}`")
         text = f"a comprehension over `{over}`: the graph gets {copied}"
-        return Diagnostic(file.span(found.node), text, _comprehension_fix(file, found))
+        fix = _comprehension_fix(file, found)
+        return Diagnostic(file.span(found.node), text, fix, _cost(file, found))
     adding = file.named(found.node)
     adding = f"{found.list}.append(...)" if adding.endswith("...") else adding
     text = f"`{adding}` in a loop over `{over}`: the graph gets {copies.format('the body')}"
     if kind is InGraph.LOOP:
         read = file.named(found.reads[0])
         text = f"`{adding}` in a graph loop over `{over}`: `{read}` cannot read what it adds"
-    return Diagnostic(file.span(found.node), text, _loop_fix(file, loop, kind))
+    fix = _loop_fix(file, loop, kind)
+    return Diagnostic(file.span(found.node), text, fix, _cost(file, found))
+
+
+def _cost(file: File, found: Accumulated) -> Cost:
+    """The nodes of the graph: as many as there are rounds, whatever the size of the tensors."""
+    rounds = product([file.tf.numbers.rounds(loop.node) for loop, _ in found.loops])
+    return costs.cost(rounds.times(BODY), Law.DATA, BODY)
 
 
 def _loop_fix(file: File, loop: Loop, kind: InGraph) -> Fix | None:

@@ -30,8 +30,20 @@ from collections.abc import Iterator
 from itertools import chain
 from math import inf
 
-from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
+from tfmemlint import (
+    Applicability,
+    Claim,
+    Cost,
+    Diagnostic,
+    File,
+    Fix,
+    Metric,
+    Rule,
+    costs,
+    edits,
+)
 from tfmemlint.facts.pipelines.chains import Chain, From, Step
+from tfmemlint.facts.sizes.amounts import UNKNOWN, Amount
 
 MANY = 16
 """Inputs open at once, for which there is a reason."""
@@ -39,6 +51,7 @@ SEVERAL = 4
 """Inputs whose own buffers add up."""
 LITTLE = 4096
 """Bytes, of an element: many of them may wait."""
+AHEAD = Amount(("the elements read ahead",), of_bytes=True)
 TINY = frozenset(
     {"tensorflow.data.TextLineDataset", "tensorflow.data.experimental.CsvDataset"}
     | {"tensorflow.data.Dataset.from_tensors", "tensorflow.data.Dataset.list_files"}
@@ -58,13 +71,26 @@ def check(file: File) -> Iterator[Diagnostic]:
                 file.span(cycle),
                 f"{opened}, and reads ahead in each of them",
                 _fix(file, step, cycle),
-                Cost(f"{ast.unparse(cycle)} inputs, a few elements each"),
+                _cost(file, step),
             )
         for inner in _buffers(file, step):
             yield Diagnostic(
                 edits.method_call(file, inner.call) or file.span(inner.call),
                 f"{opened}, each with a `{inner.method}` of its own",
+                None,
+                _cost(file, step, inner),
             )
+
+
+def _cost(file: File, step: Step, inner: Step | None = None) -> Cost:
+    """What all inputs hold: a buffer each, or some elements that are read ahead."""
+    cycle = step.argument("cycle_length")
+    inputs = file.tf.numbers.of(cycle, step.frame) if cycle is not None else UNKNOWN
+    if inner is None:
+        return costs.cost(inputs.times(AHEAD))
+    made, place = file.tf.streams.around(inner)
+    parameter = "num_parallel_calls" if inner.method == "map" else "buffer_size"
+    return costs.cost(inputs.times(file.tf.streams.buffered(made, place, parameter)))
 
 
 def _opened(file: File, step: Step) -> float | None:

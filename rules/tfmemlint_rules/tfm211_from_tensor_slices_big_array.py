@@ -31,13 +31,25 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
+from tfmemlint import (
+    Applicability,
+    Claim,
+    Diagnostic,
+    File,
+    Fix,
+    Law,
+    Metric,
+    Rule,
+    costs,
+    edits,
+)
 from tfmemlint.facts.library.kinds import Extent, Kind
 from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.sizes.amounts import count
 
 SLICES = frozenset({"tensorflow.data.Dataset.from_tensor_slices"})
 LARGE = 256 << 20
-"""Bytes."""
+"""Bytes, from which on it is worth to have Python give the rows one by one."""
 HOPS = 5
 
 
@@ -52,7 +64,7 @@ def check(file: File) -> Iterator[Diagnostic]:
             file.span(call.func),
             f"`from_tensor_slices` copies all of `{array}`, and again for each iterator",
             _fix(file, call, given),
-            Cost(f"2 times {array}", file.tf.values.of(large[0]).nbytes),
+            costs.cost(count(2).times(file.tf.arrays.nbytes(large[0])), Law.DATA, worth=2 * LARGE),
         )
 
 
@@ -72,7 +84,7 @@ def _is_large(file: File, array: ast.expr) -> bool:
     if maker.startswith("keras.datasets."):
         return False
     if value.nbytes is not None:
-        return value.kind is Kind.ARRAY and value.nbytes >= LARGE
+        return value.kind is Kind.ARRAY
     whole = value.kind is Kind.ARRAY and value.extent is Extent.WHOLE
     if whole and origin is not None and _is_mapped(maker, origin):
         return True

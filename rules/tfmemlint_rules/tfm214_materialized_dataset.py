@@ -32,7 +32,19 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
+from tfmemlint import (
+    Applicability,
+    Claim,
+    Cost,
+    Diagnostic,
+    File,
+    Fix,
+    Law,
+    Metric,
+    Rule,
+    costs,
+    edits,
+)
 from tfmemlint.facts.library.words import PIPELINE_WORDS
 from tfmemlint.facts.pipelines.chains import BATCHING, Chain, From
 from tfmemlint.facts.pipelines.consumers import End, Into
@@ -62,13 +74,19 @@ def check(file: File) -> Iterator[Diagnostic]:
         elif isinstance(above, ast.Call) and _builtin(above) == "len":
             change = edits.reduced(file, above, _iterated(made), "sum(1 for _ in ", ")")
             fix = Fix("Count without a list", (change,), Applicability.SAFE) if change else None
-            yield Diagnostic(file.span(made), f"{held} to count them", fix)
+            yield Diagnostic(file.span(made), f"{held} to count them", fix, _cost(file, end))
         elif isinstance(above, ast.For) and isinstance(made, ast.Call):
             change = edits.reduced(file, made, _iterated(made))
             fix = Fix("Do without the list", (change,), _safety(file, end)) if change else None
-            yield Diagnostic(file.span(made), f"{held} to go over them", fix)
+            yield Diagnostic(file.span(made), f"{held} to go over them", fix, _cost(file, end))
         elif not isinstance(above, ast.Expr) and all(_is_whole(file, each) for each in end.chains):
-            yield Diagnostic(file.span(made), f"{held} at once")
+            yield Diagnostic(file.span(made), f"{held} at once", None, _cost(file, end))
+
+
+def _cost(file: File, end: End) -> Cost:
+    """All elements, and one of them at a time."""
+    streams, chain = file.tf.streams, end.chains[0]
+    return costs.cost(streams.all(chain), Law.DATA, streams.element(chain, len(chain.steps)))
 
 
 def _at_once(file: File) -> Iterator[Diagnostic]:

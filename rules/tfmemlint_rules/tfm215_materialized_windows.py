@@ -28,15 +28,26 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
+from tfmemlint import (
+    Applicability,
+    Claim,
+    Cost,
+    Diagnostic,
+    File,
+    Fix,
+    Law,
+    Metric,
+    Rule,
+    costs,
+    edits,
+)
 from tfmemlint.facts.flow.stacks import Stack
 from tfmemlint.facts.library.kinds import Kind
+from tfmemlint.facts.sizes.amounts import Amount
 from tfmemlint_rules._analyses.windows import WindowLists, Windows
 
 NARROW = 16
 """Steps: as many times the series, which is short as a rule, are little."""
-LITTLE = 8 << 20
-"""Bytes, in all windows."""
 
 
 def check(file: File) -> Iterator[Diagnostic]:
@@ -50,8 +61,23 @@ def check(file: File) -> Iterator[Diagnostic]:
             file.span(function),
             f"`{file.source(function)}` copies every window of `{width}` steps of `{series}`",
             _fix(file, stack, windows),
-            Cost(f"{width} times {series}"),
+            _cost(file, stack, windows),
         )
+
+
+def _cost(file: File, stack: Stack, windows: Windows) -> Cost:
+    """All windows, and the series that holds the same."""
+    series = file.tf.arrays.nbytes(windows.series)
+    return costs.cost(_held(file, stack, windows), Law.DATA, series)
+
+
+def _held(file: File, stack: Stack, windows: Windows) -> Amount:
+    """All windows, one after another."""
+    made = file.tf.arrays.nbytes(stack.call)
+    if made.value is not None:
+        return made
+    width = file.tf.numbers.of(windows.width)
+    return width.times(file.tf.arrays.nbytes(windows.series))
 
 
 def _is_large(file: File, windows: Windows) -> bool:
@@ -62,7 +88,7 @@ def _is_large(file: File, windows: Windows) -> bool:
         stride = file.tf.values.number(windows.bounds[2])
         if stride is None or width is None or 2 * stride >= width:
             return False
-    return series.nbytes is None or width is None or series.nbytes * width >= LITTLE
+    return True
 
 
 def _fix(file: File, stack: Stack, windows: Windows) -> Fix | None:

@@ -31,7 +31,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
+from tfmemlint import (
+    Applicability,
+    Claim,
+    Cost,
+    Diagnostic,
+    File,
+    Fix,
+    Metric,
+    Rule,
+    costs,
+    edits,
+)
 from tfmemlint.facts.graphs.tracing import DATASET_TAKES_FUNCTION
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.words import PIPELINE_WORDS
@@ -53,7 +64,8 @@ def check(file: File) -> Iterator[Diagnostic]:
             message = f"`{name}` is made anew in every round, with the same data"
         else:
             continue
-        yield Diagnostic(file.span(rebuilt.assignment), message, _fix(file, rebuilt))
+        span, cost = file.span(rebuilt.assignment), _cost(file, rebuilt)
+        yield Diagnostic(span, message, _fix(file, rebuilt), cost)
 
 
 def _holds_data(rebuilt: Rebuilt) -> bool:
@@ -63,6 +75,12 @@ def _holds_data(rebuilt: Rebuilt) -> bool:
         or any(step.method == "cache" and not step.argument("filename") for step in chain.steps)
         for chain in rebuilt.chains
     )
+
+
+def _cost(file: File, rebuilt: Rebuilt) -> Cost:
+    """The elements of one such pipeline: those of the last rounds stay for a while, too."""
+    held = file.tf.streams.all(rebuilt.chains[0])
+    return costs.cost(held._replace(at_most=None), after=held)
 
 
 def _method(call: ast.Call) -> str:

@@ -32,10 +32,27 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, edits
+from tfmemlint import (
+    Applicability,
+    Claim,
+    Cost,
+    Diagnostic,
+    Edit,
+    File,
+    Fix,
+    Law,
+    Metric,
+    Rule,
+    costs,
+    edits,
+)
 from tfmemlint.facts.flow.loops import Growth
+from tfmemlint.facts.sizes.amounts import Amount
+from tfmemlint.facts.sizes.arrays import bytes_of
 from tfmemlint_rules._analyses.generators import Generators, Held, Hoard
 from tfmemlint_rules._analyses.late_loading import Late, LateLoading
+
+ELEMENT = Amount(("what is in a file",), of_bytes=True)
 
 
 def check(file: File) -> Iterator[Diagnostic]:
@@ -47,7 +64,18 @@ def check(file: File) -> Iterator[Diagnostic]:
             file.span(growth.node if growth else hoard.loaded),
             f"{_what(file, hoard)} before {_who(hoard)} gives its first element",
             _fix(file, hoard, growth),
+            _cost(file, hoard),
         )
+
+
+def _cost(file: File, hoard: Hoard) -> Cost:
+    """All of it, and one of it at a time."""
+    each = file.tf.arrays.elements(hoard.data) if hoard.gathered else None
+    after = ELEMENT if each is None else bytes_of(each).folded()
+    if hoard.gathered and each is None:
+        files = file.tf.numbers.length(hoard.gathered.files)
+        return costs.cost(files.times(ELEMENT), Law.DATA, after)
+    return costs.cost(file.tf.arrays.nbytes(hoard.data), Law.DATA, after)
 
 
 def _what(file: File, hoard: Hoard) -> str:

@@ -28,7 +28,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
+from tfmemlint import (
+    Applicability,
+    Claim,
+    Cost,
+    Diagnostic,
+    File,
+    Fix,
+    Metric,
+    Rule,
+    costs,
+    edits,
+)
 from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.pipelines.chains import Chain, From, Step
@@ -42,8 +53,6 @@ MIXES = frozenset(
 )
 FEW = 3
 """Sources."""
-LITTLE = 8 << 20
-"""Bytes, in all of the buffers of which the size is known."""
 KEEPS_ELEMENTS = frozenset({"prefetch", "repeat", "with_options"})
 LONG = 40
 
@@ -73,8 +82,15 @@ def check(file: File) -> Iterator[Diagnostic]:
                 edits.method_call(file, shuffle.call) or file.span(shuffle.call),
                 f"{each} is shuffled in a buffer of `{ast.unparse(buffer)}` elements of its own",
                 _fix(file, mix, sources, shuffle),
-                Cost(f"{ast.unparse(buffer)} elements for each source"),
+                _cost(file, sources, shuffle),
             )
+
+
+def _cost(file: File, sources: Sources, shuffle: Step) -> Cost:
+    """As many buffers as sources, and a single one."""
+    streams = file.tf.streams
+    one = streams.buffered(*streams.around(shuffle))
+    return costs.cost(file.tf.numbers.rounds(sources.loop.node).times(one), after=one)
 
 
 def _sources(file: File, given: ast.expr, hops: int = 2) -> Sources | None:
@@ -100,9 +116,7 @@ def _shuffle(file: File, chain: Chain) -> Step | None:
     }
     shuffle = chain.steps[place]
     number = file.tf.values.number(shuffle.argument("buffer_size"), shuffle.frame)
-    size = file.tf.elements.passage(chain, place, place).nbytes
-    small = size is not None and number is not None and size * number < LITTLE
-    return None if plain or small or number == 1 else shuffle
+    return None if plain or number == 1 else shuffle
 
 
 def _fix(file: File, mix: ast.Call, sources: Sources, shuffle: Step) -> Fix | None:

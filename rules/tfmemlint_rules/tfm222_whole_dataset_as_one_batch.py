@@ -29,13 +29,29 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, Span, edits
+from tfmemlint import (
+    Applicability,
+    Claim,
+    Cost,
+    Diagnostic,
+    Edit,
+    File,
+    Fix,
+    Law,
+    Metric,
+    Rule,
+    Span,
+    costs,
+    edits,
+)
 from tfmemlint.facts.library.kinds import Extent, Kind
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.pipelines.chains import BATCHING, From
+from tfmemlint.facts.sizes.amounts import Amount, count
 
 FROM_TENSORS = frozenset({"tensorflow.data.Dataset.from_tensors"})
 ORDINARY_BATCH = 1024
+ACTIVATIONS = Amount(("activations",), of_bytes=True)
 HOLDS_EXAMPLES = frozenset({Kind.ARRAY, Kind.TENSOR, Kind.FRAME, Kind.PATHS})
 KEEPS_COUNT = frozenset({"cache", "enumerate", "map", "prefetch", "repeat", "shuffle"})
 
@@ -52,6 +68,7 @@ def check(file: File) -> Iterator[Diagnostic]:
                 edits.method_call(file, call) or file.span(call),
                 f"`from_tensors` puts all of `{ast.unparse(arrays[0])}` in one batch",
                 _slice_and_batch(file, call),
+                _cost(file, call, arrays[0]),
             )
     for size, arrays in dict((*_batches(file, passing), *_fits(file))).items():
         if arrays and _is_whole(file, arrays[0]) and _is_length(file, size, arrays):
@@ -59,7 +76,19 @@ def check(file: File) -> Iterator[Diagnostic]:
                 file.span(size),
                 f"a batch of `{ast.unparse(size)}` holds all of `{ast.unparse(arrays[0])}`",
                 Fix("Batch by 32", (edits.replaced(file, size, "32"),), Applicability.UNSAFE),
+                _cost(file, file.tf.tree.parent(size), arrays[0]),
             )
+
+
+def _cost(file: File, where: ast.AST | None, array: ast.expr) -> Cost:
+    """The activations of all rows, and of 32."""
+    where = file.tf.tree.parent(where) if isinstance(where, ast.keyword) else where
+    fit = where.func if isinstance(where, ast.Call) else None
+    rows, models = file.tf.numbers.length(array), file.tf.models
+    if not isinstance(fit, ast.Attribute) or fit.attr != "fit":
+        return costs.cost(rows.times(ACTIVATIONS), Law.DATA, count(32).times(ACTIVATIONS))
+    after = models.in_step(fit.value, count(32), array)
+    return costs.cost(models.in_step(fit.value, rows, array), Law.DATA, after)
 
 
 def _batches(file: File, passing: frozenset[ast.expr]) -> Iterator[tuple[ast.expr, list[ast.expr]]]:

@@ -29,7 +29,19 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, Span
+from tfmemlint import (
+    Applicability,
+    Claim,
+    Cost,
+    Diagnostic,
+    Edit,
+    File,
+    Fix,
+    Metric,
+    Rule,
+    Span,
+    costs,
+)
 from tfmemlint.facts.library.words import PIPELINE_WORDS
 
 
@@ -55,7 +67,14 @@ def check(file: File) -> Iterator[Diagnostic]:
                 f"what {lost} {'makes' if len(steps) == 1 else 'make'} of `{name}` is thrown away: "
                 f"`{name}` stays as it was",
                 _fix(file, statement, steps, later),
+                _cost(file, pipeline),
             )
+
+
+def _cost(file: File, pipeline: ast.expr) -> Cost:
+    """An element as it stays; what it would be is for the step to say."""
+    chain = file.tf.datasets.of(pipeline)[0]
+    return costs.cost(file.tf.streams.element(chain, len(chain.steps))._replace(at_most=None))
 
 
 def _fluent(expression: ast.expr) -> list[ast.Attribute]:

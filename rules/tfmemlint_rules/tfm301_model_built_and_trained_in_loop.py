@@ -36,10 +36,22 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tfmemlint import Claim, Diagnostic, File, Metric, Rule
+from tfmemlint import (
+    Claim,
+    Cost,
+    Diagnostic,
+    File,
+    Law,
+    Metric,
+    Rule,
+    costs,
+)
+from tfmemlint.facts.flow.anew import Anew
+from tfmemlint.facts.sizes.amounts import Amount
 
 FEW = 4
 """Folds or variants that are well worth no word."""
+WEIGHTS = Amount(("a model",), of_bytes=True)
 MEASURED = (2, 22)
 """What comes after the last version of TensorFlow that was seen to keep models."""
 
@@ -55,7 +67,18 @@ def check(file: File) -> Iterator[Diagnostic]:
                 file.span(model.made),
                 f"`{ast.unparse(model.made.func)}` makes another model in every round of "
                 f"`{file.named(model.loop.node)}`, and training keeps each one in memory",
+                None,
+                _cost(file, model),
             )
+
+
+def _cost(file: File, model: Anew) -> Cost:
+    """The weights of all models, and of one: with their optimisers' slots they hold more."""
+    assert isinstance(model.made, ast.Call)
+    runs = file.tf.models.runs(model.made, None)
+    one = (file.tf.models.weights(runs) if runs else None) or WEIGHTS
+    rounds = file.tf.numbers.rounds(model.loop.node)
+    return costs.cost(rounds.times(one)._replace(at_most=None), Law.STEPS, one)
 
 
 RULE = Rule(

@@ -40,11 +40,14 @@ from tfmemlint import (
     Edit,
     File,
     Fix,
+    Law,
     Metric,
     Rule,
+    costs,
     edits,
     loop_edits,
 )
+from tfmemlint.facts.sizes.amounts import count
 from tfmemlint_rules._analyses.full_batches import FullBatch, FullBatches
 from tfmemlint_rules._analyses.sliceable import Sliceable
 
@@ -53,6 +56,7 @@ RELATES_ALL = (
     *("stellargraph", "tensorflow.sparse", "tensorflow_gnn", "tensorflow_probability.optimizer"),
 )
 """Graphs, whose nodes are computed from one another, and minimisers that want exact gradients."""
+KERAS_METHODS = {"evaluate", "predict", "predict_on_batch", "test_on_batch", "train_on_batch"}
 CUTS_BATCHES = {"predict_on_batch": "predict", "test_on_batch": "evaluate"}
 
 
@@ -75,8 +79,22 @@ def _diagnostic(file: File, found: FullBatch) -> Diagnostic:
         file.span(found.call),
         f"{go} through `{ast.unparse(found.call.func)}` at once{often}",
         Fix(title, whole, Applicability.UNSAFE) if whole is not None else None,
-        Cost(f"activations of len({name}) rows"),
+        _cost(file, found),
     )
+
+
+def _cost(file: File, found: FullBatch) -> Cost:
+    """The activations of all rows, and of as many as a batch has."""
+    models = file.tf.models
+    called, frame = found.call, None
+    if found.passes:
+        called, frame = found.passes[0].call, found.passes[0].frame
+    keras = isinstance(called.func, ast.Attribute) and called.func.attr in KERAS_METHODS
+    model = called.func.value if keras and isinstance(called.func, ast.Attribute) else called.func
+    trains = bool(found.passes) or (keras and "train" in ast.unparse(called.func))
+    rows = file.tf.numbers.length(found.array, frame)
+    now = models.in_step(model, rows, found.array, trains=trains)
+    return costs.cost(now, Law.DATA, models.in_step(model, count(32), found.array, trains=trains))
 
 
 def _changes(file: File, found: FullBatch) -> tuple[str, Iterable[Edit | None]]:

@@ -37,10 +37,28 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, Span
+from tfmemlint import (
+    Applicability,
+    Claim,
+    Cost,
+    Diagnostic,
+    Edit,
+    File,
+    Fix,
+    Law,
+    Metric,
+    Rule,
+    Span,
+    costs,
+)
 from tfmemlint.facts.flow.loops import Over
+from tfmemlint.facts.sizes.amounts import held, product
 from tfmemlint_rules._analyses.kept import Kept, KeptTensors, Sort
 
+ALLOCATION = 256
+"""Bytes, of which the device's memory is given out in multiples."""
+OBJECT = 1024
+"""Bytes, of the Python object for a tensor."""
 FEW = {Sort.NUMBER: 1024, Sort.TENSOR: 16}
 """Trips that keep too little to speak of."""
 FEW_OR_UNKNOWN = {Over.CONDITION, Over.EPOCHS, Over.FOREVER, Over.LITERAL}
@@ -66,7 +84,17 @@ def check(file: File) -> Iterator[Diagnostic]:
                 f"`{kept.growth.name}` keeps a tensor on the device for each trip of "
                 f"`{file.named(kept.loop.node)}`: `{file.named(kept.tensor)}`",
                 _fix(file, kept),
+                _cost(file, kept),
             )
+
+
+def _cost(file: File, kept: Kept) -> Cost:
+    """All tensors of a list, none of which is less than an allocation."""
+    rounds = product([file.tf.numbers.rounds(each.node) for each in kept.growth.loops])
+    each = file.tf.arrays.nbytes(kept.tensor)
+    if kept.sort is Sort.NUMBER or (each.value is not None and each.value < ALLOCATION):
+        each = held(ALLOCATION)
+    return costs.cost(rounds.times(each.plus(held(OBJECT)).folded()), Law.STEPS)
 
 
 def _is_short(file: File, kept: Kept) -> bool:

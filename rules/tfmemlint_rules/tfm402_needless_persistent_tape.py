@@ -27,7 +27,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
+from tfmemlint import (
+    Applicability,
+    Claim,
+    Diagnostic,
+    File,
+    Fix,
+    Metric,
+    Rule,
+    costs,
+    edits,
+)
 
 
 def check(file: File) -> Iterator[Diagnostic]:
@@ -46,6 +56,7 @@ def check(file: File) -> Iterator[Diagnostic]:
             file.span(keyword),
             f"`{tape.name}` is persistent, and keeps what it recorded through its only `gradient`",
             fix,
+            costs.cost(file.tf.models.recorded(tape.block.body)),
         )
 
 

@@ -41,14 +41,19 @@ from tfmemlint import (
     Edit,
     File,
     Fix,
+    Law,
     Metric,
     Rule,
     Span,
+    costs,
     edits,
 )
+from tfmemlint.facts.sizes.amounts import Amount, held, product
 from tfmemlint_rules._analyses.scalings import UFUNCS, Scaling, Scalings
 
 BYTES = frozenset({"int8", "uint8"})
+LONGEST = 30
+"""Characters, of a name in a formula."""
 
 
 def check(file: File) -> Iterator[Diagnostic]:
@@ -56,7 +61,7 @@ def check(file: File) -> Iterator[Diagnostic]:
     for each in found:
         if file.tf.tracing.why(each.whole) is None:
             span = file.span(each.whole)
-            yield Diagnostic(span, _message(file, each), _fix(file, each), _cost(each))
+            yield Diagnostic(span, _message(file, each), _fix(file, each), _cost(file, each))
 
 
 def _message(file: File, found: Scaling) -> str:
@@ -69,11 +74,18 @@ def _message(file: File, found: Scaling) -> str:
     return f"{made}, eight times its bytes" if found.source in BYTES else made
 
 
-def _cost(found: Scaling) -> Cost:
-    rows, width = found.size.rows, found.size.width
-    each = 8 if found.dtype == "float64" else 4
-    total = rows * width * each if rows and width else None
-    return Cost(f"{each} bytes times {ast.unparse(found.array)}.size", total)
+def _cost(file: File, found: Scaling) -> Cost:
+    """All arrays that are there at once, and the one that is left."""
+    sized = file.tf.arrays.of(found.array)
+    if sized is None or sized.dims is None:
+        name = ast.unparse(found.array)
+        numbers = Amount((f"`{name}.size`",)) if len(name) <= LONGEST else Amount(("its numbers",))
+    else:
+        numbers = product(sized.dims)
+    one = numbers.times(held(4))
+    wide = numbers.times(held(8 if found.dtype == "float64" else 4))
+    now = wide.plus(one) if found.after is not None or found.dtype == "float32" else wide
+    return costs.cost(now, Law.DATA, one)
 
 
 def _fix(file: File, found: Scaling) -> Fix | None:

@@ -46,24 +46,30 @@ from itertools import chain
 from tfmemlint import (
     Applicability,
     Claim,
+    Cost,
     Diagnostic,
     Edit,
     File,
     Fix,
+    Law,
     Metric,
     Rule,
+    costs,
     edits,
     loop_edits,
 )
 from tfmemlint.facts.flow.loading import Gathered
 from tfmemlint.facts.flow.stacks import Stack
 from tfmemlint.facts.library.words import PIPELINE_WORDS
+from tfmemlint.facts.sizes.amounts import Amount, count
+from tfmemlint.facts.sizes.arrays import bytes_of
 from tfmemlint_rules._analyses import takers
 from tfmemlint_rules._analyses.collected import Collected
 from tfmemlint_rules._analyses.fillings import Filling, Fillings
 from tfmemlint_rules._analyses.takers import Takers
 
 LONG = 60
+ELEMENT = Amount(("what is in a file",), of_bytes=True)
 
 
 def check(file: File) -> Iterator[Diagnostic]:
@@ -80,6 +86,7 @@ def check(file: File) -> Iterator[Diagnostic]:
             span=file.span(stack.call.func),
             message=f"{_copies(file, stack)} holds what is {made} from {every}",
             fix=_fix(file, stack, loaded) if loaded else None,
+            cost=_cost(file, stack, gathered),
         )
 
 
@@ -90,13 +97,25 @@ def _of_pipeline(file: File, stack: Stack) -> Iterator[Diagnostic]:
         given = file.source(dataset)
         all_of = "a pipeline" if "\n" in given or len(given) > LONG else f"`{given}`"
         message = f"{_copies(file, stack)} holds every element of {all_of}"
-        yield Diagnostic(file.span(stack.call.func), message)
+        every = file.tf.streams.all(file.tf.datasets.of(dataset)[0])
+        cost = costs.cost(count(2).times(every), Law.DATA)
+        yield Diagnostic(file.span(stack.call.func), message, None, cost)
 
 
 def _copies(file: File, stack: Stack) -> str:
     named = isinstance(stack.listed, ast.Name)
     held = f"`{file.source(stack.listed)}`, which" if named else "a list that"
     return f"`{file.source(stack.call.func)}` copies {held}"
+
+
+def _cost(file: File, stack: Stack, gathered: Gathered) -> Cost:
+    """The list and the array that is made of it, and one file at a time instead."""
+    arrays, each = file.tf.arrays, file.tf.arrays.elements(stack.listed)
+    if each is None:
+        files = file.tf.numbers.length(gathered.files)
+        return costs.cost(count(2).times(files).times(ELEMENT), Law.DATA, ELEMENT)
+    held = arrays.listed(stack.listed) or ELEMENT
+    return costs.cost(count(2).times(held), Law.DATA, bytes_of(each).folded())
 
 
 def _fix(file: File, stack: Stack, gathered: Gathered) -> Fix | None:

@@ -32,7 +32,7 @@ def figure(amount: float, unit: str) -> str:
 _GROWS = {
     Law.CONSTANT: "",
     Law.DATA: "grows with the data",
-    Law.STEPS: "as much again with every step",
+    Law.STEPS: "as much again each time",
     Law.SQUARE: "grows with the square of the steps",
 }
 

@@ -11,8 +11,9 @@ from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.sizes import layers
 from tfmemlint.facts.sizes.amounts import Amount, count, held, product, total
-from tfmemlint.facts.sizes.arrays import Arrays
+from tfmemlint.facts.sizes.arrays import Arrays, bytes_of
 from tfmemlint.facts.sizes.layers import Dims, Layer
+from tfmemlint.facts.sizes.numbers import Numbers
 from tfmemlint.facts.sizes.operations import Results
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
@@ -59,6 +60,7 @@ class Models:
         self._values = tf.values
         self._arrays = tf.of(Arrays)
         self._results = tf.of(Results)
+        self._numbers = tf.of(Numbers)
 
     def runs(
         self, callee: ast.expr, given: Dims | None, frame: Frame | None = None
@@ -112,6 +114,35 @@ class Models:
         inputs = product(sized.dims[1:]).times(held(_FLOAT))
         made = rows.times(each.plus(inputs).folded())
         return made._replace(stands_in=made.stands_in or sized.stands_in)
+
+    def recorded(self, block: list[ast.stmt]) -> Amount:
+        """The bytes of what the statements of a tape compute, each as often as loops run it."""
+        found = held(0)
+        for node in (each for statement in block for each in ast.walk(statement)):
+            if not isinstance(node, (ast.BinOp, ast.Call)):
+                continue
+            made = self._computed(node)
+            if made is None:
+                found = found._replace(at_most=None)
+                continue
+            for loop in self._tree.loops(node):
+                if any(self._tree.inside(loop, statement) for statement in block):
+                    made = made.times(self._numbers.rounds(loop))
+            found = found.plus(made.folded())
+        return found if found.value else Amount(("what is recorded",), of_bytes=True)
+
+    def _computed(self, node: ast.BinOp | ast.Call) -> Amount | None:
+        """What an operation, or all the layers of a model, give; None where that is not known."""
+        sized = self._arrays.of(node)
+        if isinstance(node, ast.Call) and self._names.qualified(node.func) is None:
+            if self._values.of(node.func).kind not in (Kind.LAYER, Kind.MODEL):
+                return None
+            given = self._arrays.of(node.args[0]) if node.args else None
+            runs = self.runs(node.func, given.dims if given is not None else None)
+            kept = [each.keeps for each in runs or ()]
+            known = [each for each in kept if each is not None]
+            return total(known) if runs and len(known) == len(kept) else None
+        return bytes_of(sized) if sized is not None and sized.dims else None
 
     def _in_a_row(self, row: list[Layer], given: Dims | None) -> list[Run]:
         found: list[Run] = []
