@@ -1,0 +1,118 @@
+"""Arrays that are made eight bytes wide, to be cast: `np.ones(shape).astype("float32")`."""
+
+from __future__ import annotations
+
+import ast
+from functools import cached_property
+
+from tfmemlint.facts.library.kinds import Kind
+from tfmemlint.facts.library.makers import DIMENSIONS_AS_ARGUMENTS, DTYPE_BYTES, argument
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+_FILLS = frozenset({"numpy.full", "numpy.ones"})
+"""What takes a dtype, and gives the same with it; `zeros` takes no memory before it is written."""
+_DRAWS = {
+    "numpy.random.normal": ("standard_normal", (0, 1)),
+    "numpy.random.rand": ("random", ()),
+    "numpy.random.randn": ("standard_normal", ()),
+    "numpy.random.random": ("random", ()),
+    "numpy.random.random_sample": ("random", ()),
+    "numpy.random.standard_normal": ("standard_normal", ()),
+    "numpy.random.uniform": ("random", (0, 1)),
+}
+"""What draws float64 alone, by the name it has in a generator, and what it may be told before."""
+_TAKES_FLOAT32 = frozenset({"random", "standard_normal"})
+_GENERATOR = frozenset({"numpy.random.default_rng"})
+_MAKERS = _FILLS | frozenset(_DRAWS)
+
+
+class WideFirst(NamedTuple):
+    """One array that is made twice as wide as it is used, or wider."""
+
+    cast: ast.Call
+    """`….astype(np.float32)`."""
+    made: ast.Call
+    dtype: ast.expr
+    """What it is cast to, as it is written."""
+    nbytes: int
+    """What the wide array takes."""
+    draws: str | None
+    """What a generator calls it; None for what draws no numbers."""
+    told: bool
+    """Whether the call that makes the array takes a dtype itself."""
+    shape: tuple[ast.expr, ...]
+    """What it is told of the shape, if by several arguments or by one."""
+    several: bool
+    """Whether each argument is one dimension, as of `np.random.rand`."""
+
+
+class WidesFirst:
+    """Such arrays in a file, those of known size."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._names = tf.names
+        self._values = tf.values
+        self._bindings = tf.bindings
+        self._flow = tf.flow
+
+    @cached_property
+    def all(self) -> tuple[WideFirst, ...]:
+        """Every one, in source order."""
+        found = (self._of(call, method.value) for call, method in self._tree.methods("astype"))
+        return tuple(each for each in found if each is not None)
+
+    def _of(self, cast: ast.Call, made: ast.expr) -> WideFirst | None:
+        dtype = argument(cast, 0, "dtype")
+        if not isinstance(made, ast.Call) or dtype is None or len(cast.args + cast.keywords) != 1:
+            return None
+        name = self._names.one_of(made.func, _MAKERS)
+        method = made.func.attr if isinstance(made.func, ast.Attribute) else ""
+        generated = name is None and method in _TAKES_FLOAT32 and self._is_generator(made.func)
+        to, value = self._values.dtype(dtype), self._values.of(made)
+        narrow = DTYPE_BYTES.get(to or "", 8) < 8
+        if not (name or generated) or not narrow or value.kind is not Kind.ARRAY:
+            return None
+        if value.nbytes is None or DTYPE_BYTES.get(value.dtype or "") != 8:
+            return None
+        if name in _FILLS:
+            plain = len(made.args) == (1 if name == "numpy.ones" else 2) and not made.keywords
+            return WideFirst(cast, made, dtype, value.nbytes, None, plain, (), False)
+        if to not in ("float32", "single"):
+            return WideFirst(cast, made, dtype, value.nbytes, method, False, (), False)
+        if name is None:
+            plain = argument(made, 1, "dtype") is None and argument(made, 2, "out") is None
+            return WideFirst(cast, made, dtype, value.nbytes, method, plain, (), False)
+        instead, defaults = _DRAWS[name]
+        several = name in DIMENSIONS_AS_ARGUMENTS
+        shape = self._shape(made, defaults, several=several)
+        return WideFirst(cast, made, dtype, value.nbytes, instead, False, shape, several)
+
+    def _shape(
+        self, made: ast.Call, defaults: tuple[int, ...], *, several: bool
+    ) -> tuple[ast.expr, ...]:
+        """What tells the shape; nothing where other things than the usual are told, too."""
+        if several:
+            return () if made.keywords else tuple(made.args)
+        given = made.args[: len(defaults)]
+        numbers = tuple(self._values.number(each) for each in given)
+        others = [each for each in made.keywords if each.arg != "size"]
+        if numbers != defaults[: len(given)] or others:
+            return ()
+        size = argument(made, len(defaults), "size")
+        return () if size is None else (size,)
+
+    def _is_generator(self, function: ast.expr) -> bool:
+        """Whether a method is that of a generator that `default_rng` made."""
+        owner = function.value if isinstance(function, ast.Attribute) else None
+        if owner is None:
+            return False
+        origins = self._flow.origins(owner) or ()
+        made = [owner] if isinstance(owner, ast.Call) else [each.value for each in origins]
+        return bool(made) and all(
+            isinstance(each, ast.Call) and self._names.is_any(each.func, _GENERATOR)
+            for each in made
+        )
