@@ -29,8 +29,9 @@ and `while`.
 ## When to ignore it
 When unrolling is the aim: XLA, TPUs and some converters like straight code. The rule is silent in
 tests and in files that use `tf.lite` or a TPU strategy; where the loop variable picks layers or
-names, where trips make layers or fill a list, and where they only compute with constants, which
-TensorFlow folds. How often `range(n)` runs for an `n` that only callers know it does not guess.
+names, where trips make layers or fill a list, where they add up the same (TFM514), and where they
+only compute with constants, which TensorFlow folds. How often `range(n)` runs for an `n` that only
+callers know it does not guess.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, Span
+from tfmemlint.facts.graphs.repeated_sums import RepeatedSums
 from tfmemlint.facts.graphs.unrolling import LIKES_STRAIGHT_CODE, Unrolled
 from tfmemlint.facts.library.words import TRACED_WORDS
 
@@ -52,7 +54,8 @@ def check(file: File) -> Iterator[Diagnostic]:
     found = [each for each in file.tf.unrollings.all if _is_long(each)]
     if not found or file.tf.names.uses(LIKES_STRAIGHT_CODE):
         return
-    for unrolled in found:
+    products = {each.node for each in file.tf.of(RepeatedSums).all}  # need no loop at all
+    for unrolled in (each for each in found if each.loop.node not in products):
         yield Diagnostic(file.span(unrolled.header), _message(file, unrolled), _fix(file, unrolled))
 
 
