@@ -1,0 +1,145 @@
+"""Tensors that are stacked only to be added up, or to have their mean taken."""
+
+from __future__ import annotations
+
+import ast
+from functools import cached_property
+
+from tfmemlint.facts.library.makers import argument
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
+from tfmemlint_rules._analyses.kept import KeptTensors, Sort
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+_SUMS = frozenset({"keras.ops.sum", "tensorflow.math.reduce_sum", "tensorflow.reduce_sum"})
+_MEANS = frozenset({"keras.ops.mean", "tensorflow.math.reduce_mean", "tensorflow.reduce_mean"})
+_STACKS = frozenset({"keras.ops.stack", "tensorflow.stack"})
+
+
+class StackReduction(NamedTuple):
+    """One sum or mean along the axis of a stack."""
+
+    call: ast.Call
+    """The sum or mean."""
+    is_mean: bool
+    stack: ast.Call | None
+    """What makes one tensor of the list; None where the sum does so itself."""
+    listed: ast.expr
+    assigned: ast.Assign | None
+    """The statement that gives the stack a name, which nothing but the sum reads."""
+    repeated: tuple[ast.expr, ast.expr] | None
+    """The one tensor, and how often: of `[t] * n`."""
+    of_tensorflow: bool
+
+
+class StackReductions:
+    """Such sums of a file, where what is stacked is no mere number."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._names = tf.names
+        self._bindings = tf.bindings
+        self._values = tf.values
+        self._loops = tf.loops
+        self._flow = tf.flow
+        self._sort = tf.of(KeptTensors).sort
+
+    @cached_property
+    def all(self) -> tuple[StackReduction, ...]:
+        """Every one, in source order."""
+        calls = self._names.calls(_SUMS | _MEANS)
+        found = (self._of(call, name) for call, name in calls)
+        return tuple(each for each in found if each is not None)
+
+    def _of(self, call: ast.Call, name: str) -> StackReduction | None:
+        of_tensorflow = name.startswith("tensorflow.")
+        given = argument(call, 0, "input_tensor" if of_tensorflow else "x")
+        others = {each.arg for each in call.keywords} - {"axis", "input_tensor", "x", "name"}
+        if given is None or others or not self._is_first(argument(call, 1, "axis")):
+            return None
+        stack, assigned = self._stack(given)
+        listed = given if stack is None else argument(stack, 0, _first(stack))
+        if listed is None or (stack is not None and not self._is_first_or_none(stack)):
+            return None
+        repeated = _repeated(listed)
+        if repeated is None and not self._holds_tensors(listed):
+            return None
+        if repeated is not None and stack is None:
+            return None
+        return StackReduction(
+            call, name in _MEANS, stack, listed, assigned, repeated, of_tensorflow
+        )
+
+    def _is_first(self, axis: ast.expr | None) -> bool:
+        return axis is not None and self._values.number(axis) == 0
+
+    def _is_first_or_none(self, stack: ast.Call) -> bool:
+        axis = argument(stack, 1, "axis")
+        return axis is None or self._is_first(axis)
+
+    def _stack(self, given: ast.expr) -> tuple[ast.Call | None, ast.Assign | None]:
+        """The call that makes a stack, and the statement that gives that alone a name."""
+        if isinstance(given, ast.Call) and self._names.is_any(given.func, _STACKS):
+            return given, None
+        value = self._bindings.assigned(given)
+        if not isinstance(value, ast.Call) or not self._names.is_any(value.func, _STACKS):
+            return None, None
+        binding = self._bindings.only(given) if isinstance(given, ast.Name) else None
+        statement = self._tree.parent(value)
+        alone = binding is not None and self._bindings.readers(binding) == [given]
+        if not alone or not isinstance(statement, ast.Assign):
+            return None, None
+        return value, statement
+
+    def _holds_tensors(self, listed: ast.expr) -> bool:
+        """Whether a list that grows in a loop, or by one, holds tensors that are no numbers."""
+        if isinstance(listed, ast.ListComp):
+            return self._is_tensor(listed.elt)
+        if not isinstance(listed, ast.Name):
+            return False
+        bindings = self._bindings.reaching(listed)
+        starts = [each for each in bindings if not each.path and each.value is not None]
+        if len(starts) == 1 and isinstance(starts[0].value, ast.ListComp):
+            return self._is_tensor(starts[0].value.elt)
+        grown = [growth for each in starts for growth in self._loops.growths_of(each)]
+        elements = [each for growth in grown for each in growth.elements]
+        return bool(elements) and all(map(self._is_tensor, elements))
+
+    def _is_tensor(self, element: ast.expr) -> bool:
+        """Whether an element is a tensor that is no mere number, such as a loss."""
+        sort = self._sort(element)
+        if sort is Sort.UNKNOWN:
+            return self._values.of(element).is_array
+        return sort is Sort.TENSOR and not self._is_loss(element)
+
+    def _is_loss(self, element: ast.expr) -> bool:
+        made: list[ast.expr] = [element]
+        if isinstance(element, ast.Name):
+            made = [each.value for each in self._bindings.reaching(element) if each.value]
+        for each in made:
+            if not isinstance(each, ast.Call):
+                continue
+            origins = self._flow.origins(each.func) or ()
+            makers = [each.func, *(one.value for one in origins)]
+            functions = [one.func if isinstance(one, ast.Call) else one for one in makers]
+            names = [self._names.qualified(one) or "" for one in functions]
+            if any(name.startswith("keras.losses.") for name in names):
+                return True
+        return False
+
+
+def _first(stack: ast.Call) -> str:
+    """What the first argument of a stack is called, by TensorFlow or by Keras."""
+    named = {each.arg for each in stack.keywords}
+    return "x" if "x" in named else "values"
+
+
+def _repeated(listed: ast.expr) -> tuple[ast.expr, ast.expr] | None:
+    match listed:
+        case ast.BinOp(ast.List([one]), ast.Mult(), times):
+            return one, times
+        case ast.BinOp(times, ast.Mult(), ast.List([one])):
+            return one, times
+        case _:
+            return None

@@ -1,0 +1,107 @@
+"""Tensors are stacked only to be added up.
+
+## What it finds
+`tf.reduce_sum(tf.stack(parts), axis=0)` and `tf.reduce_mean(tf.stack(parts), axis=0)` of a list
+that a loop or a comprehension fills with tensors, the same without `tf.stack`, since TensorFlow
+stacks a list by itself, and `tf.stack([part] * n)` of one tensor.
+
+## Why it costs memory
+The stack is a copy of all the tensors, and stands beside them until it is added up: twice the list.
+Of one tensor, repeated, it makes `n` copies, and a gradient `n` more; the loop that some have it
+replace takes a hundredth of that.
+
+## What to do instead
+`tf.add_n(parts)` adds up what is in a list without a copy. `part * n` needs no list at all. Best is
+to add each part to a sum when it is made, and keep none of them.
+
+## Fix safety
+Unsafe: numbers are added in another order, and round differently; a mean of integers is a float
+then. Not offered for a mean of a comprehension, whose length has no name, and for `keras.ops`.
+
+## When to ignore it
+When the stack is small. The rule is silent by itself for losses and other single numbers, where the
+stack is used for something else, too, for any other axis, and for a few tensors listed one by one.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
+from tfmemlint.facts.sizes.amounts import named
+from tfmemlint_rules._analyses.stack_reductions import StackReduction, StackReductions
+
+BINDS_TIGHTER = (ast.Attribute, ast.Call, ast.Constant, ast.Name, ast.Subscript)
+STANDS_ALONE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Call, ast.Expr, ast.Return)
+
+
+def check(file: File) -> Iterator[Diagnostic]:
+    for found in file.tf.of(StackReductions).all:
+        purpose = "take the mean" if found.is_mean else "add up"
+        stacked = f"`{file.named(found.stack or found.call)}`"
+        if found.repeated is not None:
+            one, times = found.repeated
+            message = f"{stacked} holds `{file.named(one)}` {_times(file, times)}, to {purpose}"
+        else:
+            listed = file.named(found.listed)
+            message = f"{stacked} copies all tensors of `{listed}`, to {purpose}"
+        yield Diagnostic(file.span(found.call), message, _fix(file, found), _cost(file, found))
+
+
+def _times(file: File, times: ast.expr) -> str:
+    number = file.tf.values.number(times)
+    return f"`{file.named(times)}` times" if number is None else f"{number:,} times"
+
+
+def _cost(file: File, found: StackReduction) -> Cost:
+    if found.repeated is None:
+        return Cost(f"`{file.named(found.listed)}`")
+    one, times = found.repeated
+    number, size = file.tf.values.number(times), file.tf.values.of(one).nbytes
+    total = int(number * size) if number is not None and size is not None else None
+    text = named(file.named(times)).times(named(file.named(one))).text
+    return Cost(text, total, at_most=total)
+
+
+def _fix(file: File, found: StackReduction) -> Fix | None:
+    text = _instead(file, found)
+    if text is None or file.concrete(found.call) is None:
+        return None
+    if " " in text and not isinstance(file.tf.tree.parent(found.call), STANDS_ALONE):
+        text = f"({text})"
+    changes = [edits.instead(file, found.call, text)]
+    if found.assigned is not None:
+        changes.append(edits.without_statement(file, found.assigned))
+    whole = edits.whole(changes)
+    return Fix("Add them up as they are", whole, Applicability.UNSAFE) if whole else None
+
+
+def _instead(file: File, found: StackReduction) -> str | None:
+    if found.repeated is not None:
+        one, times = (_tight(file, each) for each in found.repeated)
+        return one if found.is_mean else f"{one} * {times}"
+    tf = file.tf.names.module("tensorflow", found.call)
+    if not found.of_tensorflow or tf is None:
+        return None
+    listed = file.source(found.listed)
+    if not found.is_mean:
+        return f"{tf}.add_n({listed})"
+    named = isinstance(found.listed, ast.Name)
+    return f"{tf}.add_n({listed}) / len({listed})" if named else None
+
+
+def _tight(file: File, node: ast.expr) -> str:
+    text = file.source(node)
+    return text if isinstance(node, BINDS_TIGHTER) else f"({text})"
+
+
+RULE = Rule(
+    code="TFM508",
+    name="stack-then-reduce",
+    claim=Claim(
+        Metric.DEVICE_PEAK, at_most=0.55, because="the tensors are added up where they are"
+    ),
+    triggers=("mean reduce_mean reduce_sum sum", "append extend for stack"),
+    check=check,
+)
