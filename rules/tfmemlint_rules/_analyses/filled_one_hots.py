@@ -1,0 +1,167 @@
+"""Arrays of zeros in which a loop, or an index, sets a one for each word or label."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cached_property
+
+from tfmemlint.facts.library.makers import DTYPE_BYTES, argument
+from tfmemlint.facts.syntax.bindings import Binding, targets
+from tfmemlint.facts.syntax.tree import LOOPS, same_code
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+_ZEROS = frozenset({"numpy.zeros"})
+_TAKES = frozenset(
+    {"evaluate", "fit", "from_tensor_slices", "predict", "test_on_batch", "train_on_batch"}
+)
+_COUNTS = frozenset({"arange", "enumerate", "range", "trange"})
+_MAX_HOPS = 6
+
+
+class FilledOneHot(NamedTuple):
+    """One array that is mostly zeros, with as many numbers a word as there are words."""
+
+    made: ast.Call
+    """`np.zeros(...)`."""
+    name: str
+    axes: tuple[ast.expr, ...]
+    """What each axis is as long as: rows, perhaps steps, and the words or classes."""
+    width: int
+    """Bytes of each number."""
+    total: int | None
+    is_label: bool
+    """Whether a model is trained to give it."""
+
+
+class FilledOneHots:
+    """Such arrays of a file, that models are given."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._names = tf.names
+        self._bindings = tf.bindings
+        self._functions = tf.functions
+        self._values = tf.values
+        self._repeats = tf.repeats
+        self._tracing = tf.tracing
+
+    @cached_property
+    def all(self) -> tuple[FilledOneHot, ...]:
+        """Every one, in source order."""
+        found = (self._of(call) for call, _ in self._names.calls(_ZEROS))
+        return tuple(each for each in found if each is not None)
+
+    def _of(self, made: ast.Call) -> FilledOneHot | None:
+        shape, assignment = argument(made, 0, "shape"), self._tree.parent(made)
+        if not isinstance(shape, (ast.Tuple, ast.List)) or not isinstance(assignment, ast.Assign):
+            return None
+        target, axes = assignment.targets[0], tuple(shape.elts)
+        alike = any(same_code(each, axes[-1]) for each in axes[:-1])
+        if len(axes) not in (2, 3) or alike or not isinstance(target, ast.Name):
+            return None
+        binding = self._binding(target)
+        if binding is None or not self._is_done_once(made):
+            return None
+        readers = self._bindings.readers(binding)
+        marks = [each for each in readers if self._is_set(each)]
+        if not marks or not all(self._is_mark(each, len(axes)) for each in marks):
+            return None
+        given = {each for use in readers for each in self._given(use, _MAX_HOPS)}
+        if not given:
+            return None
+        named = argument(made, 1, "dtype")
+        plain = named.id if isinstance(named, ast.Name) else ""
+        dtype = {"bool": "bool", "int": "int64"}.get(plain) or self._values.dtype(named)
+        width = 8 if named is None else DTYPE_BYTES.get(dtype or "", 8)
+        numbers = self._values.of(made).elements
+        total = None if numbers is None else numbers * width
+        return FilledOneHot(made, target.id, axes, width, total, given == {"label"})
+
+    def _binding(self, target: ast.Name) -> Binding | None:
+        home = self._bindings.home(target.id, target)
+        found = self._bindings.of(home, target.id) if home is not None else ()
+        return next((each for each in found if each.node is target), None)
+
+    def _is_done_once(self, made: ast.Call) -> bool:
+        """Whether no batch is made so: not in a loop, a generator, or traced code."""
+        if self._tracing.why(made) is not None or any(self._tree.loops(made)):
+            return False
+        return self._repeats.runs_once(made)
+
+    def _is_set(self, use: ast.Name) -> bool:
+        above = self._tree.parent(use)
+        return isinstance(above, ast.Subscript) and not isinstance(above.ctx, ast.Load)
+
+    def _is_mark(self, use: ast.Name, axes: int) -> bool:
+        """Whether a one is set at a row that is counted and a place that is looked up."""
+        above = self._tree.parent(use)
+        statement = self._tree.parent(above) if above is not None else None
+        if not isinstance(above, ast.Subscript) or not isinstance(statement, ast.Assign):
+            return False
+        one = isinstance(statement.value, ast.Constant) and statement.value.value == 1
+        places = above.slice.elts if isinstance(above.slice, ast.Tuple) else []
+        if not one or len(places) != axes:
+            return False
+        return all(map(self._is_counted, places[:-1])) and self._is_looked_up(places[-1])
+
+    def _is_counted(self, place: ast.expr) -> bool:
+        """Whether a place is that of a round, `i` of `for i, x in enumerate(xs)`, or all rows."""
+        if isinstance(place, ast.Call):
+            return self._names.qualified(place.func) == "numpy.arange"
+        return isinstance(place, ast.Name) and self._counter(place)
+
+    def _counter(self, place: ast.Name) -> bool:
+        for loop in self._tree.ancestors(place):
+            if isinstance(loop, LOOPS) and not isinstance(loop, ast.While):
+                for name, path in targets(loop.target):
+                    if isinstance(name, ast.Name) and name.id == place.id:
+                        return self._counts(loop.iter) and (not path or path == (0,))
+        return False
+
+    def _counts(self, iterable: ast.expr) -> bool:
+        while isinstance(iterable, ast.Call) and iterable.args:
+            word = getattr(iterable.func, "attr", getattr(iterable.func, "id", ""))
+            if word in _COUNTS:
+                return True
+            iterable = iterable.args[0]
+        return False
+
+    def _is_looked_up(self, place: ast.expr) -> bool:
+        """Whether a place comes from the data: `index[word]`, a label, all of them."""
+        if isinstance(place, ast.Name):
+            return not self._counter(place)
+        return isinstance(place, (ast.Attribute, ast.Call, ast.Subscript))
+
+    def _given(self, use: ast.Name, hops: int) -> Iterator[str]:
+        """What a model takes an array for where it is read: "label" or "input"."""
+        above = self._tree.parent(use)
+        if isinstance(above, ast.keyword):
+            place, above = above.arg, self._tree.parent(above)
+        else:
+            place = None
+        if isinstance(above, ast.Call) and isinstance(above.func, ast.Attribute):
+            if above.func.attr in _TAKES and use is not above.func.value:
+                yield "label" if place == "y" or use in above.args[1:2] else "input"
+        elif hops and isinstance(above, (ast.Return, ast.Tuple)):
+            yield from self._returned(use, above, hops)
+
+    def _returned(self, use: ast.Name, above: ast.Return | ast.Tuple, hops: int) -> Iterator[str]:
+        """What a model takes a function's result for, be it one of several."""
+        path = (above.elts.index(use),) if isinstance(above, ast.Tuple) else ()
+        leaves = self._tree.parent(above) if isinstance(above, ast.Tuple) else above
+        function = self._tree.function(use)
+        if not isinstance(leaves, ast.Return) or function is None:
+            return
+        for call in self._functions.calls_of(function):
+            statement = self._tree.parent(call)
+            if not isinstance(statement, ast.Assign):
+                continue
+            for name, taken in targets(statement.targets[0]):
+                named = taken == path and isinstance(name, ast.Name)
+                binding = self._binding(name) if named and isinstance(name, ast.Name) else None
+                for each in self._bindings.readers(binding) if binding is not None else ():
+                    yield from self._given(each, hops - 1)

@@ -1,0 +1,300 @@
+"""Labels that are written out as rows of zeros with a one, and the losses that want them so."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+
+from tfmemlint.facts.flow.flow import Frame
+from tfmemlint.facts.library.makers import SPLITS_ARGUMENTS, argument
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+_MAX_HOPS = 14
+_CATEGORICAL = frozenset(
+    {"keras.utils.to_categorical", "keras.utils.np_utils.to_categorical", "tensorflow.one_hot"}
+)
+_IDENTITIES = frozenset({"numpy.eye", "numpy.identity", "tensorflow.eye"})
+_KEEPS = frozenset(
+    {
+        *("numpy.array", "numpy.asarray", "tensorflow.cast", "tensorflow.constant"),
+        "tensorflow.convert_to_tensor",
+    }
+)
+_TRAINS = frozenset({"evaluate", "fit", "test_on_batch", "train_on_batch"})
+_SPARSE_NAMES = {
+    "categorical_crossentropy": "sparse_categorical_crossentropy",
+    "CategoricalCrossentropy": "SparseCategoricalCrossentropy",
+}
+_SPARSE_METRICS = {
+    "accuracy": "accuracy",
+    "acc": "acc",
+    "Accuracy": "Accuracy",
+    "categorical_accuracy": "sparse_categorical_accuracy",
+    "CategoricalAccuracy": "SparseCategoricalAccuracy",
+    "categorical_crossentropy": "sparse_categorical_crossentropy",
+    "top_k_categorical_accuracy": "sparse_top_k_categorical_accuracy",
+    "TopKCategoricalAccuracy": "SparseTopKCategoricalAccuracy",
+}
+_PLAIN_METRICS = frozenset({"keras.metrics.Mean", "keras.metrics.Sum"})
+_MODULES = ("keras.losses.", "keras.metrics.")
+
+
+class Rename(NamedTuple):
+    """A word of a loss or a metric, and what it is for labels that are numbers."""
+
+    node: ast.Constant | ast.Attribute
+    word: str
+
+
+class OneHot(NamedTuple):
+    """Labels of all the data as rows, one number for each class."""
+
+    node: ast.expr
+    name: str
+    """What makes the rows: `to_categorical`, `tf.one_hot`, `np.eye`."""
+    labels: ast.expr
+    classes: ast.expr | None
+    width: int
+    """Bytes of each number."""
+
+
+class OneHots:
+    """Such labels of a file, that end in a loss which has a form for numbers as well."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._names = tf.names
+        self._bindings = tf.bindings
+        self._functions = tf.functions
+        self._flow = tf.flow
+        self._values = tf.values
+        self._repeats = tf.repeats
+        self._tracing = tf.tracing
+        self._passed: dict[ast.expr, list[ast.expr]] = {}
+
+    @cached_property
+    def all(self) -> tuple[OneHot, ...]:
+        """Every one, in source order; none where any loss or metric wants rows, or is unknown."""
+        if not self._made or self.renames is None:
+            return ()
+        sinks = [*self._fitted(), *self._compared()]
+        reached = [each for sink in sinks for each in self._sources(sink, None, (), _MAX_HOPS)]
+        found = [self._made[each] for each in self._made if each in reached]
+        return tuple(each for each in found if self._is_whole(each))
+
+    def _is_whole(self, found: OneHot) -> bool:
+        """Whether this is done once, to all labels."""
+        once = self._repeats.runs_once(found.node) and not any(self._tree.loops(found.node))
+        return once and self._tracing.why(found.node) is None
+
+    # What is made.
+
+    @cached_property
+    def _made(self) -> Mapping[ast.expr, OneHot]:
+        found: dict[ast.expr, OneHot] = {}
+        for call, name in self._names.calls(_CATEGORICAL):
+            of_keras = name != "tensorflow.one_hot"
+            labels = argument(call, 0, "x" if of_keras else "indices")
+            labels = labels or argument(call, 0, "y")
+            classes = argument(call, 1, "num_classes" if of_keras else "depth")
+            more = {each.arg for each in call.keywords}
+            more -= {"x", "y", "num_classes", "indices", "depth", "dtype"}
+            if labels is not None and not more and len(call.args) <= 2:
+                word = name.rpartition(".")[2]
+                found[call] = OneHot(call, word, labels, classes, 8 if of_keras else 4)
+        for rows in self._tree.all(ast.Subscript):
+            match rows.value:
+                case ast.Call(args=[classes]) as made if self._names.is_any(made.func, _IDENTITIES):
+                    if not isinstance(rows.slice, (ast.Slice, ast.Tuple, ast.Constant)):
+                        found[rows] = OneHot(rows, "np.eye", rows.slice, classes, 8)
+                case _:
+                    pass
+        return dict(sorted(found.items(), key=lambda each: (each[0].lineno, each[0].col_offset)))
+
+    # Where labels end.
+
+    def _fitted(self) -> Iterator[ast.expr]:
+        """The labels that models are trained on and compared with."""
+        for call, _ in self._tree.methods(*_TRAINS):
+            labels = argument(call, 1, "y")
+            if labels is not None:
+                yield labels
+            checked = next((each.value for each in call.keywords if each.arg == _VALIDATION), None)
+            if isinstance(checked, (ast.Tuple, ast.List)) and len(checked.elts) > 1:
+                yield checked.elts[1]
+
+    def _compared(self) -> Iterator[ast.expr]:
+        """What losses and metrics compare predictions with."""
+        for call, name in self._losses:
+            given = argument(call, 0, "y_true") if name is None or name.islower() else None
+            if given is not None:
+                yield given
+        for call, _ in self._tree.methods("update_state"):
+            if call.args:
+                yield call.args[0]
+
+    @cached_property
+    def _losses(self) -> list[tuple[ast.Call, str | None]]:
+        """The calls of losses: functions of Keras by their name, and objects it makes."""
+        found: list[tuple[ast.Call, str | None]] = []
+        for call in self._tree.all(ast.Call):
+            name = self._names.qualified(call.func)
+            if name is not None:
+                if name.startswith(_MODULES):
+                    found.append((call, name.rpartition(".")[2]))
+            elif isinstance(call.func, (ast.Name, ast.Attribute)) and len(call.args) > 1:
+                origins = self._flow.origins(call.func) or ()
+                made = [each.value for each in origins]
+                if made and all(self._is_of_losses(each) for each in made):
+                    found.append((call, None))
+        return found
+
+    def _is_of_losses(self, node: ast.expr) -> bool:
+        name = self._names.qualified(node.func) if isinstance(node, ast.Call) else None
+        return name is not None and name.startswith(_MODULES)
+
+    # What the losses are.
+
+    @cached_property
+    def renames(self) -> tuple[Rename | None, ...] | None:
+        """What to call losses and metrics for numbers; None where not all of them have a form.
+
+        With None in it where that cannot be written, for what is imported by its own name.
+        """
+        found: list[Rename | None] = []
+        losses = 0
+        for call, _ in self._tree.methods("compile"):
+            loss = self._assigned(argument(call, 1, "loss"))
+            metrics = self._assigned(argument(call, 2, "metrics"))
+            if loss is None:
+                continue
+            renamed = self._renamed(loss, _SPARSE_NAMES)
+            if renamed == () or renamed is None:
+                return None
+            found += renamed
+            losses += 1
+            for each in metrics.elts if isinstance(metrics, (ast.List, ast.Tuple)) else [metrics]:
+                metric = (
+                    () if each is None else self._renamed(self._assigned(each), _SPARSE_METRICS)
+                )
+                if metric is None:
+                    return None
+                found += metric
+        for call, name in self._losses:
+            if name is None or name in _PLAIN or any(call is each for each in self._in_compile):
+                continue
+            renamed = self._renamed(call.func if name.islower() else call, _SPARSE_ALL)
+            if renamed is None:
+                return None
+            found += renamed
+            losses += 1
+        return tuple(dict.fromkeys(found)) if losses else None
+
+    @cached_property
+    def _in_compile(self) -> list[ast.AST]:
+        calls = (call for call, _ in self._tree.methods("compile"))
+        return [node for call in calls for node in ast.walk(call)]
+
+    def _assigned(self, node: ast.expr | None) -> ast.expr | None:
+        return self._bindings.assigned(node) or node
+
+    def _renamed(
+        self, node: ast.expr | None, words: Mapping[str, str]
+    ) -> tuple[Rename | None, ...] | None:
+        """What to write instead of the name of one loss or metric; None where it has no form."""
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            word = words.get(node.value)
+            if word is None:
+                return None
+            return () if word == node.value and words is _SPARSE_METRICS else (Rename(node, word),)
+        named = node.func if isinstance(node, ast.Call) else node
+        name = self._names.qualified(named) or ""
+        if name in _PLAIN_METRICS:
+            return ()
+        word = words.get(name.rpartition(".")[2]) if name.startswith(_MODULES) else None
+        smoothed = isinstance(node, ast.Call) and any(
+            each.arg in (None, "axis", "label_smoothing") for each in node.keywords
+        )
+        if word is None or smoothed or (isinstance(node, ast.Call) and len(node.args) > 1):
+            return None
+        return (Rename(named, word) if isinstance(named, ast.Attribute) else None,)
+
+    # How labels come there.
+
+    def _sources(
+        self, node: ast.expr, frame: Frame | None, path: tuple[int, ...], hops: int
+    ) -> Iterator[ast.expr]:
+        """The rows that an expression may be, whole or cut along their first axis."""
+        if node in self._made and not path:
+            yield node
+        elif hops:
+            self._passed.setdefault(node, [])
+            for value, inner, rest in self._before(node, frame, path):
+                yield from self._sources(value, inner, rest, hops - 1)
+
+    def _before(
+        self, node: ast.expr, frame: Frame | None, path: tuple[int, ...]
+    ) -> Iterator[tuple[ast.expr, Frame | None, tuple[int, ...]]]:
+        if path and isinstance(node, (ast.Tuple, ast.List)):
+            if path[0] < len(node.elts):
+                yield node.elts[path[0]], frame, path[1:]
+        elif isinstance(node, (ast.Name, ast.Attribute)):
+            for origin in self._flow.origins(node, frame) or ():
+                yield origin.value, origin.frame, (*origin.path, *path)
+        elif isinstance(node, ast.Subscript) and isinstance(node.slice, (ast.Slice, ast.Name)):
+            yield node.value, frame, path
+        elif isinstance(node, ast.Call):
+            yield from self._before_call(node, frame, path)
+
+    def _before_call(
+        self, node: ast.Call, frame: Frame | None, path: tuple[int, ...]
+    ) -> Iterator[tuple[ast.expr, Frame | None, tuple[int, ...]]]:
+        name = self._names.qualified(node.func)
+        if name in SPLITS_ARGUMENTS and path and path[0] // 2 < len(node.args):
+            yield node.args[path[0] // 2], frame, path[1:]
+        elif name in _KEEPS and node.args:
+            yield node.args[0], frame, path
+        elif isinstance(node.func, ast.Attribute) and node.func.attr == "astype":
+            yield node.func.value, frame, path
+        else:
+            for returned in self._flow.returned(node, frame):
+                yield returned.value, returned.frame, (*returned.path, *path)
+
+    def is_only_compared(self, found: Iterable[OneHot]) -> bool:
+        """Whether the rows go nowhere but to the losses, as far as their names tell."""
+        return all(self._goes_there_alone(each.node) for each in found)
+
+    def _goes_there_alone(self, node: ast.expr) -> bool:
+        statement = self._tree.parent(node)
+        if node in self._passed:
+            return True
+        if isinstance(statement, ast.expr) and statement in self._passed:
+            return True
+        if isinstance(statement, ast.Call):
+            return self._is_label(statement, node)
+        if isinstance(statement, ast.Return):
+            return True
+        if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+            return False
+        target = statement.targets[0]
+        if not isinstance(target, ast.Name):
+            return False
+        home = self._bindings.home(target.id, target)
+        bindings = self._bindings.of(home, target.id) if home is not None else ()
+        own = [each for each in bindings if each.node is target]
+        readers = [use for each in own for use in self._bindings.readers(each)]
+        return bool(readers) and all(each in self._passed for each in readers)
+
+    def _is_label(self, call: ast.Call, node: ast.expr) -> bool:
+        """Whether a model is given the rows where they are made."""
+        method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+        return method in _TRAINS and argument(call, 1, "y") is node
+
+
+_VALIDATION = "validation_data"
+_SPARSE_ALL = {**_SPARSE_METRICS, **_SPARSE_NAMES}
+_PLAIN = frozenset({"Mean", "Sum"})

@@ -1,0 +1,133 @@
+"""Labels are written out as rows of zeros with a single one.
+
+## What it finds
+`to_categorical(y, k)`, `tf.one_hot(y, k)` and `np.eye(k)[y]` of all labels of the data, for a model
+or a step whose loss is categorical cross-entropy. Also rows that are made by hand, of labels or of
+words: `np.zeros((n, k))`, or a cube `(n, steps, k)`, that a loop sets ones in, for a model.
+
+## Why it costs memory
+Each label was one number and becomes `k` of them: 8 KB for a thousand classes, where
+`to_categorical` and NumPy make float64. Keras casts the rows to float32, one copy more.
+
+## What to do instead
+Give the loss the labels as they are: `sparse_categorical_crossentropy` computes the same. Words go
+into an `Embedding` by their numbers. Where rows are needed, make them of each batch, in a `map` of
+the pipeline.
+
+## Fix safety
+Unsafe: the losses are equal up to rounding, but whatever else looks at the labels sees numbers.
+Labels, losses and metrics are changed together, or nothing is: the fix is not offered where the
+rows go anywhere else, where the labels may be a list, where a loss is imported by its own name, and
+for rows that are made by hand.
+
+## When to ignore it
+When there are few classes. The rule is silent by itself where a batch is written out at a time,
+where any loss or metric of the file is not known to have a sparse form, and for label smoothing and
+mixed labels, which are no longer one class each. By hand, it is silent for tables as long as they
+are wide, such as those of neighbours.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tfmemlint import Applicability, Claim, Cost, Diagnostic, Edit, File, Fix, Metric, Rule, edits
+from tfmemlint.facts.sizes.amounts import held, named, product
+from tfmemlint_rules._analyses.filled_one_hots import FilledOneHot, FilledOneHots
+from tfmemlint_rules._analyses.one_hots import OneHot, OneHots, Rename
+
+
+def check(file: File) -> Iterator[Diagnostic]:
+    if file.is_test:
+        return
+    for filled in file.tf.of(FilledOneHots).all:
+        yield Diagnostic(file.span(filled.made), _advice(file, filled), None, _filled(file, filled))
+    hots = file.tf.of(OneHots)
+    found = hots.all
+    fix = _fix(file, found, hots) if found else None
+    for each in found:
+        classes = "a number for each class" if each.classes is None else _classes(file, each)
+        yield Diagnostic(
+            file.span(each.node),
+            f"`{each.name}` makes {classes} of each label of `{file.named(each.labels)}`",
+            fix,
+            _cost(file, each),
+        )
+
+
+def _advice(file: File, filled: FilledOneHot) -> str:
+    kinds = file.named(filled.axes[-1])
+    made = f"`{filled.name}` is `{kinds}` numbers for each"
+    if filled.is_label:
+        return f"{made} label, all but one of them zero: a sparse loss takes the labels as they are"
+    return f"{made} word, all but one of them zero: an `Embedding` takes the words' numbers"
+
+
+def _filled(file: File, filled: FilledOneHot) -> Cost:
+    axes = [named(file.named(each)) for each in filled.axes]
+    text = product([*axes, held(filled.width)]).text
+    return Cost(text, filled.total, at_most=filled.total)
+
+
+def _classes(file: File, found: OneHot) -> str:
+    assert found.classes is not None
+    number = file.tf.values.number(found.classes)
+    return f"`{file.named(found.classes)}` numbers" if number is None else f"{number:,} numbers"
+
+
+def _cost(file: File, found: OneHot) -> Cost:
+    rows = (file.tf.values.of(found.labels).shape or (None,))[0]
+    classes = file.tf.values.number(found.classes)
+    total = None if rows is None or classes is None else int(rows * classes * found.width)
+    width = "classes" if found.classes is None else file.named(found.classes)
+    rows_of = named(f"len({file.named(found.labels)})")
+    text = product([rows_of, named(width), held(found.width)]).text
+    return Cost(text, total, at_most=total)
+
+
+def _fix(file: File, found: tuple[OneHot, ...], hots: OneHots) -> Fix | None:
+    if not hots.is_only_compared(found) or hots.renames is None:
+        return None
+    changes = [_renamed(file, each) for each in hots.renames]
+    for each in found:
+        if not file.tf.values.of(each.labels).is_array:
+            return None
+        changes.append(_as_numbers(file, each))
+    whole = edits.whole(changes)
+    return Fix("Leave labels as numbers", whole, Applicability.UNSAFE) if whole else None
+
+
+def _renamed(file: File, rename: Rename | None) -> Edit | None:
+    if rename is None or file.concrete(rename.node) is None:
+        return None
+    if isinstance(rename.node, ast.Attribute):
+        owner = file.source(rename.node.value)
+        return edits.replaced(file, rename.node, f"{owner}.{rename.word}")
+    text = file.source(rename.node)
+    return edits.replaced(file, rename.node, text.replace(str(rename.node.value), rename.word))
+
+
+def _as_numbers(file: File, found: OneHot) -> Edit | None:
+    """The labels themselves; a statement that then gives a name to itself goes."""
+    statement = file.tf.tree.parent(found.node)
+    if isinstance(statement, ast.Assign) and isinstance(found.labels, ast.Name):
+        target = statement.targets[0]
+        if isinstance(target, ast.Name) and target.id == found.labels.id:
+            return edits.without_statement(file, statement)
+    return edits.instead(file, found.node, file.source(found.labels))
+
+
+RULE = Rule(
+    code="TFM503",
+    name="one-hot-labels",
+    claim=Claim(
+        Metric.HOST_PEAK, at_most=0.3, because="a label stays one number, whatever the classes"
+    ),
+    triggers=(
+        "to_categorical one_hot eye identity zeros",
+        "CategoricalCrossentropy categorical_crossentropy fit evaluate from_tensor_slices predict "
+        "test_on_batch train_on_batch",
+    ),
+    check=check,
+)
