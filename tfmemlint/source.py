@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from tfmemlint.concrete import Concrete
     from tfmemlint.facts.syntax.imports import Imported
 
-_SHORT = 30
-"""Letters, of a call that is to be told in a message."""
-
 
 class File:
     """One Python file, parsed once; everything a rule may read. Never changes."""
@@ -99,9 +96,6 @@ class File:
         """A function as a message speaks of it: by its name, where it has one."""
         if isinstance(function, (ast.Name, ast.Attribute)):
             return f"`{ast.unparse(function)}`"
-        if isinstance(function, ast.Call) and isinstance(function.func, (ast.Name, ast.Attribute)):
-            made = ast.unparse(function)
-            return f"`{made}`" if len(made) <= _SHORT else otherwise
         return otherwise
 
     def _line(self, node: Located) -> str:
