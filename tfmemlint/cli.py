@@ -25,6 +25,7 @@ Commands:
   rule     explain a rule
   verify   measure what the fixes of rules save, on this machine
   measure  run a program and say which of its lines hold the memory
+  server   tell an editor of findings and fixes
   config   explain a setting
   clean    remove what interrupted runs have left behind
   version  print the version
@@ -127,6 +128,12 @@ def _measure(argv: Sequence[str]) -> int:
     return main(argv)
 
 
+def _server(argv: Sequence[str]) -> int:
+    from tfmemlint.server.command import main  # noqa: PLC0415
+
+    return main(argv)
+
+
 def _config(argv: Sequence[str]) -> int:
     import argparse  # noqa: PLC0415
 
@@ -157,6 +164,7 @@ _COMMANDS: Mapping[str, Callable[[Sequence[str]], int]] = {
     "explain": _rule,
     "verify": _verify,
     "measure": _measure,
+    "server": _server,
     "config": _config,
     "clean": _clean,
 }

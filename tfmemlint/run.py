@@ -230,8 +230,11 @@ class Checker:
             outcome = outcome._replace(seen=look(status, data))
         return outcome
 
-    def check(self, path: str, data: bytes) -> Outcome:
-        """Check what a file holds; raises nothing that is the file's or a rule's doing."""
+    def check(self, path: str, data: bytes, opened: Opened | None = None) -> Outcome:
+        """Check what a file holds; raises nothing that is the file's or a rule's doing.
+
+        `opened` is what that says, where it is known.
+        """
         if self.project is None and not screen.mentions_tensorflow(data):
             return Outcome(Checked(path, ""))
         largest = LARGEST_NOTEBOOK if path.endswith(self.notebooks) else LARGEST
@@ -240,7 +243,8 @@ class Checker:
         plan = self.plan(path)
         try:
             with _limited(self._longest):
-                found, mended = self._look(path, content_of(path, data, self.notebooks), plan)
+                content = opened or content_of(path, data, self.notebooks)
+                found, mended = self._look(path, content, plan)
         except UndecodableError as error:
             return self._answer(path, unreadable(str(error)))
         except _TooSlowError:

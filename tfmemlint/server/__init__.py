@@ -1,0 +1,1 @@
+"""`tfmemlint server`: findings and fixes in editors, by the Language Server Protocol."""

@@ -1,0 +1,31 @@
+"""The command `tfmemlint server`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+
+from tfmemlint.parser import Parser
+
+FAILED = 2
+MISSING = "pygls is not installed: `pip install 'tfmemlint[lsp]'` brings it along"
+
+
+def main(argv: Sequence[str]) -> int:
+    """Serve an editor until it is gone; the exit code."""
+    parser = Parser(
+        "tfmemlint server",
+        description="Tell an editor of findings and fixes, by the Language Server Protocol, through"
+        " standard input and output. Editors start it; there is nothing to type.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--stdio", action="store_true", help="what is done anyway")
+    parser.parse_args(argv)
+    if find_spec("pygls") is None:
+        print(f"error: {MISSING}", file=sys.stderr)
+        return FAILED
+    from tfmemlint.server.serving import serve  # noqa: PLC0415
+
+    serve()
+    return 0
