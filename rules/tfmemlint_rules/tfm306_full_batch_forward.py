@@ -22,7 +22,8 @@ other batches may round differently.
 
 ## When to ignore it
 When the step needs all rows together: exact gradient descent, a loss over pairs. The rule is silent
-by itself for arrays known to be small (up to 2,048 rows or a million numbers), where gradients of
+by itself for up to 32 rows, and for up to 2,048, which people choose for one batch, if it does not
+see what the model makes of them; where gradients of
 inputs are taken, for steps that pick rows or take several inputs, and in files that use a graph
 library or a minimiser such as L-BFGS.
 """
@@ -47,6 +48,7 @@ from tfmemlint import (
     edits,
     loop_edits,
 )
+from tfmemlint.facts.flow.wholes import Whole
 from tfmemlint.facts.sizes.amounts import count
 from tfmemlint_rules._analyses.full_batches import FullBatch, FullBatches
 from tfmemlint_rules._analyses.sliceable import Sliceable
@@ -65,10 +67,13 @@ def check(file: File) -> Iterator[Diagnostic]:
     if found and not file.tf.names.uses(RELATES_ALL):
         for each in found:
             if file.tf.tracing.why(each.call) is None:
-                yield _diagnostic(file, each)
+                cost = _cost(file, each)
+                whole = _whole(file, each)
+                if cost.at_most is not None or (whole is not None and whole.is_no_batch):
+                    yield _diagnostic(file, each, cost)
 
 
-def _diagnostic(file: File, found: FullBatch) -> Diagnostic:
+def _diagnostic(file: File, found: FullBatch, cost: Cost) -> Diagnostic:
     name = ast.unparse(file.tf.wholes.named(found.array) or found.array)
     rows = (file.tf.values.of(found.array).shape or (None,))[0]
     go = f"all {rows:,} rows of `{name}` go" if rows else f"all of `{name}` goes"
@@ -79,8 +84,15 @@ def _diagnostic(file: File, found: FullBatch) -> Diagnostic:
         file.span(found.call),
         f"{go} through `{ast.unparse(found.call.func)}` at once{often}",
         Fix(title, whole, Applicability.UNSAFE) if whole is not None else None,
-        _cost(file, found),
+        cost,
     )
+
+
+def _whole(file: File, found: FullBatch) -> Whole | None:
+    """The array, where it goes through the model."""
+    if found.passes:
+        return file.tf.wholes.of(found.passes[0].array, found.passes[0].frame)
+    return file.tf.wholes.of(found.array)
 
 
 def _cost(file: File, found: FullBatch) -> Cost:

@@ -27,7 +27,7 @@ may notice.
 
 ## When to ignore it
 When steps are few, or must not wait. The rule is silent by itself on one number for each epoch, on
-up to 1,024 numbers and 16 other tensors, every hundredth step or the first ones, one for each of
+up to 16 tensors of unknown size, every hundredth step or the first ones, one for each of
 several models or updates with the same batch, lists that are emptied, and where a tape, a graph,
 `tf.concat` or `tf.stack` is to have the tensors.
 """
@@ -78,13 +78,15 @@ def check(file: File) -> Iterator[Diagnostic]:
     if file.is_test:
         return
     for kept in file.tf.of(KeptTensors).all:
-        if not _is_short(file, kept) and _is_wanted_elsewhere(file, kept):
+        cost = _cost(file, kept)
+        few = cost.at_most is None and _is_short(file, kept)
+        if kept.loop.over not in FEW_OR_UNKNOWN and not few and _is_wanted_elsewhere(file, kept):
             yield Diagnostic(
                 file.span(kept.growth.node),
                 f"`{kept.growth.name}` keeps a tensor on the device for each trip of "
                 f"`{file.named(kept.loop.node)}`: `{file.named(kept.tensor)}`",
                 _fix(file, kept),
-                _cost(file, kept),
+                cost,
             )
 
 
@@ -100,7 +102,7 @@ def _cost(file: File, kept: Kept) -> Cost:
 def _is_short(file: File, kept: Kept) -> bool:
     few, loop, tf = FEW[kept.sort], kept.loop, file.tf
     added = tf.tree.statement(kept.growth.node)
-    if loop.over in FEW_OR_UNKNOWN or tf.counters.are_few(added, loop, few):
+    if tf.counters.are_few(added, loop, few):
         return True
     left = tf.counters.left_after(loop)
     if left is not None and left <= few:

@@ -23,7 +23,7 @@ operation.
 
 ## When to ignore it
 When something needs float64. The rule is silent by itself where that is asked for by its full name,
-`x.astype(np.float64)`, for arrays known to be small (up to 2,048 rows or a million numbers), for
+`x.astype(np.float64)`, for
 parts of an array, for arrays whose dtype is not known, for float arrays, which keep theirs, and in
 place, `x /= 255`, which makes no copy.
 """
@@ -48,7 +48,7 @@ from tfmemlint import (
     costs,
     edits,
 )
-from tfmemlint.facts.sizes.amounts import Amount, held, product
+from tfmemlint.facts.sizes.amounts import Amount, count, held
 from tfmemlint_rules._analyses.scalings import UFUNCS, Scaling, Scalings
 
 BYTES = frozenset({"int8", "uint8"})
@@ -61,7 +61,7 @@ def check(file: File) -> Iterator[Diagnostic]:
     for each in found:
         if file.tf.tracing.why(each.whole) is None:
             span = file.span(each.whole)
-            yield Diagnostic(span, _message(file, each), _fix(file, each), _cost(file, each))
+            yield Diagnostic(span, _message(file, each), _fix(file, each), _cost(each))
 
 
 def _message(file: File, found: Scaling) -> str:
@@ -74,16 +74,15 @@ def _message(file: File, found: Scaling) -> str:
     return f"{made}, eight times its bytes" if found.source in BYTES else made
 
 
-def _cost(file: File, found: Scaling) -> Cost:
+def _cost(found: Scaling) -> Cost:
     """All arrays that are there at once, and the one that is left."""
-    sized = file.tf.arrays.of(found.array)
-    if sized is None or sized.dims is None:
-        name = ast.unparse(found.array)
-        numbers = Amount((f"`{name}.size`",)) if len(name) <= LONGEST else Amount(("its numbers",))
-    else:
-        numbers = product(sized.dims)
-    one = numbers.times(held(4))
-    wide = numbers.times(held(8 if found.dtype == "float64" else 4))
+    name = ast.unparse(found.array)
+    rows = Amount((f"`{name}.size`" if len(name) <= LONGEST else "its numbers",))
+    width = count(1)
+    if found.size.rows is not None and found.size.width is not None:
+        rows, width = count(found.size.rows), count(found.size.width)
+    one = rows.times(width.times(held(4)).folded())
+    wide = rows.times(width.times(held(8 if found.dtype == "float64" else 4)).folded())
     now = wide.plus(one) if found.after is not None or found.dtype == "float32" else wide
     return costs.cost(now, Law.DATA, one)
 

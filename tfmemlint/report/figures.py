@@ -39,7 +39,7 @@ _GROWS = {
 
 def cost(found: Cost) -> str:
     """What is held, after the mending too, and how it grows, in one line."""
-    parts = [_held(found.formula, found.bytes)]
+    parts = [_held(found.formula, found.bytes, found.at_most)]
     if found.notes:
         parts[0] = f"{parts[0]} {', '.join(found.notes)}".replace(" at the least", ", at the least")
     if found.fixed_bytes is not None or found.fixed:
@@ -49,7 +49,9 @@ def cost(found: Cost) -> str:
     return "; ".join(each for each in parts if each)
 
 
-def _held(formula: str, amount: int | None) -> str:
+def _held(formula: str, amount: int | None, at_most: int | None = None) -> str:
+    if amount is None and at_most is not None:
+        return f"{formula}: at most {size(at_most)}" if formula else f"at most {size(at_most)}"
     if amount is None:
         return f"{formula}, of unknown size" if formula else "of unknown size"
     total = size(amount)

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
 
+BATCH = 32
+"""Rows that a step is left with: what has no more is in order."""
+
+
 class FullBatch(NamedTuple):
     """One call that puts all rows of an array through a model."""
 
@@ -47,7 +51,7 @@ class FullBatches:
     @cached_property
     def all(self) -> tuple[FullBatch, ...]:
         """Every such call, in source order; none of those that a step makes in turn."""
-        if not self._wholes.any_large:
+        if not self._wholes.any_made:
             return ()
         every = self._passes.may_be_any
         calls = list(self._tree.all(ast.Call)) if every else self._tree.calls(_KERAS_METHODS)
@@ -74,17 +78,19 @@ class FullBatches:
                 found.append(self._given_to_model(call))
         return tuple(each for each in found if each is not None)
 
-    def _is_large(self, array: ast.expr, frame: Frame | None = None, *, once: bool = False) -> bool:
+    def _is_all(self, array: ast.expr, frame: Frame | None = None, *, once: bool = False) -> bool:
         """Whether an array holds all rows of much; with `once`, surely not one of many."""
         whole = self._wholes.of(array, frame)
-        return whole is not None and whole.is_large and not (once and whole.given)
+        if whole is None or not whole.is_told or (once and whole.given):
+            return False
+        return whole.rows is None or whole.rows > BATCH
 
     def _repeated(self, call: ast.Call) -> tuple[Pass, ...]:
         """The passes of whole arrays below a call that a loop repeats."""
         if self._functions.function(call.func) is None or not any(self._tree.loops(call)):
             return ()
         below = self._passes.below(call)
-        return tuple(each for each in below if self._is_large(each.array, each.frame))
+        return tuple(each for each in below if self._is_all(each.array, each.frame))
 
     def _step(self, call: ast.Call, found: tuple[Pass, ...]) -> FullBatch | None:
         """A step called in a loop that puts one whole array through a model, again and again."""
@@ -125,7 +131,7 @@ class FullBatches:
         found = self._passes.of(call)
         if found is None or self._watches_inputs(self._tapes.recording(call)):
             return None
-        if not self._is_large(found.array, once=True):
+        if not self._is_all(found.array, once=True):
             return None
         function = self._tree.function(call)
         if function and (self._relates_rows(function) or self._takes_several(function)):
@@ -138,7 +144,7 @@ class FullBatches:
         maybe_keras = self._values.of(method.value).kind in (Kind.MODEL, Kind.UNKNOWN)
         if not maybe_keras or self._functions.function(method) is not None:
             return None
-        if x is None or not self._is_large(x, once=True):
+        if x is None or not self._is_all(x, once=True):
             return None
         place = _BATCH_SIZE_PLACE.get(method.attr)
         if place is None:

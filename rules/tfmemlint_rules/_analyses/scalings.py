@@ -104,7 +104,7 @@ class Scalings:
         before = self._cast(given)
         array = before.func.value if before and isinstance(before.func, ast.Attribute) else given
         size = self._size(array)
-        if size is None or not size.is_large or size.given:
+        if size is None or not size.is_told or size.given:
             return None
         source = self._values.of(array).dtype
         if (source or "").startswith("complex"):

@@ -71,8 +71,18 @@ class Iterables:
             each.how is How.ASSIGNED
             and not each.path
             and self.is_part(each.value, each.frame, hops - 1)
+            and not self._stands_in(each, hops - 1)
             for each in origins
         )
+
+    def _stands_in(self, origin: Origin, hops: int) -> bool:
+        """Whether a few things written down are given to a function, which takes any number."""
+        if origin.binding is None or origin.binding.how is not How.PARAMETER:
+            return False
+        node: ast.expr | None = origin.value
+        while isinstance(node, ast.Name) and hops > 0:
+            node, hops = self._bindings.assigned(node), hops - 1
+        return isinstance(node, (ast.List, ast.Tuple))
 
     def is_sequence(self, node: ast.expr, hops: int = _MAX_HOPS) -> bool:
         """Whether an iterable has a length and an order that a tensor of its elements would keep.

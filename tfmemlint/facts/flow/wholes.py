@@ -16,22 +16,8 @@ if TYPE_CHECKING:
 
 _MAX_HOPS = 5
 _MAKES = makers.FRAMES | makers.LOADS_WHOLE | makers.RANDOM_GENERATORS | frozenset(makers.FILLED)
-_GROW = makers.JOINS | {
-    "keras.utils.pad_sequences",
-    "keras.utils.to_categorical",
-    "numpy.repeat",
-    "numpy.tile",
-    "tensorflow.image.grayscale_to_rgb",
-    "tensorflow.image.resize",
-    "tensorflow.one_hot",
-}
-"""What makes more numbers of those it is given."""
 _LARGE_BATCH = 2_048
 """Rows that people choose as one batch, and benchmarks make as one."""
-_FEW_NUMBERS = 1_000_000
-"""4 MB of input: the activations of common networks are ten to thirty times that."""
-_USUAL_ROWS = 60_000
-"""What is assumed of loaded data whose width alone is known."""
 _READ = makers.LOADS_WHOLE | (makers.FRAMES - {"pandas.DataFrame"})
 
 
@@ -50,13 +36,14 @@ class Whole(NamedTuple):
     """
 
     @property
-    def is_large(self) -> bool:
-        """Whether so much was made or loaded that it cannot be meant as one batch."""
-        if not self.loaded and (self.rows is None or self.width is None):
-            return False
-        rows = _USUAL_ROWS if self.rows is None else self.rows
-        width = _FEW_NUMBERS if self.width is None else self.width
-        return rows > _LARGE_BATCH and rows * width > _FEW_NUMBERS
+    def is_told(self) -> bool:
+        """Whether its size is known, or it is all of something that is loaded."""
+        return self.loaded or (self.rows is not None and self.width is not None)
+
+    @property
+    def is_no_batch(self) -> bool:
+        """Whether it has more rows, as far as is known, than anybody chooses for one batch."""
+        return self.rows is None or self.rows > _LARGE_BATCH
 
 
 class Wholes:
@@ -70,19 +57,9 @@ class Wholes:
         self._passes = tf.passes
 
     @cached_property
-    def any_large(self) -> bool:
-        """Whether anything in the file loads an array, or makes one that may be large.
-
-        What is made of nothing but other arrays does not count.
-        """
-        if self._names.uses(("keras.datasets",)):
-            return True
-        grow = self._names.mentions(_GROW)
-        return any(grow or self._may_be_large(call) for call, _ in self._names.calls(_MAKES))
-
-    def _may_be_large(self, maker: ast.Call) -> bool:
-        numbers = self._values.of(maker).elements
-        return numbers is None or numbers > _FEW_NUMBERS
+    def any_made(self) -> bool:
+        """Whether anything in the file loads an array, or makes one of nothing but numbers."""
+        return self._names.uses(("keras.datasets",)) or self._names.mentions(_MAKES)
 
     def of(self, expression: ast.expr, frame: Frame | None = None) -> Whole | None:
         """The array an expression is, if it holds all rows; sizes are upper bounds."""

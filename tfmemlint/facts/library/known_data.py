@@ -23,8 +23,8 @@ KERAS_DATASETS = {
         (((102, 13), "float64"), ((102,), "float64")),
     ),
     "california_housing": (
-        (((None, 8), "float32"), ((None,), "float32")),
-        (((None, 8), "float32"), ((None,), "float32")),
+        (((16_512, 8), "float32"), ((16_512,), "float32")),
+        (((4_128, 8), "float32"), ((4_128,), "float32")),
     ),
 }
 """Those of `keras.datasets`: (x_train, y_train), (x_test, y_test), each as (shape, dtype)."""

@@ -8,6 +8,7 @@ from tfmemlint.facts.flow.flow import Frame, Origin
 from tfmemlint.facts.flow.solver import Question
 from tfmemlint.facts.library.kinds import Extent, Kind, Value
 from tfmemlint.facts.library.makers import DTYPE_BYTES
+from tfmemlint.facts.library.shapes import is_new
 from tfmemlint.facts.sizes.amounts import Amount, count, held, named, one_of, product
 from tfmemlint.facts.sizes.numbers import Numbers
 from tfmemlint.facts.sizes.operations import Results, Sized, broadcast, promoted
@@ -203,7 +204,7 @@ class Arrays:
             return None
         left, made = list(whole.dims), list[Amount]()
         for place, each in enumerate(indices):
-            if isinstance(each, ast.Constant) and each.value is None:
+            if is_new(each):
                 made.append(count(1))
             elif not left:
                 return None
