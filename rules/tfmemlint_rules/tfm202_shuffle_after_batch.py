@@ -1,8 +1,9 @@
 """`shuffle` behind `batch` fills its buffer with batches.
 
 ## What it finds
-A tf.data pipeline in which `shuffle` follows `batch`, `padded_batch` or `ragged_batch`: in one
-expression, or through names, branches, helper functions and methods.
+A tf.data pipeline in which `shuffle` follows `batch`, `padded_batch` or `ragged_batch`, or a reader
+that gives batches, as `image_dataset_from_directory` does: in one expression, or through names,
+branches, helper functions and methods.
 
 ## Why it costs memory
 `shuffle(n)` holds `n` elements of what comes before it, for as long as it is read from. Behind
@@ -50,12 +51,13 @@ KEEPS_BATCHES = KEEPS_ELEMENTS | {"concatenate", "enumerate", "ignore_errors", "
 
 def check(file: File) -> Iterator[Diagnostic]:
     datasets, number = file.tf.datasets, file.tf.values.number
-    pairs = [pair for chain in datasets.chains for pair in _shuffled_batches(chain)]
-    for batch, shuffle, mapped in {pair[1].call: pair for pair in pairs}.values():
-        size, buffer = batch.argument("batch_size"), shuffle.argument("buffer_size")
-        if size is None or buffer is None or shuffle.call in datasets.regrouped:
+    pairs = [pair for chain in datasets.chains for pair in _shuffled_batches(file, chain)]
+    for batch, size, shuffle, mapped in {pair[2].call: pair for pair in pairs}.values():
+        buffer = shuffle.argument("buffer_size")
+        if buffer is None or shuffle.call in datasets.regrouped:
             continue
-        if number(size, batch.frame) == 1 or number(buffer, shuffle.frame) == 1:
+        frame = batch.frame if batch is not None else None
+        if number(size, frame) == 1 or number(buffer, shuffle.frame) == 1:
             continue
         if mapped and _is_handed_out(file, shuffle):
             continue
@@ -63,22 +65,30 @@ def check(file: File) -> Iterator[Diagnostic]:
             edits.method_call(file, shuffle.call) or file.span(shuffle.call),
             f"`shuffle` holds up to `{ast.unparse(buffer)}` batches of `{ast.unparse(size)}` "
             "examples each",
-            _fix(file, batch, shuffle),
+            _fix(file, batch, shuffle) if batch is not None else None,
             _cost(file, shuffle),
         )
 
 
-def _shuffled_batches(chain: Chain) -> Iterator[tuple[Step, Step, bool]]:
-    """Each `shuffle` behind a `batch`, the two and whether a `map` stands between them."""
-    batch, mapped = None, False
-    tiny = chain.source.kind in (From.FILES, From.RANGE)  # file names, numbers
+def _shuffled_batches(
+    file: File, chain: Chain
+) -> Iterator[tuple[Step | None, ast.expr, Step, bool]]:
+    """Each `shuffle` of batches, what makes them, their size, and whether a `map` stands between.
+
+    A reader of directories or of ready-made data sets makes them without a step.
+    """
+    batch, mapped, size = None, False, file.tf.read_batches.size(chain.source)
+    source = chain.source.node
+    made = source.func if isinstance(source, ast.Call) else None
+    rows = file.tf.names.is_any(made, frozenset({"tensorflow.data.experimental.make_csv_dataset"}))
+    tiny = rows or chain.source.kind in (From.FILES, From.RANGE)  # file names, numbers
     for step in chain.steps:
         if step.method in BATCHING:
-            batch, mapped = step, False
+            batch, mapped, size = step, False, step.argument("batch_size")
         elif step.method not in KEEPS_BATCHES:
-            batch = None
-        elif step.method == "shuffle" and batch is not None and not tiny:
-            yield batch, step, mapped
+            size = None
+        elif step.method == "shuffle" and size is not None and not tiny:
+            yield batch, size, step, mapped
         mapped = mapped or step.method == "map"
         tiny = tiny and step.method in BATCHING | KEEPS_ELEMENTS
 
@@ -87,7 +97,10 @@ def _cost(file: File, shuffle: Step) -> Cost:
     """The batches that are in the buffer, and the examples that are there instead."""
     streams = file.tf.streams
     chain, place = streams.around(shuffle)
-    batch = max(each for each in range(place) if chain.methods[each] in BATCHING)
+    batches = (each for each in range(place) if chain.methods[each] in BATCHING)
+    batch = max(batches, default=None)
+    if batch is None:
+        return costs.cost(streams.buffered(chain, place))
     examples = streams.kept(chain, place, there=streams.count(chain, batch))
     after = examples.times(streams.element(chain, batch))
     return costs.cost(streams.buffered(chain, place), after=after)
@@ -115,6 +128,10 @@ RULE = Rule(
         because="the buffer holds examples, not batches",
         grows=("linear", "constant"),
     ),
-    triggers=("shuffle", "batch padded_batch ragged_batch"),
+    triggers=(
+        "shuffle",
+        "batch batch_size image_dataset_from_directory padded_batch ragged_batch "
+        "audio_dataset_from_directory text_dataset_from_directory timeseries_dataset_from_array",
+    ),
     check=check,
 )

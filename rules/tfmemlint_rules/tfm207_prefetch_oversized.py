@@ -33,14 +33,11 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, costs, edits
-from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.pipelines.chains import BATCHING, Chain, From, Step
 from tfmemlint.light_typing import NamedTuple
 
 FEW = 8
 """Batches, which may be prefetched for a reason."""
-BATCH_READ = 32
-"""The size of the batches that Keras reads from directories if it is not told one."""
 KEEPS_ELEMENTS = frozenset(
     {
         "assert_cardinality",
@@ -89,7 +86,7 @@ def check(file: File) -> Iterator[Diagnostic]:
 
 def _prefetched_batches(file: File, chain: Chain) -> Iterator[Site]:
     batch: Step | None = None
-    size = _size_read(file, chain)
+    size = file.tf.read_batches.size(chain.source)
     cached, tiny = False, chain.source.kind in (From.FILES, From.RANGE)  # file names, numbers
     for step in chain.steps:
         if step.method in BATCHING:
@@ -102,17 +99,6 @@ def _prefetched_batches(file: File, chain: Chain) -> Iterator[Site]:
             yield Site(chain, step, size, batch)
         cached = cached and step.method != "map"
         tiny = tiny and step.method in BATCHING | KEEPS_ELEMENTS
-
-
-def _size_read(file: File, chain: Chain) -> ast.expr | None:
-    """The size of the batches that a reader of images, texts or sounds gives."""
-    source = chain.source.node
-    name = file.tf.names.qualified(source.func) if isinstance(source, ast.Call) else None
-    if not isinstance(source, ast.Call) or not (name or "").endswith("_dataset_from_directory"):
-        return None
-    given = argument(source, None, "batch_size")
-    none = isinstance(given, ast.Constant) and given.value is None
-    return None if none else given or ast.Constant(BATCH_READ)
 
 
 def _is_many(file: File, site: Site, buffer: ast.expr) -> bool:

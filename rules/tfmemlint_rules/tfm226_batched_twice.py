@@ -54,7 +54,7 @@ KEEPS_ELEMENTS = frozenset(
 def check(file: File) -> Iterator[Diagnostic]:
     found: dict[ast.Call, tuple[Step | None, Step]] = {}
     for chain in file.tf.datasets.chains:
-        for first, second in _pairs(chain):
+        for first, second in _pairs(file, chain):
             if _is_same_size(file, first, second):
                 found[second.call] = first, second
     for first, second in found.values():
@@ -79,10 +79,10 @@ def _cost(file: File, second: Step) -> Cost:
     return costs.cost(held, after=streams.element(chain, place))
 
 
-def _pairs(chain: Chain) -> Iterator[tuple[Step | None, Step]]:
+def _pairs(file: File, chain: Chain) -> Iterator[tuple[Step | None, Step]]:
     """Each step that batches batches, with the step that made them; None for a reader."""
     batch: Step | None = None
-    batched = chain.source.kind is From.DIRECTORY and _reader_batches(chain.source.node)
+    batched = file.tf.read_batches.size(chain.source) is not None
     plain = chain.source.kind is From.RANGE  # numbers, as in examples of what `batch` does
     for step in chain.steps:
         if step.method in BATCHING:
@@ -91,14 +91,6 @@ def _pairs(chain: Chain) -> Iterator[tuple[Step | None, Step]]:
             batch, batched = step, True
         elif step.method not in KEEPS_ELEMENTS:
             batch, batched, plain = None, False, False
-
-
-def _reader_batches(source: ast.expr | None) -> bool:
-    """Whether a call of a reader, which batches by itself, does not tell it otherwise."""
-    return isinstance(source, ast.Call) and not any(
-        each.arg is None or (each.arg == "batch_size" and ast.unparse(each.value) == "None")
-        for each in source.keywords
-    )
 
 
 def _is_same_size(file: File, first: Step | None, second: Step) -> bool:
@@ -133,7 +125,7 @@ def _fix(file: File, second: Step) -> Fix | None:
         if binding is None or file.tf.bindings.readers(binding) != [taken]:
             return None
     through = [each for each in file.tf.datasets.chains if second.call in _calls(each)]
-    if not all(second.call in [step.call for _, step in _pairs(each)] for each in through):
+    if not all(second.call in [step.call for _, step in _pairs(file, each)] for each in through):
         return None
     if any(_shuffles_between(each, second.call) for each in through):
         return None

@@ -72,7 +72,8 @@ RULE = Rule(
     name="missing-batch",
     claim=Claim(Metric.STEP_TIME, at_most=0.5, because="32 examples share the cost of one step"),
     triggers=(
-        "from_tensor_slices list_files TFRecordDataset tensorflow_datasets",
+        "audio_dataset_from_directory from_tensor_slices image_dataset_from_directory list_files "
+        "TFRecordDataset tensorflow_datasets text_dataset_from_directory",
         "fit GradientTape apply_gradients minimize train_on_batch",
     ),
     check=check,

@@ -126,4 +126,25 @@ def test_a_place_in_a_pipeline_may_be_asked_about(look: Look) -> None:
     file, seen = look(f"{BEFORE}see(D.range(9).take(5).batch(2).take(3))")
     [chain] = file.tf.datasets.of(seen[0])
 
-    assert [file.tf.lengths.at_most(chain, place) for place in range(5)] == [9, 5, 5, 3, 3]
+    assert [file.tf.lengths.at_most(chain, place) for place in range(5)] == [9, 5, 5, 5, 5]
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("D.range(9000).batch(32).take(10)", 320),
+        ("D.range(9000).batch(SIZE).take(10)", 9000),
+        ("D.range(9000).batch(8).unbatch().take(10)", 10),
+        ("D.range(9000).batch(8).batch(2).take(10)", 160),
+        ("tfds.load('cats_vs_dogs', split='train', batch_size=32).take(2)", 64),
+        ("tf.keras.utils.image_dataset_from_directory('d').take(2)", 64),
+        ("tf.keras.utils.image_dataset_from_directory('d', batch_size=None).take(2)", 2),
+    ],
+)
+def test_batches_that_are_taken_are_so_many_examples(
+    look: Look, expression: str, expected: int
+) -> None:
+    file, seen = look(f"{BEFORE}import tensorflow_datasets as tfds\nsee({expression})")
+    [chain] = file.tf.datasets.of(seen[0])
+
+    assert file.tf.lengths.at_most(chain) == expected

@@ -56,6 +56,7 @@ if TYPE_CHECKING:  # what is named here is imported when it is first asked for
     from tfmemlint.facts.pipelines.epochs import Epochs
     from tfmemlint.facts.pipelines.lengths import Lengths
     from tfmemlint.facts.pipelines.mapped import Mappings
+    from tfmemlint.facts.pipelines.read_batches import ReadBatches
     from tfmemlint.facts.sizes.arrays import Arrays
     from tfmemlint.facts.sizes.models import Models
     from tfmemlint.facts.sizes.numbers import Numbers
@@ -168,6 +169,8 @@ class TensorFlow:
     """The loops that tracing writes out."""
     loop_bodies: LoopBodies = _named("graphs.loop_bodies", "LoopBodies")
     """What the bodies of loops ask of Python."""
+    read_batches: ReadBatches = _named("pipelines.read_batches", "ReadBatches")
+    """The batches that readers give by themselves."""
     lengths: Lengths = _named("pipelines.lengths", "Lengths")
     """How many elements pipelines have."""
     loading: Loading = _named("flow.loading", "Loading", anywhere=False)

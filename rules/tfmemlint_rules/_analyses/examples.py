@@ -60,6 +60,7 @@ class Examples:
         self._flow = tf.flow
         self._values = tf.values
         self._datasets = tf.datasets
+        self._read_batches = tf.read_batches
         self._consumers = tf.consumers
 
     def trains_as_they_come(self, end: End) -> bool:
@@ -90,6 +91,8 @@ class Examples:
             while isinstance(arrays, ast.Tuple) and arrays.elts:
                 arrays = arrays.elts[0]
             return arrays is not None and self._has_examples_for_rows(arrays)
+        if self._read_batches.are_single(chain.source):
+            return True
         if kind is From.CATALOGUE:
             return all(each.arg not in ("batch_size", None) for each in source.keywords)
         return kind in (From.FILES, From.RECORDS) and "map" in chain.methods

@@ -9,7 +9,7 @@ from tfmemlint.facts.flow.flow import Frame
 from tfmemlint.facts.library.kinds import UNKNOWN
 from tfmemlint.facts.library.known_data import CATALOGUE, SKLEARN_DATASETS
 from tfmemlint.facts.library.makers import argument
-from tfmemlint.facts.pipelines.chains import Chain, From, Source
+from tfmemlint.facts.pipelines.chains import BATCHING, Chain, From, Source
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ class Lengths:
         self._bindings = tf.bindings
         self._names = tf.names
         self._datasets = tf.datasets
+        self._read_batches = tf.read_batches
         self._functions = tf.functions
         self._loops = tf.loops
         self._values = tf.values
@@ -38,6 +39,8 @@ class Lengths:
         At a place, if one is given: before the step that stands there.
         """
         bound = self._of_source(chain.source)
+        size = self._read_batches.size(chain.source)
+        each: int | None = 1 if size is None else self._number(size)
         for step in chain.steps[:end]:
             if step.method in _MAKES_MORE:
                 bound = None
@@ -45,9 +48,14 @@ class Lengths:
                 more = self._of_any(step.argument("dataset"), step.frame)
                 bound = None if bound is None or more is None else bound + more
             elif step.method == "take":
-                count = self._number(step.argument("count"), step.frame)
-                if count is not None and count >= 0:
-                    bound = count if bound is None else min(bound, count)
+                taken = self._number(step.argument("count"), step.frame)
+                if taken is not None and taken >= 0 and each is not None:
+                    bound = taken * each if bound is None else min(bound, taken * each)
+            elif step.method in BATCHING:
+                more = self._number(step.argument("batch_size"), step.frame)
+                each = None if each is None or more is None else each * more
+            if step.method in _MAKES_MORE:
+                each = 1
         return bound
 
     def _of_any(self, dataset: ast.expr | None, frame: Frame | None) -> int | None:

@@ -42,8 +42,6 @@ _KEEPS_COUNT = frozenset(
         "with_options",
     }
 )
-_READ_AT_ONCE = 32
-"""The size of the batches that Keras reads from directories if it is not told one."""
 _LONGEST_PATH = 4096
 """Bytes, of the name of a file."""
 
@@ -57,6 +55,7 @@ class Streams:
         self._datasets = tf.datasets
         self._lengths = tf.lengths
         self._elements = tf.elements
+        self._read_batches = tf.read_batches
         self._numbers = tf.of(Numbers)
 
     def count(self, chain: Chain, end: int | None = None) -> Amount:
@@ -220,13 +219,8 @@ class Streams:
         return found
 
     def _read_size(self, chain: Chain) -> Amount | None:
-        node = chain.source.node
-        if chain.source.kind is not From.DIRECTORY or not isinstance(node, ast.Call):
-            return None
-        given = argument(node, None, "batch_size")
-        if isinstance(given, ast.Constant) and given.value is None:
-            return None
-        return count(_READ_AT_ONCE) if given is None else self._numbers.of(given)
+        size = self._read_batches.size(chain.source)
+        return None if size is None else self._numbers.of(size)
 
     def _nbytes(self, tensor: Tensor, batches: list[Amount]) -> Amount:
         if tensor.is_path:
