@@ -47,7 +47,8 @@ error = tf.keras.losses.MeanSquaredError()
 def learn(x, y):
     with tf.GradientTape() as tape:
         loss = error(y, line(x))
-    adam.apply_gradients(zip(tape.gradient(loss, line.trainable_variables), line.trainable_variables))
+    slopes = tape.gradient(loss, line.trainable_variables)
+    adam.apply_gradients(zip(slopes, line.trainable_variables))
     return loss
 
 

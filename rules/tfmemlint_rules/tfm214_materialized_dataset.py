@@ -49,12 +49,10 @@ from tfmemlint.facts.library.words import PIPELINE_WORDS
 from tfmemlint.facts.pipelines.chains import BATCHING, Chain, From
 from tfmemlint.facts.pipelines.consumers import End, Into
 from tfmemlint.facts.pipelines.epochs import Again
-from tfmemlint.facts.pipelines.held import nbytes
 
 FEW = 1024
 MANY = 10_000
 """Elements in a batch that is taken alone: as many as a test set has, and no batch for training."""
-LARGE = 32 << 20
 KEEPS = frozenset({"cache", "prefetch", "repeat", "with_options"})
 
 
@@ -70,7 +68,8 @@ def check(file: File) -> Iterator[Diagnostic]:
         held = f"a list holds every element of {f'`{data}`' if len(data) <= 40 else 'the pipeline'}"
         if isinstance(made, ast.Call) and _builtin(made) == "zip":
             if all(_is_whole(file, each) for each in end.chains):
-                yield Diagnostic(file.span(made), held.replace("a list", "`zip`", 1) + " at once")
+                message = held.replace("a list", "`zip`", 1) + " at once"
+                yield Diagnostic(file.span(made), message, None, _cost(file, end))
         elif isinstance(above, ast.Call) and _builtin(above) == "len":
             change = edits.reduced(file, above, _iterated(made), "sum(1 for _ in ", ")")
             fix = Fix("Count without a list", (change,), Applicability.SAFE) if change else None
@@ -98,9 +97,11 @@ def _at_once(file: File) -> Iterator[Diagnostic]:
         if end.into is Into.ITERATOR and taken and end.chains:
             places = [_holds_all(file, chain) for chain in end.chains]
             if all(place is not None for place in places):
-                call = end.chains[0].calls[places[0] or 0]
+                first = places[0] or 0
+                call = end.chains[0].calls[first]
                 said = "one batch holds every element of the pipeline at once"
-                yield Diagnostic(edits.method_call(file, call) or file.span(call), said)
+                cost = costs.cost(file.tf.streams.element(end.chains[0], first + 1), Law.DATA)
+                yield Diagnostic(edits.method_call(file, call) or file.span(call), said, None, cost)
 
 
 def _holds_all(file: File, chain: Chain) -> int | None:
@@ -113,9 +114,7 @@ def _holds_all(file: File, chain: Chain) -> int | None:
     there = file.tf.lengths.at_most(chain, places[0])
     if size is None or size < (MANY if there is None else max(there, FEW + 1)):
         return None
-    held = nbytes(file.tf.elements.entering(chain, places[0]))
-    count = size if there is None else there
-    return places[0] if held is None or held * count >= LARGE else None
+    return places[0]
 
 
 def _safety(file: File, end: End) -> Applicability:
@@ -153,7 +152,9 @@ def _iterated(made: ast.Call | ast.ListComp) -> ast.expr:
 
 
 def _is_small(file: File, chain: Chain) -> bool:
-    """Whether few elements are known to come out of a pipeline, or into it; or file names do."""
+    """Whether few elements of unknown size come out of a pipeline, or into it; or file names do."""
+    if file.tf.streams.all(chain).at_most is not None:
+        return False
     most = (file.tf.lengths.at_most(chain), file.tf.lengths.at_most(chain._replace(steps=())))
     names = file.tf.elements.are_names(chain)
     return names or any(bound is not None and bound <= FEW for bound in most)
