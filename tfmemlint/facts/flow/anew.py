@@ -9,7 +9,7 @@ from functools import cached_property
 from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import MODELS, argument
-from tfmemlint.facts.syntax.tree import LEAVES, FunctionNode, within
+from tfmemlint.facts.syntax.tree import LEAVES, FunctionNode, Tree, within
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -42,8 +42,8 @@ _SPLITTERS = frozenset(
         *("StratifiedKFold", "StratifiedShuffleSplit", "TimeSeriesSplit"),
     )
 )
-_FITS = frozenset({"fit", "fit_generator", "train_on_batch"})
-_TRAINS = _FITS | {"apply_gradients", "minimize", "train_step"}
+FITS = frozenset({"fit", "fit_generator", "train_on_batch"})
+_TRAINS = FITS | {"apply_gradients", "minimize", "train_step"}
 
 
 class Anew(NamedTuple):
@@ -82,22 +82,10 @@ class MadeAnew:
         )
 
     @cached_property
-    def trained(self) -> tuple[Anew, ...]:
-        """Every model that Keras trains in the round that makes it, and that is then dropped.
-
-        But none of a loop that has Keras forget what it made.
-        """
-        return tuple(
-            each
-            for each in self._dropped
-            if any(map(self._fits, each.uses)) and not any(map(self._forgets, self._ran(each.loop)))
-        )
-
-    @cached_property
     def _dropped(self) -> tuple[Anew, ...]:
         found: list[Anew] = []
         for call in self._tree.all(ast.Call):
-            rounds = self._rounds(call, _MAX_HOPS) if self._may_make_model(call) else None
+            rounds = self.rounds(call) if self.may_make_model(call) else None
             if rounds is None or self._values.of(call).kind is not Kind.MODEL:
                 continue
             uses = None if self._is_given_back(call) else self._used(call, _MAX_HOPS)
@@ -118,7 +106,7 @@ class MadeAnew:
         applied = self._tree.calls(self._functions.tracers)
         made += (each for each in applied if each.args and wraps(each.func))
         for each in made:
-            rounds = self._rounds(each, _MAX_HOPS)
+            rounds = self.rounds(each)
             calls = self._calls(each) if rounds is not None else None
             if rounds is not None and calls and not self._trains(rounds[0]):
                 found.append(Anew(each, *rounds, tuple(calls)))
@@ -176,7 +164,8 @@ class MadeAnew:
             for binding in self._bindings.reaching(name)
         )
 
-    def _may_make_model(self, call: ast.Call) -> bool:
+    def may_make_model(self, call: ast.Call) -> bool:
+        """Whether a call has the name of what makes models, or is of a function of the module."""
         name = self._names.qualified(call.func)
         if name is None:
             made = self._functions.definition(call.func)
@@ -188,6 +177,10 @@ class MadeAnew:
         """Whether the function that makes a model returns it: then its caller makes one, too."""
         trails = self._uses.of(maker) or ()
         return any(isinstance(each, ast.Call) for trail in trails for each in trail[1:])
+
+    def rounds(self, node: ast.AST) -> tuple[Loop, int | None] | None:
+        """The loop that runs `node` more than a few times, each time surely, and how often."""
+        return self._rounds(node, _MAX_HOPS)
 
     def _rounds(self, node: ast.AST, hops: int) -> tuple[Loop, int | None] | None:
         """The loop in which `node` runs more than a few times, each time surely."""
@@ -259,12 +252,9 @@ class MadeAnew:
     def _is_plain(self, use: ast.expr) -> bool:
         """Whether a use asks a model for something and leaves it at that."""
         above = self._tree.parent(use)
-        if isinstance(above, ast.Attribute):
-            called = isinstance(call := self._tree.parent(above), ast.Call) and call.func is above
-            return above.attr in (RUNS | _FITS | _SETS | _ASKS if called else _READS)
-        if isinstance(above, ast.Call):
-            return above.func is use or self._runs(use)
-        return isinstance(above, (ast.Expr, ast.Delete))
+        if isinstance(above, ast.Call) and above.func is not use:
+            return self._runs(use)
+        return is_plain_use(self._tree, use) or isinstance(above, (ast.Expr, ast.Delete))
 
     def _runs(self, use: ast.expr) -> bool:
         """Whether a use has the model traced: `model.predict(x)`, `tf.function(model)(x)`."""
@@ -274,10 +264,6 @@ class MadeAnew:
         if not isinstance(above, ast.Call) or above.args[:1] != [use]:
             return False
         return self._functions.makes_tf_function(above.func) and bool(self._calls(above))
-
-    def _fits(self, use: ast.expr) -> bool:
-        above = self._tree.parent(use)
-        return isinstance(above, ast.Attribute) and above.attr in _FITS
 
     def _forgets(self, call: ast.Call) -> bool:
         return self._names.is_any(call.func, _FORGETS)
@@ -305,10 +291,10 @@ class MadeAnew:
         """
         return any(
             isinstance(call.func, ast.Attribute) and call.func.attr in _TRAINS
-            for call in self._ran(loop)
+            for call in self.ran(loop)
         )
 
-    def _ran(self, loop: Loop) -> Iterator[ast.Call]:
+    def ran(self, loop: Loop) -> Iterator[ast.Call]:
         """The calls of a loop, and of the functions of the module that it runs."""
         pending = [self._loops.extent(loop)]
         for each in pending:
@@ -318,6 +304,15 @@ class MadeAnew:
                     function = self._functions.function(call.func)
                     if function is not None and function not in pending:
                         pending.append(function)
+
+
+def is_plain_use(tree: Tree, use: ast.expr) -> bool:
+    """Whether a model is called or asked for something, as by one of its methods."""
+    above = tree.parent(use)
+    if isinstance(above, ast.Attribute):
+        called = isinstance(call := tree.parent(above), ast.Call) and call.func is above
+        return above.attr in (RUNS | FITS | _SETS | _ASKS if called else _READS)
+    return isinstance(above, ast.Call) and above.func is use
 
 
 def _leaves(block: list[ast.stmt]) -> bool:

@@ -1,0 +1,307 @@
+"""Models that loops make anew and train in graphs, and optimizers that they make for one model."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from enum import Enum
+from functools import cached_property
+
+from tfmemlint.facts.flow.anew import FITS, is_plain_use
+from tfmemlint.facts.flow.loops import Loop
+from tfmemlint.facts.graphs.tracing import TracedBy
+from tfmemlint.facts.library.kinds import Kind
+from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.syntax.bindings import How
+from tfmemlint.facts.syntax.functions import STAYS_A_FUNCTION
+from tfmemlint.facts.syntax.tree import FunctionNode, root_name, within
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+_MAX_HOPS = 4
+_APPLIES = frozenset({"apply_gradients", "minimize"})
+_SHOWS = frozenset({"id", "isinstance", "len", "print", "type"})
+_SAVES = frozenset({"tensorflow.train.Checkpoint", "tensorflow.train.CheckpointManager"})
+_WITHOUT_SLOTS = frozenset({"keras.optimizers.SGD", "keras.optimizers.legacy.SGD"})
+_FORGETS = frozenset({"keras.backend.clear_session", "keras.utils.clear_session"})
+
+
+class What(Enum):
+    """What every round leaves behind."""
+
+    MODEL = "model"
+    OPTIMIZER = "optimizer"
+
+
+class Training(NamedTuple):
+    """A call in a loop, each of which leaves something behind that is trained."""
+
+    made: ast.Call
+    loop: Loop
+    rounds: int | None
+    what: What
+
+
+class Trainings:
+    """What the loops of a module make anew and train in graphs."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._functions = tf.functions
+        self._flow = tf.flow
+        self._values = tf.values
+        self._loops = tf.loops
+        self._tracing = tf.tracing
+        self._anew = tf.anew
+        self._applying: dict[FunctionNode, bool] = {}
+
+    @cached_property
+    def all(self) -> tuple[Training, ...]:
+        """Every such call, in source order."""
+        found = [*self._models(), *self._optimizers()]
+        return tuple(sorted(found, key=lambda each: (each.made.lineno, each.made.col_offset)))
+
+    def forgets(self, training: Training) -> bool:
+        """Whether the rounds have Keras forget what it made, which frees nothing of this."""
+        return any(
+            self._names.is_any(each.func, _FORGETS) for each in self._anew.ran(training.loop)
+        )
+
+    def _models(self) -> Iterator[Training]:
+        for call in self._tree.all(ast.Call):
+            owner = self._owner(call)
+            if owner is None and not self._anew.may_make_model(call):
+                continue
+            rounds = self._anew.rounds(call)
+            if rounds is None or (owner is None and not self._makes_model(call)):
+                continue
+            if self._is_trained(call, rounds[0], owner, _MAX_HOPS):
+                yield Training(call, *rounds, What.MODEL)
+
+    def _makes_model(self, call: ast.Call) -> bool:
+        """Whether a call makes a model, and does not give back what it was given."""
+        given = (*call.args, *(each.value for each in call.keywords))
+        function = self._functions.function(call.func)
+        if function is not None and any(self._is_model(each) for each in given):
+            return False
+        return self._is_model(call)
+
+    def _is_model(self, node: ast.expr) -> bool:
+        return self._values.of(node).kind is Kind.MODEL
+
+    def _owner(self, call: ast.Call) -> ast.ClassDef | None:
+        """The class of the module, not Keras's, of which a call makes an object with a model."""
+        owner = self._functions.definition(call.func)
+        if not isinstance(owner, ast.ClassDef) or self._functions.is_model(owner):
+            return None
+        first = self._functions.method(owner, "__init__")
+        named = (
+            (each.targets for each in self._functions.body(first) if isinstance(each, ast.Assign))
+            if first
+            else ()
+        )
+        attributes = (
+            each for targets in named for each in targets if isinstance(each, ast.Attribute)
+        )
+        return owner if any(map(self._is_model, attributes)) else None
+
+    # Optimizers.
+
+    def _optimizers(self) -> Iterator[Training]:
+        """`compile` of one model in every round: the slots of each optimizer stay."""
+        for call, method in self._tree.methods("compile"):
+            if not self._has_slots(call) or not self._is_model(method.value):
+                continue
+            rounds = self._anew.rounds(call)
+            if rounds is None:
+                continue
+            loop, root = rounds[0], root_name(method.value)
+            beside = self._tree.inside(call, self._loops.extent(loop))
+            if not beside or not root or not self._loops.invariant(method.value, loop):
+                continue
+            fitted = (
+                each.func.value
+                for each in within([self._loops.extent(loop)])
+                if isinstance(each, ast.Call)
+                and isinstance(each.func, ast.Attribute)
+                and each.func.attr in FITS
+            )
+            if any(ast.unparse(each) == ast.unparse(method.value) for each in fitted):
+                yield Training(call, *rounds, What.OPTIMIZER)
+
+    def _has_slots(self, call: ast.Call) -> bool:
+        """Whether a model is compiled with another optimizer each time that keeps more than one."""
+        given = argument(call, 0, "optimizer")
+        if given is None:
+            return bool(call.args or call.keywords)  # "rmsprop"
+        if isinstance(given, ast.Constant):
+            return isinstance(given.value, str) and given.value.lower() != "sgd"
+        if isinstance(given, ast.Name):
+            binding = self._bindings.only(given)
+            loops = self._loops.around(call)
+            if binding is None or not loops:
+                return False
+            if not any(self._tree.inside(binding.node, each.node) for each in loops):
+                return False
+            given = binding.value
+        name = self._names.qualified(given.func) if isinstance(given, ast.Call) else None
+        return (
+            bool(name) and str(name).startswith("keras.optimizers.") and name not in _WITHOUT_SLOTS
+        )
+
+    # What becomes of a model.
+
+    def _is_trained(
+        self, made: ast.expr, loop: Loop, owner: ast.ClassDef | None, hops: int
+    ) -> bool:
+        """Whether what a call makes is trained in a graph, and nothing may keep it."""
+        uses = self._uses(made, loop, hops)
+        if uses is None:
+            return False
+        found = [self._use(each, loop, owner, hops) for each in uses]
+        return None not in found and any(found)
+
+    def _uses(self, node: ast.expr, loop: Loop, hops: int) -> list[ast.expr] | None:
+        """Where what an expression makes is used in its round; None where it may be kept."""
+        above = self._tree.parent(node)
+        if not isinstance(above, (ast.Assign, ast.AnnAssign)):
+            return [node]
+        targets = above.targets if isinstance(above, ast.Assign) else [above.target]
+        found: list[ast.expr] = []
+        for target in targets:
+            home = self._bindings.home(target.id, target) if isinstance(target, ast.Name) else None
+            if not isinstance(target, ast.Name) or home is None or hops == 0:
+                return None
+            for binding in self._bindings.of(home, target.id):
+                if binding.node is target:
+                    found += self._bindings.readers(binding)
+        around = self._loops.extent(loop)
+        if self._tree.inside(node, around):  # what comes after the loop sees the last of them
+            found = [each for each in found if self._tree.inside(each, around)]
+        return found
+
+    def _use(self, use: ast.expr, loop: Loop, owner: ast.ClassDef | None, hops: int) -> bool | None:
+        """Whether a use trains a model; None where it may keep it."""
+        above = self._tree.parent(use)
+        if isinstance(above, ast.keyword):
+            above = self._tree.parent(above)
+        if owner is not None and isinstance(above, ast.Attribute):
+            call = self._tree.parent(above)
+            called = isinstance(call, ast.Call) and call.func is above
+            method = self._functions.method(owner, above.attr) if called else None
+            return None if method is None else self._trains(method, owner, _MAX_HOPS)
+        if is_plain_use(self._tree, use):
+            attribute = above.attr if isinstance(above, ast.Attribute) else ""
+            return attribute in FITS or self._is_of_traced_step(use)
+        if isinstance(above, (ast.Expr, ast.Delete)):
+            return False
+        if isinstance(above, (ast.Assign, ast.AnnAssign)):
+            kept = self._tree.is_conditional(above)  # the best one, or the first
+            return None if kept or not hops else self._is_trained(use, loop, owner, hops - 1)
+        if not isinstance(above, ast.Call):
+            return None
+        if self._names.is_any(above.func, _SAVES):
+            return False
+        if isinstance(above.func, ast.Name) and above.func.id in _SHOWS:
+            return False
+        return self._passed(above, use, loop, owner, hops)
+
+    def _passed(
+        self, call: ast.Call, use: ast.expr, loop: Loop, owner: ast.ClassDef | None, hops: int
+    ) -> bool | None:
+        """As `_use`, of a function of the module that takes a model as an argument."""
+        if self._names.is_any(call.func, STAYS_A_FUNCTION) and call.args[:1] == [use]:
+            return False  # `tf.function(model)`
+        function = self._run_by(call)
+        if function is None or hops == 0:
+            return None
+        taken = [
+            each.arg
+            for each in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
+            if self._functions.argument(call, function, each.arg) is use
+        ]
+        bound = [b for name in taken for b in self._bindings.of(function, name)]
+        readers = [
+            each
+            for binding in bound
+            if binding.how is How.PARAMETER
+            for each in self._bindings.readers(binding)
+        ]
+        if not taken:
+            return None
+        found = [
+            False
+            if isinstance(self._tree.parent(each), ast.Return)
+            else self._use(each, loop, owner, hops - 1)
+            for each in readers
+        ]
+        return None if None in found else any(found)
+
+    def _run_by(self, call: ast.Call) -> FunctionNode | None:
+        """The function of the module that a call runs, be it one that another has returned."""
+        function = self._functions.function(call.func)
+        if function is not None:
+            return function
+        origins = self._flow.origins(call.func) or ()
+        made = [each.value for each in origins if isinstance(each.value, ast.Call)]
+        makers = [self._functions.function(each.func) for each in made]
+        returned = [
+            self._functions.function(value)
+            for each in makers
+            for value in (self._functions.returns(each) if each is not None else ())
+        ]
+        return returned[0] if len(returned) == 1 else None
+
+    # What trains.
+
+    def _is_of_traced_step(self, node: ast.AST) -> bool:
+        """Whether code is part of a step that `tf.function` traces with an optimizer in it."""
+        function = self._tree.function(node)
+        return (
+            function is not None
+            and self._is_graph(node)
+            and (self._applies(function, _MAX_HOPS) or self._is_run_by_step(function))
+        )
+
+    def _is_run_by_step(self, function: FunctionNode) -> bool:
+        callers = (self._tree.function(each) for each in self._functions.calls_of(function))
+        return any(each is not None and self._applies(each, _MAX_HOPS) for each in callers)
+
+    def _is_graph(self, node: ast.AST) -> bool:
+        roots = self._tracing.roots(node)
+        return any(each.by is TracedBy.TF_FUNCTION for each in roots)
+
+    def _applies(self, function: FunctionNode, hops: int) -> bool:
+        """Whether a function has an optimizer change variables, itself or by what it calls."""
+        if function not in self._applying:
+            self._applying[function] = False
+            self._applying[function] = any(
+                (isinstance(each.func, ast.Attribute) and each.func.attr in _APPLIES)
+                or (
+                    hops > 0
+                    and (inner := self._functions.function(each.func)) is not None
+                    and self._applies(inner, hops - 1)
+                )
+                for each in self._functions.body(function)
+                if isinstance(each, ast.Call)
+            )
+        return self._applying[function]
+
+    def _trains(self, method: FunctionNode, owner: ast.ClassDef, hops: int) -> bool:
+        """Whether a method trains a model of its object, in a graph."""
+        for each in self._functions.body(method):
+            if not isinstance(each, ast.Call) or not isinstance(each.func, ast.Attribute):
+                continue
+            if each.func.attr in FITS and self._is_model(each.func.value):
+                return True
+            if each.func.attr in _APPLIES and self._is_graph(each):
+                return True
+            inner = self._functions.function(each.func) if hops else None
+            own = inner is not None and self._functions.class_of(inner) is owner
+            if own and inner is not None and self._trains(inner, owner, hops - 1):
+                return True
+        return False
