@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from tfmemlint import File
-from tfmemlint.facts.flow.flow import Frame
+from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.library.kinds import Extent, Kind
 
 Look = Callable[[str], tuple[File, list[ast.expr]]]

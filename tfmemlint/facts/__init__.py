@@ -29,8 +29,10 @@ if TYPE_CHECKING:  # what is named here is imported when it is first asked for
     from tfmemlint.facts.flow.remakes import Remakes
     from tfmemlint.facts.flow.repeats import Repeats
     from tfmemlint.facts.flow.solver import Solver
+    from tfmemlint.facts.flow.sources import Sources
     from tfmemlint.facts.flow.stacks import Stacks
     from tfmemlint.facts.flow.steady import Steady
+    from tfmemlint.facts.flow.stores import Stores
     from tfmemlint.facts.flow.trips import Trips
     from tfmemlint.facts.flow.unchanged import Unchanged
     from tfmemlint.facts.flow.uses import Uses
@@ -129,6 +131,10 @@ class TensorFlow:
     """What makes traced functions for other files."""
     solver: Solver = _named("flow.solver", "Solver")
     """The answers to questions about values."""
+    stores: Stores = _named("flow.stores", "Stores")
+    """What is put into containers and objects."""
+    sources: Sources = _named("flow.sources", "Sources")
+    """Where values come from."""
     flow: Flow = _named("flow.flow", "Flow")
     """How values travel through assignments, arguments and attributes."""
     conditions: Conditions = _named("flow.conditions", "Conditions")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from enum import Enum
 
-from tfmemlint.facts.flow.flow import Frame, Origin
+from tfmemlint.facts.flow.flow import Origin
+from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.iterables import called
 from tfmemlint.facts.flow.loops import Over
 from tfmemlint.facts.flow.sizes import constant

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
-from tfmemlint.facts.flow.flow import Frame
+from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode, within
 from tfmemlint.light_typing import TYPE_CHECKING

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 from functools import cached_property
 
-from tfmemlint.facts.flow.flow import Frame
+from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.passes import Pass
 from tfmemlint.facts.graphs.tapes import Tape
 from tfmemlint.facts.library.kinds import Kind

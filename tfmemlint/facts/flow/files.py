@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterable
 from enum import IntEnum
 
-from tfmemlint.facts.flow.flow import Flow, Frame, Origin
+from tfmemlint.facts.flow.flow import Flow, Origin
+from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.iterables import called
 from tfmemlint.facts.flow.solver import Question, Solver
 from tfmemlint.facts.flow.values import Values

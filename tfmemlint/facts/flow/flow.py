@@ -5,28 +5,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from tfmemlint.facts.flow.frames import Frame, entered, frame_at
+from tfmemlint.facts.flow.paths import ANY, End
 from tfmemlint.facts.syntax.bindings import Binding, How
-from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode
+from tfmemlint.facts.syntax.tree import FUNCTIONS
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
-_MAX_FRAMES = 5
 _MAX_CALLS = 8
 """Callers looked at for the value of a parameter; a function called from more places is unknown."""
-
-
-class Frame(NamedTuple):
-    """One call being followed into a function of the module; None stands for any call."""
-
-    function: FunctionNode
-    call: ast.Call
-    outer: Frame | None
-
-    @property
-    def depth(self) -> int:
-        return 1 if self.outer is None else 1 + self.outer.depth
 
 
 class Origin(NamedTuple):
@@ -48,41 +37,34 @@ class Flow:
         self._tree = tf.tree
         self._bindings = tf.bindings
         self._functions = tf.functions
+        self._sources = tf.sources
 
     def origins(
         self, expression: ast.expr, frame: Frame | None = None
     ) -> tuple[Origin, ...] | None:
-        """Everything that may give a name or `self.attribute` its value; None if unknown."""
+        """Everything that may give an expression its value as it stands; None if unknown."""
         if isinstance(expression, ast.Name):
-            found: list[Origin] = []
-            for binding in self._bindings.reaching(expression):
-                if binding.how is How.PARAMETER:
-                    passed = self._passed(binding, frame)
-                    if passed is None:
-                        return None
-                    found += passed
-                elif binding.value is not None:
-                    inner = self._frame_at(binding.node, frame)
-                    found.append(Origin(binding.value, binding.how, binding.path, inner, binding))
-                else:
-                    return None
-            return tuple(found) or None
-        if isinstance(expression, ast.Attribute) and expression.attr in self._functions.members:
-            owner = self._functions.instance_of(expression.value)
-            found_in = self._functions.unpacked_attributes(owner, expression.attr) if owner else ()
-            values = tuple(Origin(value, path=path) for value, path in found_in)
-            return self._latest(expression, values) or None
+            found = self._named(expression, frame)
+            if found is None or any(each.path or each.how is How.LOOPED for each in found):
+                read = self._read(expression, frame)
+                if read is not None and (found is None or all(map(_is_whole, read))):
+                    return read
+            return found
         if isinstance(expression, ast.Attribute):
-            number = self._functions.class_constant(expression)
-            return None if number is None else (Origin(number),)
+            return self._of_attribute(expression, frame)
+        if isinstance(expression, (ast.Call, ast.Subscript)):
+            read = self._read(expression, frame)
+            return read if read is not None and all(map(_is_whole, read)) else None
         return None
 
     def enter(self, call: ast.Call, frame: Frame | None) -> Frame | None:
         """The frame of a call to a function of this module; None for others and when too deep."""
         function = self._functions.function(call.func)
-        if function is None or (frame is not None and frame.depth >= _MAX_FRAMES):
-            return None
-        return Frame(function, call, frame)
+        if function is None and frame is not None and isinstance(call.func, _FOLLOWED):
+            led_to = self._sources.definitions(call.func, frame)
+            only = led_to.found[0].node if led_to.complete and len(led_to.found) == 1 else None
+            function = only if isinstance(only, FUNCTIONS) else None
+        return None if function is None else entered(function, call, frame)
 
     def returned(self, call: ast.Call, frame: Frame | None) -> Iterator[Origin]:
         """What a call to a function of this module may give back."""
@@ -90,6 +72,52 @@ class Flow:
         if inner is not None:
             for value in self._functions.returns(inner.function):
                 yield Origin(value, frame=inner)
+
+    def _named(self, name: ast.Name, frame: Frame | None) -> tuple[Origin, ...] | None:
+        found: list[Origin] = []
+        for binding in self._bindings.reaching(name):
+            if binding.how is How.PARAMETER:
+                passed = self._passed(binding, frame)
+                if passed is None:
+                    return None
+                found += passed
+            elif binding.value is not None:
+                inner = frame_at(self._tree, binding.node, frame)
+                found.append(Origin(binding.value, binding.how, binding.path, inner, binding))
+            else:
+                return None
+        return tuple(found) or None
+
+    def _of_attribute(
+        self, attribute: ast.Attribute, frame: Frame | None
+    ) -> tuple[Origin, ...] | None:
+        values: tuple[Origin, ...] = ()
+        if attribute.attr in self._functions.members:
+            owner = self._functions.instance_of(attribute.value)
+            given = self._functions.unpacked_attributes(owner, attribute.attr) if owner else ()
+            values = tuple(Origin(value, path=path) for value, path in given)
+            latest = self._latest(attribute, values)
+            if len(latest) < len(values):
+                return latest
+        read = self._read(attribute, frame)
+        if read is not None:
+            return read
+        number = None if values else self._functions.class_constant(attribute)
+        return values or (None if number is None else (Origin(number),))
+
+    def _read(self, expression: ast.expr, frame: Frame | None) -> tuple[Origin, ...] | None:
+        """What gives an expression its value, wherever that was put on the way."""
+        ends = self._sources.read(expression, frame)
+        if not ends.complete:
+            return None
+        found: dict[Origin, None] = {}
+        for end in ends.found:
+            origin = _origin(end) if end.node is not expression else None
+            if origin is None:
+                return None
+            found[origin] = None
+        some = tuple(each for each in found if not _is_none(each.value))
+        return some or tuple(found) or None
 
     def _latest(self, use: ast.Attribute, values: tuple[Origin, ...]) -> tuple[Origin, ...]:
         """What `self.attribute` may have last before its use, else all that it is ever given."""
@@ -129,8 +157,25 @@ class Flow:
             found.append(Origin(value, frame=outer, binding=binding))
         return found or None
 
-    def _frame_at(self, node: ast.AST, frame: Frame | None) -> Frame | None:
-        """The frame for code at `node`: the one being followed if `node` is in its function."""
-        if frame is not None and self._tree.function(node) is frame.function:
-            return frame
+
+_FOLLOWED = (ast.Attribute, ast.Name, ast.Subscript)
+
+
+def _origin(end: End) -> Origin | None:
+    """What an end says of a value, if it is an expression, or an element of what that gives."""
+    if not isinstance(end.node, ast.expr):
         return None
+    how, path = How.ASSIGNED, end.path
+    if path and path[0] == ANY:
+        how, path = How.LOOPED, path[1:]
+    places = [each[0] for each in path if isinstance(each, tuple)]
+    numbers = tuple(each for each in places if isinstance(each, int) and each >= 0)
+    return Origin(end.node, how, numbers, end.frame) if len(numbers) == len(path) else None
+
+
+def _is_whole(origin: Origin) -> bool:
+    return origin.how is How.ASSIGNED and not origin.path
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from tfmemlint.facts.flow.flow import Frame, Origin
+from tfmemlint.facts.flow.flow import Origin
+from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.library import makers
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.syntax.bindings import How

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from tfmemlint.facts.flow.files import READERS, Content, Contents, may_load, may_parse
-from tfmemlint.facts.flow.flow import Frame, Origin
+from tfmemlint.facts.flow.flow import Origin
+from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.iterables import called
 from tfmemlint.facts.flow.loops import Growth, Loop
 from tfmemlint.facts.syntax.bindings import How, element

@@ -52,7 +52,7 @@ class Loop(NamedTuple):
         """The names that change with every trip because the loop binds them."""
         if isinstance(self.node, ast.While):
             return frozenset()
-        return frozenset(name.id for name, _ in targets(self.node.target))
+        return frozenset(name.id for name, _ in targets(self.node.target, ast.Name))
 
     @property
     def body(self) -> Iterator[ast.AST]:

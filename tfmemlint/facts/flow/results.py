@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from tfmemlint.facts.flow.flow import Flow, Frame
+from tfmemlint.facts.flow.flow import Flow
+from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.sizes import Sizes, ValueOf, constant
 from tfmemlint.facts.library import makers
 from tfmemlint.facts.library.kinds import UNKNOWN, Extent, Kind, Value, common

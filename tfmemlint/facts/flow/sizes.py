@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable
 
-from tfmemlint.facts.flow.flow import Flow, Frame
+from tfmemlint.facts.flow.flow import Flow
+from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.library import makers
 from tfmemlint.facts.library.kinds import Value
 from tfmemlint.facts.library.shapes import Shape

@@ -6,7 +6,8 @@ import ast
 from collections.abc import Callable, Iterable
 from functools import partial
 
-from tfmemlint.facts.flow.flow import Frame, Origin
+from tfmemlint.facts.flow.flow import Origin
+from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.results import Results
 from tfmemlint.facts.flow.sizes import Sizes, constant
 from tfmemlint.facts.flow.solver import Question

@@ -6,7 +6,7 @@ import ast
 from functools import cached_property
 from math import prod
 
-from tfmemlint.facts.flow.flow import Frame
+from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.library import makers
 from tfmemlint.facts.library.kinds import Extent
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple

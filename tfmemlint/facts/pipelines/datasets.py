@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import pairwise
 
-from tfmemlint.facts.flow.flow import Frame, Origin
+from tfmemlint.facts.flow.flow import Origin
+from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.solver import Question
 from tfmemlint.facts.pipelines.chains import (
     METHODS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from math import prod
 
-from tfmemlint.facts.flow.flow import Frame
+from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.library.kinds import UNKNOWN
 from tfmemlint.facts.library.known_data import CATALOGUE, SKLEARN_DATASETS
 from tfmemlint.facts.library.makers import argument

@@ -13,7 +13,11 @@ from tfmemlint.facts.syntax.tree import COMPREHENSIONS, FUNCTIONS, LOOPS, ScopeN
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from typing import TypeVar
+
     from tfmemlint.facts import TensorFlow
+
+    T = TypeVar("T", bound=ast.expr)
 
 
 class How(Enum):
@@ -358,16 +362,16 @@ def _leaves(block: list[ast.stmt]) -> bool:
 
 
 def targets(
-    target: ast.expr, path: tuple[int, ...] = ()
-) -> Iterator[tuple[ast.Name, tuple[int, ...]]]:
-    """The names a target binds, each with the place of its value in what is unpacked."""
-    if isinstance(target, ast.Name):
+    target: ast.expr, kind: type[T], path: tuple[int, ...] = ()
+) -> Iterator[tuple[T, tuple[int, ...]]]:
+    """The names or attributes a target binds, each with the place of its value when unpacked."""
+    if isinstance(target, kind):
         yield target, path
     elif isinstance(target, ast.Starred):
-        yield from targets(target.value, (*path, -1))
+        yield from targets(target.value, kind, (*path, -1))
     elif isinstance(target, (ast.Tuple, ast.List)):
         for index, element in enumerate(target.elts):
-            yield from targets(element, (*path, index))
+            yield from targets(element, kind, (*path, index))
 
 
 def element(value: ast.expr, path: tuple[int, ...]) -> tuple[ast.expr, tuple[int, ...]]:
@@ -435,7 +439,7 @@ def _missing(assignment: ast.Assign, tree: Tree) -> frozenset[str]:
 
 
 def _bind(target: ast.expr, how: How, value: ast.expr) -> Iterator[Binding]:
-    for name, path in targets(target):
+    for name, path in targets(target, ast.Name):
         if how is How.ASSIGNED:
             found, rest = element(value, path)
         else:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
+from weakref import ref
 
-from tfmemlint.facts.syntax.bindings import How, element
+from tfmemlint.facts.syntax.bindings import Binding, How, element, targets
 from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode, children
 from tfmemlint.light_typing import TYPE_CHECKING
 
@@ -43,6 +44,8 @@ class Functions:
         self.tree = tf.tree
         self._bindings = tf.bindings
         self._names = tf.names
+        self._tf = ref(tf)
+        """What is followed anywhere needs functions, and functions may be led to so."""
         self._returns: dict[FunctionNode, tuple[ast.expr, ...]] = {}
         self._definitions: dict[ast.expr, FunctionNode | ast.ClassDef | None] = {}
         self._instances: dict[ast.expr, ast.ClassDef | None] = {}
@@ -55,8 +58,30 @@ class Functions:
         Seen through `tf.function(f)`, `functools.partial(f, ...)`, assignments and `self.method`.
         """
         if callee not in self._definitions:
-            self._definitions[callee] = self._definition(callee, _MAX_HOPS)
+            found = self._definition(callee, _MAX_HOPS)
+            if found is None and self._may_be_led_to(callee):
+                return self._led_to(callee)
+            self._definitions[callee] = found
         return self._definitions[callee]
+
+    def _may_be_led_to(self, callee: ast.expr) -> bool:
+        """Whether what an expression means may stand somewhere else than where names lead."""
+        if isinstance(callee, ast.Attribute):
+            return callee.attr in self.members and self._names.qualified(callee) is None
+        if isinstance(callee, ast.Name):
+            binding = self._bindings.only(callee)
+            return binding is not None and (
+                binding.how in (How.PARAMETER, How.LOOPED) or bool(binding.path)
+            )
+        return isinstance(callee, ast.Subscript)
+
+    def _led_to(self, callee: ast.expr) -> FunctionNode | ast.ClassDef | None:
+        tf = self._tf()
+        found = tf.sources.definitions(callee) if tf is not None else None
+        if found is None or not found.complete or len(found.found) != 1:
+            return None
+        node = found.found[0].node
+        return node if isinstance(node, (*FUNCTIONS, ast.ClassDef)) else None
 
     def function(self, callee: ast.expr) -> FunctionNode | None:
         """As `definition`, for functions and lambdas only."""
@@ -82,7 +107,7 @@ class Functions:
         """A class's method, its own or inherited from another class of the module."""
         if owner not in self._methods:
             found: dict[str, FunctionNode] = {}
-            for each in self._lineage(owner):
+            for each in self.lineage(owner):
                 for statement in each.body:
                     if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
                         found.setdefault(statement.name, statement)
@@ -94,9 +119,27 @@ class Functions:
         owner = self.class_of(function)
         if owner is None or isinstance(function, ast.Lambda):
             return ()
-        heirs = (each for each in self.tree.all(ast.ClassDef) if owner in self._lineage(each)[1:])
-        found = (self.method(each, function.name) for each in heirs)
+        found = (self.method(each, function.name) for each in self.heirs(owner))
         return tuple({each: None for each in found if each is not None and each is not function})
+
+    def lineage(self, owner: ast.ClassDef) -> tuple[ast.ClassDef, ...]:
+        """The class and those of the module that it inherits from, nearest first."""
+        if owner not in self._lineages:
+            self._lineages[owner] = (owner,)  # should it be asked for on the way
+            found = [owner]
+            for each in found:
+                bases = (self._definition(base, _MAX_HOPS) for base in each.bases)
+                found += [
+                    base for base in bases if isinstance(base, ast.ClassDef) and base not in found
+                ]
+            self._lineages[owner] = tuple(found)
+        return self._lineages[owner]
+
+    def heirs(self, owner: ast.ClassDef) -> tuple[ast.ClassDef, ...]:
+        """The classes of the module that inherit from one."""
+        return tuple(
+            each for each in self.tree.all(ast.ClassDef) if owner in self.lineage(each)[1:]
+        )
 
     def attributes(self, owner: ast.ClassDef, name: str) -> tuple[ast.expr, ...]:
         """Everything the class's methods assign to `self.name`, whole assignments only."""
@@ -109,7 +152,7 @@ class Functions:
         if name not in self.members:
             return ()
         return tuple(
-            found for each in self._lineage(owner) for found in self._assigned.get((each, name), ())
+            found for each in self.lineage(owner) for found in self._assigned.get((each, name), ())
         )
 
     def class_constant(self, attribute: ast.Attribute) -> ast.expr | None:
@@ -120,9 +163,9 @@ class Functions:
         owner, given = several[0]
         number = isinstance(given, (ast.BinOp, ast.Constant, ast.UnaryOp))
         held = self.instance_of(attribute.value) or self.definition(attribute.value)
-        if not number or not isinstance(held, ast.ClassDef) or owner not in self._lineage(held):
+        if not number or not isinstance(held, ast.ClassDef) or owner not in self.lineage(held):
             return None
-        bases = (base for each in self._lineage(owner) for base in each.bases)
+        bases = (base for each in self.lineage(owner) for base in each.bases)
         is_enum = any((self._names.qualified(base) or "").startswith("enum.") for base in bases)
         return None if is_enum else given
 
@@ -146,7 +189,7 @@ class Functions:
         """Whether a class is a Keras layer or model, directly or through classes of the module."""
         return any(
             self._names.is_any(base, KERAS_BASES) or self._is_keras_name(base)
-            for each in self._lineage(owner)
+            for each in self.lineage(owner)
             for base in each.bases
         )
 
@@ -154,7 +197,7 @@ class Functions:
         """Whether a class is a Keras model, which has `fit` and `predict`, not a mere layer."""
         return any(
             self._names.is_any(base, KERAS_MODELS)
-            for each in self._lineage(owner)
+            for each in self.lineage(owner)
             for base in each.bases
         )
 
@@ -231,6 +274,39 @@ class Functions:
             return not expression.args and self.makes_tf_function(expression.func)
         return False
 
+    def receiver(self, parameter: ast.AST) -> ast.ClassDef | None:
+        """The class whose instances a parameter takes because it is the `self` of a method."""
+        function = next(
+            each for each in self.tree.ancestors(parameter) if isinstance(each, FUNCTIONS)
+        )
+        owner = self.class_of(function)
+        arguments = [*function.args.posonlyargs, *function.args.args]
+        if owner is None or not arguments or arguments[0] is not parameter:
+            return None
+        return None if _is_decorated(function, {"staticmethod", "classmethod"}) else owner
+
+    def receiver_named(self, expression: ast.expr) -> ast.ClassDef | None:
+        """The class of `self`, where an expression is that."""
+        binding = self._bindings.only(expression) if isinstance(expression, ast.Name) else None
+        is_parameter = binding is not None and binding.how is How.PARAMETER
+        return self.receiver(binding.node) if binding and is_parameter else None
+
+    def is_property(self, method: FunctionNode) -> bool:
+        """Whether a method is called by reading it like an attribute."""
+        return _is_decorated(method, {"property", "cached_property"})
+
+    def parameters(self, function: FunctionNode) -> Iterator[Binding]:
+        """The bindings of a function's parameters."""
+        taken = function.args
+        for each in (*taken.posonlyargs, *taken.args, *taken.kwonlyargs):
+            found = self._bindings.of(function, each.arg)
+            yield from (binding for binding in found if binding.node is each)
+
+    def yields(self, function: FunctionNode) -> tuple[ast.expr, ...]:
+        """The expressions a generator yields, one at a time."""
+        found = (each.value for each in self.body(function) if isinstance(each, ast.Yield))
+        return tuple(each for each in found if each is not None)
+
     def _definition(self, callee: ast.expr, hops: int) -> FunctionNode | ast.ClassDef | None:
         if hops == 0:
             return None
@@ -258,7 +334,7 @@ class Functions:
         owner = self._instance_of(callee.value, hops)
         if owner is None:
             found = self._definition(callee.value, hops) if hops else None
-            owner = found if isinstance(found, ast.ClassDef) else None
+            owner = found if isinstance(found, ast.ClassDef) else self._base(callee)
         if owner is None:
             return None
         method = self.method(owner, callee.attr)
@@ -267,11 +343,33 @@ class Functions:
         values = self.attributes(owner, callee.attr)
         return self._definition(values[0], hops) if len(values) == 1 and hops else None
 
+    def _base(self, member: ast.Attribute) -> ast.ClassDef | None:
+        """The class of the module that `super()` stands for."""
+        called = member.value.func if isinstance(member.value, ast.Call) else None
+        if not isinstance(called, ast.Name) or called.id != "super":
+            return None
+        owner = self.enclosing_class(member)
+        return next(iter(self.lineage(owner)[1:]), None) if owner is not None else None
+
     def instance_of(self, expression: ast.expr) -> ast.ClassDef | None:
         """The class of this module that an expression is an instance of: `self`, `Class()`."""
         if expression not in self._instances:
-            self._instances[expression] = self._instance_of(expression, _MAX_HOPS)
+            found = self._instance_of(expression, _MAX_HOPS)
+            if found is None and self._has_classes:
+                return self._led_to_instance(expression)
+            self._instances[expression] = found
         return self._instances[expression]
+
+    def _led_to_instance(self, expression: ast.expr) -> ast.ClassDef | None:
+        if not isinstance(expression, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)):
+            return None
+        tf = self._tf() if self._names.qualified(expression) is None else None
+        found = tf.sources.classes(expression) if tf is not None else None
+        return found.found[0] if found and found.sure and len(found.found) == 1 else None
+
+    @cached_property
+    def _has_classes(self) -> bool:
+        return any(True for _ in self.tree.all(ast.ClassDef))
 
     def _instance_of(self, expression: ast.expr, hops: int) -> ast.ClassDef | None:
         if hops == 0:
@@ -284,7 +382,7 @@ class Functions:
             if binding is None or binding.path:
                 return None
             if binding.how is How.PARAMETER:
-                return self._self(binding.node)
+                return self.receiver(binding.node)
             if binding.how is How.ASSIGNED and binding.value is not None:
                 return self._instance_of(binding.value, hops - 1)
         if isinstance(expression, ast.Attribute) and expression.attr in self.members:
@@ -292,16 +390,6 @@ class Functions:
             values = self.attributes(owner, expression.attr) if owner else ()
             return self._instance_of(values[0], hops - 1) if len(values) == 1 else None
         return None
-
-    def _self(self, parameter: ast.AST) -> ast.ClassDef | None:
-        function = next(
-            each for each in self.tree.ancestors(parameter) if isinstance(each, FUNCTIONS)
-        )
-        owner = self.class_of(function)
-        arguments = [*function.args.posonlyargs, *function.args.args]
-        if owner is None or not arguments or arguments[0] is not parameter:
-            return None
-        return None if _is_decorated(function, {"staticmethod", "classmethod"}) else owner
 
     def _bound_first(self, call: ast.Call, function: FunctionNode) -> int:
         """How many of the first parameters the call does not pass itself: 1 for `self`."""
@@ -328,19 +416,6 @@ class Functions:
         if not self._names.is_any(callee.func, PARTIAL):
             return inner, named
         return [*inner, *callee.args[1:]], [*callee.keywords, *named]
-
-    def _lineage(self, owner: ast.ClassDef) -> tuple[ast.ClassDef, ...]:
-        """The class and those of the module that it inherits from, nearest first."""
-        if owner not in self._lineages:
-            self._lineages[owner] = (owner,)  # should it be asked for on the way
-            found = [owner]
-            for each in found:
-                bases = (self._definition(base, _MAX_HOPS) for base in each.bases)
-                found += [
-                    base for base in bases if isinstance(base, ast.ClassDef) and base not in found
-                ]
-            self._lineages[owner] = tuple(found)
-        return self._lineages[owner]
 
     @cached_property
     def members(self) -> frozenset[str]:
@@ -390,32 +465,16 @@ class Functions:
         for assignment in self.tree.all(ast.Assign, ast.AnnAssign):
             if assignment.value is None:
                 continue
-            targets = (
+            given = (
                 assignment.targets if isinstance(assignment, ast.Assign) else [assignment.target]
             )
-            unpacked = [found for target in targets for found in _attribute_targets(target)]
-            for attribute, base, path in unpacked:
-                binding = self._bindings.only(base)
-                owner = (
-                    self._self(binding.node) if binding and binding.how is How.PARAMETER else None
-                )
+            unpacked = [each for target in given for each in targets(target, ast.Attribute)]
+            for attribute, path in unpacked:
+                owner = self.receiver_named(attribute.value)
                 if owner is not None:
                     value = element(assignment.value, path)
                     everything.setdefault((owner, attribute.attr), []).append(value)
         return everything
-
-
-def _attribute_targets(
-    target: ast.expr, path: tuple[int, ...] = ()
-) -> Iterator[tuple[ast.Attribute, ast.Name, tuple[int, ...]]]:
-    """The `name.attribute` targets of an assignment, each with its place in what is unpacked."""
-    if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
-        yield target, target.value, path
-    elif isinstance(target, ast.Starred):
-        yield from _attribute_targets(target.value, (*path, -1))
-    elif isinstance(target, (ast.Tuple, ast.List)):
-        for index, each in enumerate(target.elts):
-            yield from _attribute_targets(each, (*path, index))
 
 
 def default(function: FunctionNode, name: str) -> ast.expr | None:
@@ -432,4 +491,5 @@ def default(function: FunctionNode, name: str) -> ast.expr | None:
 
 def _is_decorated(function: FunctionNode, names: set[str]) -> bool:
     decorators = getattr(function, "decorator_list", ())
-    return any(isinstance(each, ast.Name) and each.id in names for each in decorators)
+    called = (getattr(each, "attr", getattr(each, "id", "")) for each in decorators)
+    return not names.isdisjoint(called)

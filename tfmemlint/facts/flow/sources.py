@@ -1,0 +1,451 @@
+"""Where values come from: backwards through names, attributes, containers, arguments and results.
+
+A value is looked for together with what is to be read from it: `.model` of an object, one entry or
+any element of a container. Each step goes from an expression to those that may have given it its
+value, and takes something off this path or adds to it, until there is nothing to see through any
+more: a call of a library, a literal, a definition, a parameter that nobody gives a value.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from tfmemlint.facts.flow.containers import through
+from tfmemlint.facts.flow.frames import Frame, entered, frame_at
+from tfmemlint.facts.flow.paths import ANY, End, Ends, is_entry, key, may_be, unpacked
+from tfmemlint.facts.flow.solver import Question
+from tfmemlint.facts.syntax.bindings import Binding, How
+from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+    from tfmemlint.facts.flow.paths import Path, Ways
+    from tfmemlint.facts.flow.stores import Put
+
+_LONGEST_PATH = 5
+_MOST_STATES = 60
+_MOST_CALLERS = 24
+
+
+class Classes(NamedTuple):
+    """What a value may be an instance of."""
+
+    found: tuple[ast.ClassDef, ...] = ()
+    sure: bool = True
+    """Whether it is surely one of them."""
+
+
+_ENDS = Question("ends", Ends(), Ends(complete=False))
+_READ = Question("read", Ends(), Ends(complete=False))
+
+
+class Sources:
+    """What may give expressions their values, followed as far back as it can be."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._functions = tf.functions
+        self._stores = tf.stores
+        self._solver = tf.solver
+
+    def of(self, node: ast.AST, frame: Frame | None = None, path: Path = ()) -> Ends:
+        """The ends of all ways back from an expression."""
+        found: Ends = self._solver.ask(_ENDS, self._to_the_end, node, frame, path)
+        return found
+
+    def read(self, node: ast.AST, frame: Frame | None = None, path: Path = ()) -> Ends:
+        """The next expressions on the way back that give the same value as it stands."""
+        found: Ends = self._solver.ask(_READ, self._until_read, node, frame, path)
+        return found
+
+    def classes(self, node: ast.expr, frame: Frame | None = None) -> Classes:
+        """The classes of the module that an expression is an instance of."""
+        ends = self.of(node, frame)
+        classes: dict[ast.ClassDef, None] = {}
+        sure = ends.complete
+        for end in ends.found:
+            owner = self._class_of(end)
+            if owner is not None:
+                classes[owner] = None
+            elif not _is_none(end.node):
+                sure = False
+        return Classes(tuple(classes), sure)
+
+    def definitions(self, callee: ast.expr, frame: Frame | None = None) -> Ends:
+        """The functions, lambdas and classes of the module that an expression may mean."""
+        ends = self.of(callee, frame)
+        found: dict[End, None] = {}
+        complete = ends.complete
+        for end in ends.found:
+            if not end.path and isinstance(end.node, (*FUNCTIONS, ast.ClassDef)):
+                found[end] = None
+            else:
+                complete = False
+        return Ends(tuple(found), complete)
+
+    def _class_of(self, end: End) -> ast.ClassDef | None:
+        if end.path:
+            return None
+        if isinstance(end.node, ast.Call):
+            made = self._functions.definition(end.node.func)
+            return made if isinstance(made, ast.ClassDef) else None
+        if isinstance(end.node, ast.arg):
+            declared = (
+                self._functions.definition(end.node.annotation) if end.node.annotation else None
+            )
+            return self._functions.receiver(end.node) or (
+                declared if isinstance(declared, ast.ClassDef) else None
+            )
+        return None
+
+    # One question: a worklist of states.
+
+    def _to_the_end(self, node: ast.AST, frame: Frame | None, path: Path) -> Ends:
+        return self._followed(End(node, path, frame), until_read=False)
+
+    def _until_read(self, node: ast.AST, frame: Frame | None, path: Path) -> Ends:
+        return self._followed(End(node, path, frame), until_read=True)
+
+    def _followed(self, start: End, *, until_read: bool) -> Ends:
+        states: dict[End, None] = {}
+        found: dict[End, None] = {}
+        complete = True
+        pending = [start]
+        for state in pending:
+            if state in states:
+                continue
+            if len(states) == _MOST_STATES or len(state.path) > _LONGEST_PATH:
+                complete = False
+                break
+            states[state] = None
+            if until_read and not state.path and state is not start:
+                found[state] = None
+                continue
+            following = self._step(state)
+            if following is None:
+                found[state] = None
+            else:
+                pending += following
+        return Ends(tuple(found), complete)
+
+    def _step(self, state: End) -> Ways:
+        """The states that may give this one its value; None where it is an end."""
+        node, path, frame = state
+        step = _STEPS.get(node.__class__)
+        return None if step is None else step(self, node, path, frame)
+
+    def _name(self, node: ast.Name, path: Path, frame: Frame | None) -> Ways:
+        bindings = self._bindings.reaching(node)
+        if not bindings or any(each.how in _OPAQUE for each in bindings):
+            return None
+        found: list[End] = []
+        for binding in bindings:
+            ways = self._bound(binding, path, frame)
+            if ways is None:
+                return None
+            found += ways
+        return found
+
+    def _bound(self, binding: Binding, path: Path, frame: Frame | None) -> Ways:
+        """What gives a binding its value."""
+        if binding.how is How.PARAMETER:
+            return self._parameter(binding, path, frame)
+        if binding.how is How.DEFINED:
+            return [End(binding.node, path)]
+        value = binding.value
+        if value is None:
+            return None
+        frame = frame_at(self._tree, binding.node, frame)
+        if binding.how is How.AUGMENTED:
+            before = binding.node
+            return [End(value, path, frame), End(before, path, frame)] if path else None
+        taken = unpacked(binding.path, path)
+        if taken is None:
+            return None
+        if binding.how is How.LOOPED:
+            taken = (ANY, *taken)
+        found = [End(value, taken, frame)]
+        if path and not binding.path:
+            found += self._put(self._stores.into(binding), path, frame)
+        return found
+
+    def _put(self, puts: Iterable[Put], path: Path, frame: Frame | None) -> Iterator[End]:
+        """What is read from a container that was put there."""
+        for each in puts:
+            found = each.read(path, frame_at(self._tree, each.value, frame))
+            if found is not None:
+                yield found
+
+    def _parameter(self, binding: Binding, path: Path, frame: Frame | None) -> Ways:
+        function = self._tree.parent(self._tree.parent(binding.node) or binding.node)
+        assert isinstance(function, FUNCTIONS)
+        while frame is not None and frame.function is not function:
+            frame = frame.outer  # a function that is defined inside the one that is followed
+        owner = self._functions.receiver(binding.node)
+        if owner is not None:
+            return self._receiver(owner, function, path, frame)
+        calls = [frame.call] if frame is not None else self._functions.calls_of(function)
+        outer = frame.outer if frame is not None else None
+        if not calls or len(calls) > _MOST_CALLERS:
+            return None
+        found: list[End] = []
+        for call in calls:
+            value = self._functions.argument(call, function, binding.name)
+            if value is None:
+                return None
+            found.append(End(value, path, outer))
+        if path:
+            found += self._put(self._stores.into(binding), path, frame)
+        return found
+
+    def _receiver(
+        self, owner: ast.ClassDef, function: FunctionNode, path: Path, frame: Frame | None
+    ) -> Ways:
+        """What `self` is: the object that a method is called on, else any of its class."""
+        if frame is not None and self._functions.class_of(function) is not None:
+            call = frame.call
+            if isinstance(self._functions.definition(call.func), ast.ClassDef):
+                return [End(call, path, frame.outer)]
+            if isinstance(call.func, ast.Attribute) and not _is_super(call.func.value):
+                return [End(call.func.value, path, frame.outer)]
+        if not path or path[0][0] != ".":
+            return None
+        heirs = self._functions.heirs(owner)
+        return self._member((owner, *heirs), path, None, None)
+
+    def _member(
+        self,
+        owners: Iterable[ast.ClassDef],
+        path: Path,
+        made: ast.Call | None,
+        frame: Frame | None,
+    ) -> Ways:
+        """What an attribute of an instance may hold; `made` is the call that makes the instance."""
+        head, *below = path
+        name, rest = str(head)[1:], tuple(below)
+        found: dict[End, None] = {}
+        for owner in owners:
+            method = self._functions.method(owner, name)
+            if method is not None:
+                if not self._functions.is_property(method):
+                    found[End(method, rest)] = None
+                    continue
+                found.update((End(each, rest), None) for each in self._functions.returns(method))
+            found.update((each, None) for each in self._given(owner, name, rest, made, frame))
+        if not found:
+            return None
+        return found
+
+    def _given(
+        self, owner: ast.ClassDef, name: str, rest: Path, made: ast.Call | None, frame: Frame | None
+    ) -> Iterator[End]:
+        """What is assigned to an attribute of instances of a class, or put into what it holds."""
+        maker = self._functions.method(owner, "__init__")
+        inner = entered(maker, made, frame) if maker is not None and made is not None else None
+        for store in self._stores.of_attribute(name):
+            taken = unpacked(store.places, rest)
+            if taken is not None and self._is_of(store.target.value, owner):
+                taken = (ANY, *taken) if store.is_loop else taken
+                yield End(store.value, taken, frame_at(self._tree, store.target, inner))
+        if rest:
+            puts = self._stores.into_attribute(name)
+            ours = (put for put in puts if self._holds(put.holder, owner))
+            yield from self._put(ours, rest, inner)
+        for each in self._functions.lineage(owner):
+            field = self._stores.field(each, name)
+            if field is not None:
+                yield from self._field(owner, name, field, rest, made, frame)
+                return
+
+    def _field(
+        self,
+        owner: ast.ClassDef,
+        name: str,
+        field: ast.AnnAssign | ast.Assign,
+        rest: Path,
+        made: ast.Call | None,
+        frame: Frame | None,
+    ) -> Iterator[End]:
+        """What an attribute holds that the class's body declares, as dataclasses do."""
+        has_maker = self._functions.method(owner, "__init__") is not None
+        calls = [made] if made is not None else [*self._functions.calls_of(owner)]
+        lineage = self._functions.lineage(owner)
+        passed = [None if has_maker else self._stores.passed(each, lineage, name) for each in calls]
+        if field.value is not None and (not passed or None in passed):
+            yield End(field.value, rest)
+        yield from (End(value, rest, frame) for value in passed if value is not None)
+
+    def _holds(self, holder: ast.expr, owner: ast.ClassDef) -> bool:
+        return isinstance(holder, ast.Attribute) and self._is_of(holder.value, owner)
+
+    def _is_of(self, expression: ast.expr, owner: ast.ClassDef) -> bool:
+        """Whether an expression may be an instance of a class, its bases or its heirs."""
+        receiver = self._functions.receiver_named(expression)
+        found = (receiver,) if receiver is not None else self.classes(expression).found
+        lineage = self._functions.lineage
+        return any(each in lineage(owner) or owner in lineage(each) for each in found)
+
+    def _attribute(self, node: ast.Attribute, path: Path, frame: Frame | None) -> Ways:
+        if self._names.qualified(node) is not None:
+            return None
+        if _is_super(node.value):
+            owner = self._functions.enclosing_class(node)
+            bases = self._functions.lineage(owner)[1:] if owner is not None else ()
+            return self._member(bases[:1], (f".{node.attr}", *path), None, None) if bases else None
+        return [End(node.value, (f".{node.attr}", *path), frame)]
+
+    def _subscript(self, node: ast.Subscript, path: Path, frame: Frame | None) -> Ways:
+        index = node.slice
+        if isinstance(index, ast.Tuple):
+            return None
+        if isinstance(index, ast.Slice):
+            within = path and is_entry(path[0])
+            return [End(node.value, (ANY, *path[1:]), frame)] if within else None
+        return [End(node.value, (key(index), *path), frame)]
+
+    def _dict(self, node: ast.Dict, path: Path, frame: Frame | None) -> Ways:
+        if not path or not is_entry(path[0]):
+            return None
+        found: list[End] = []
+        for each, value in zip(node.keys, node.values, strict=True):
+            if each is None:
+                found.append(End(value, path, frame))
+            elif may_be(key(each), path[0]):
+                found.append(End(value, path[1:], frame))
+        return found
+
+    def _elements(
+        self, node: ast.List | ast.Tuple | ast.Set, path: Path, frame: Frame | None
+    ) -> Ways:
+        if not path or not is_entry(path[0]):
+            return None
+        starred = any(isinstance(each, ast.Starred) for each in node.elts)
+        place = path[0][0] if path[0] != ANY and not starred else None
+        found: list[End] = []
+        for number, each in enumerate(node.elts):
+            if isinstance(each, ast.Starred):
+                found.append(End(each.value, (ANY, *path[1:]), frame))
+            elif place is None or place in (number, number - len(node.elts)):
+                found.append(End(each, path[1:], frame))
+        return found
+
+    def _comprehension(
+        self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, path: Path, frame: Frame | None
+    ) -> Ways:
+        return [End(node.elt, path[1:], frame)] if path and is_entry(path[0]) else None
+
+    def _dict_comprehension(self, node: ast.DictComp, path: Path, frame: Frame | None) -> Ways:
+        return [End(node.value, path[1:], frame)] if path and is_entry(path[0]) else None
+
+    def _either(self, node: ast.IfExp, path: Path, frame: Frame | None) -> Iterable[End]:
+        return [End(node.body, path, frame), End(node.orelse, path, frame)]
+
+    def _or(self, node: ast.BoolOp, path: Path, frame: Frame | None) -> Iterable[End]:
+        return [End(each, path, frame) for each in node.values]
+
+    def _through(
+        self, node: ast.NamedExpr | ast.Await | ast.Starred, path: Path, frame: Frame | None
+    ) -> Iterable[End]:
+        return [End(node.value, path, frame)]
+
+    def _joined(self, node: ast.BinOp, path: Path, frame: Frame | None) -> Ways:
+        if (
+            not path
+            or not is_entry(path[0])
+            or not isinstance(node.op, (ast.Add, ast.BitOr, ast.Mult))
+        ):
+            return None
+        sides = [node.left, node.right]
+        if isinstance(node.op, ast.Mult):
+            sides = [each for each in sides if not isinstance(each, ast.Constant)]
+        below = (ANY, *path[1:]) if not isinstance(node.op, ast.BitOr) else path
+        return [End(each, below, frame) for each in sides]
+
+    # Calls.
+
+    def _call(self, node: ast.Call, path: Path, frame: Frame | None) -> Ways:
+        callee = node.func
+        name = self._names.qualified(callee)
+        if name is None and isinstance(callee, ast.Name) and not self._bindings.reaching(callee):
+            name = f"builtins.{callee.id}"
+        if name is not None:
+            return through(name, node, path, frame)
+        found: list[End] = []
+        for each in self._called(callee, frame):
+            ways = self._entered(each, node, path, frame)
+            if ways is None:
+                return None
+            found += ways
+        if not found and isinstance(callee, ast.Attribute):
+            return through(f".{callee.attr}", node, path, frame)
+        return found or None
+
+    def _called(self, callee: ast.expr, frame: Frame | None) -> tuple[ast.AST, ...]:
+        definition = self._functions.definition(callee)
+        if definition is not None:
+            return (definition,)
+        return tuple(each.node for each in self.definitions(callee, frame).found)
+
+    def _entered(
+        self, definition: ast.AST, node: ast.Call, path: Path, frame: Frame | None
+    ) -> Ways:
+        """What a call to a function or a class of the module gives back."""
+        if isinstance(definition, ast.ClassDef):
+            if not path:
+                return None
+            if path[0][0] == ".":
+                return self._member((definition,), path, node, frame)
+            lineage = self._functions.lineage(definition)
+            value = self._stores.placed(node, lineage, path[0])
+            return [End(value, path[1:], frame)] if value is not None else None
+        inner = entered(definition, node, frame) if isinstance(definition, FUNCTIONS) else None
+        if inner is None or not isinstance(definition, FUNCTIONS):
+            return None
+        found = [End(each, path, inner) for each in self._functions.returns(definition)]
+        if path and is_entry(path[0]):
+            yielded = self._functions.yields(definition)
+            found += (End(each, path[1:], inner) for each in yielded)
+        return found or None
+
+    def _definition(self, node: ast.AST, path: Path, frame: Frame | None) -> Ways:
+        if isinstance(node, ast.ClassDef) and path and path[0][0] == ".":
+            return self._member((node,), path, None, None)
+        return None
+
+
+_OPAQUE = frozenset({How.IMPORTED, How.OTHER})
+
+_STEPS: Mapping[type[ast.AST], Callable[..., Ways]] = {
+    ast.Name: Sources._name,
+    ast.Attribute: Sources._attribute,
+    ast.Subscript: Sources._subscript,
+    ast.Dict: Sources._dict,
+    ast.List: Sources._elements,
+    ast.Tuple: Sources._elements,
+    ast.Set: Sources._elements,
+    ast.ListComp: Sources._comprehension,
+    ast.SetComp: Sources._comprehension,
+    ast.GeneratorExp: Sources._comprehension,
+    ast.DictComp: Sources._dict_comprehension,
+    ast.IfExp: Sources._either,
+    ast.BoolOp: Sources._or,
+    ast.NamedExpr: Sources._through,
+    ast.Await: Sources._through,
+    ast.Starred: Sources._through,
+    ast.BinOp: Sources._joined,
+    ast.Call: Sources._call,
+    ast.ClassDef: Sources._definition,
+}
+
+
+def _is_super(expression: ast.expr) -> bool:
+    called = expression.func if isinstance(expression, ast.Call) else None
+    return isinstance(called, ast.Name) and called.id == "super"
+
+
+def _is_none(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None

@@ -1,0 +1,219 @@
+"""What is put into containers and objects: items, appended elements, attributes, fields."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+
+from tfmemlint.facts.flow.paths import ANY, End, after, key
+from tfmemlint.facts.syntax.bindings import Binding, targets
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+    from tfmemlint.facts.flow.frames import Frame
+    from tfmemlint.facts.flow.paths import Path, Read
+
+_MOST_HANDED_ON = 2
+"""Functions of the module that a container is followed into, to see what they put there."""
+
+
+class Store(NamedTuple):
+    """An assignment to an attribute: `base.name = value`, be it one of several it unpacks to."""
+
+    target: ast.Attribute
+    value: ast.expr
+    places: tuple[int, ...]
+    is_loop: bool
+    """Whether `value` is what a loop goes over."""
+
+
+class Put(NamedTuple):
+    """Something that is put into a container or an object."""
+
+    holder: ast.expr
+    """What it is put into, as it stands there."""
+    reads: Path
+    """How it is read from there."""
+    value: ast.expr
+    below: Path = ()
+    """What is to be read from `value`: any element, where all of them are put there."""
+    keeps: bool = False
+    """Whether entries have the keys that they had in `value`."""
+
+    def read(self, path: Path, frame: Frame | None) -> End | None:
+        """Where what is read from the container may come from, if from here."""
+        rest = after(self.reads, path)
+        if rest is None:
+            return None
+        kept = path[len(self.reads) - 1 : len(self.reads)] if self.keeps else ()
+        return End(self.value, (*kept, *self.below, *rest), frame)
+
+
+class Stores:
+    """Everything in the module that puts something into something else."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._functions = tf.functions
+        self._names = tf.names
+        self._into: dict[Binding, tuple[Put, ...]] = {}
+        self._into_attributes: dict[str, tuple[Put, ...]] = {}
+
+    def into(self, binding: Binding) -> tuple[Put, ...]:
+        """What is put into the container or object that a binding gives its name."""
+        if binding not in self._into:
+            self._into[binding] = ()  # should a function hand it on to itself
+            self._into[binding] = tuple(self._put(binding, _MOST_HANDED_ON))
+        return self._into[binding]
+
+    def into_attribute(self, name: str) -> tuple[Put, ...]:
+        """What is put into the containers that attributes of this name hold."""
+        if name not in self._into_attributes:
+            uses = self._tree.attributes.get(name, ())
+            reading = (each for each in uses if isinstance(each.ctx, ast.Load))
+            found = (put for use in reading for put in self._puts(use, _MOST_HANDED_ON))
+            self._into_attributes[name] = tuple(found)
+        return self._into_attributes[name]
+
+    def of_attribute(self, name: str) -> tuple[Store, ...]:
+        """The assignments to attributes of this name, of whatever object."""
+        return self._attributes.get(name, ())
+
+    def field(self, owner: ast.ClassDef, name: str) -> ast.AnnAssign | ast.Assign | None:
+        """The statement in a class's body that declares an attribute or gives it a value."""
+        return self._fields(owner).get(name)
+
+    def passed(self, call: ast.Call, lineage: Iterable[ast.ClassDef], name: str) -> ast.expr | None:
+        """What a call gives a field of a class without a constructor of its own."""
+        for each in call.keywords:
+            if each.arg == name:
+                return each.value
+        names = self._positional(lineage)
+        place = names.index(name) if name in names else len(call.args)
+        if any(isinstance(each, ast.Starred) for each in call.args[: place + 1]):
+            return None
+        return call.args[place] if place < len(call.args) else None
+
+    def placed(
+        self, call: ast.Call, lineage: tuple[ast.ClassDef, ...], read: Read
+    ) -> ast.expr | None:
+        """What a call that makes a named tuple gives the element that is read by its number."""
+        names = self._positional(lineage)
+        place = read[0] if read != ANY else None
+        if isinstance(place, int) and -len(names) <= place < len(names):
+            return self.passed(call, lineage, names[place])
+        return None
+
+    def _positional(self, lineage: Iterable[ast.ClassDef]) -> list[str]:
+        fields = (self._fields(each) for each in reversed([*lineage]))
+        declared = (name for each in fields for name, at in each.items() if _is_declared(at))
+        return [*dict.fromkeys(declared)]
+
+    def _fields(self, owner: ast.ClassDef) -> Mapping[str, ast.AnnAssign | ast.Assign]:
+        found: dict[str, ast.AnnAssign | ast.Assign] = {}
+        for each in owner.body:
+            if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name):
+                found[each.target.id] = each
+            elif isinstance(each, ast.Assign) and len(each.targets) == 1:
+                target = each.targets[0]
+                if isinstance(target, ast.Name):
+                    found[target.id] = each
+        return found
+
+    @cached_property
+    def _attributes(self) -> Mapping[str, tuple[Store, ...]]:
+        found: dict[str, list[Store]] = {}
+        tree = self._tree
+        for at in tree.all(ast.Assign):
+            for target in at.targets:
+                _note(found, target, at.value, is_loop=False)
+        for declared in tree.all(ast.AnnAssign):
+            if declared.value is not None:
+                _note(found, declared.target, declared.value, is_loop=False)
+        for loop in tree.all(ast.For, ast.AsyncFor):
+            _note(found, loop.target, loop.iter, is_loop=True)
+        for item in tree.all(ast.withitem):
+            if item.optional_vars is not None:
+                _note(found, item.optional_vars, item.context_expr, is_loop=False)
+        return {name: tuple(stores) for name, stores in found.items()}
+
+    def _put(self, binding: Binding, hops: int) -> Iterator[Put]:
+        for use in self._bindings.readers(binding):
+            yield from self._puts(use, hops)
+
+    def _puts(self, use: ast.expr, hops: int) -> Iterator[Put]:
+        """What the code around a use of a container puts into it."""
+        above = self._tree.parent(use)
+        if isinstance(above, ast.Attribute) and above.value is use:
+            yield from self._by_method(use, above)
+        elif isinstance(above, ast.Subscript) and above.value is use:
+            yield from self._by_item(use, above, hops)
+        elif isinstance(above, ast.Call) and use is not above.func and hops:
+            yield from self._by_function(use, above, hops)
+        elif isinstance(above, ast.keyword) and hops:
+            call = self._tree.parent(above)
+            if isinstance(call, ast.Call):
+                yield from self._by_function(use, call, hops)
+        elif isinstance(above, ast.AugAssign) and above.target is use:
+            yield Put(use, (ANY,), above.value, (ANY,))
+
+    def _by_method(self, use: ast.expr, method: ast.Attribute) -> Iterator[Put]:
+        call = self._tree.parent(method)
+        if isinstance(method.ctx, ast.Store):
+            if isinstance(call, ast.Assign) and method in call.targets:
+                yield Put(use, (f".{method.attr}",), call.value)
+            return
+        if not isinstance(call, ast.Call) or call.func is not method:
+            return
+        name, last = method.attr, call.args[-1] if call.args else None
+        if last is None or isinstance(last, ast.Starred):
+            if name == "update":
+                named = (each for each in call.keywords if each.arg is not None)
+                yield from (Put(use, ((each.arg,),), each.value) for each in named)
+        elif name in ("append", "appendleft", "add", "insert", "put"):
+            yield Put(use, (ANY,), last)
+        elif name in ("extend", "extendleft"):
+            yield Put(use, (ANY,), last, (ANY,))
+        elif name == "update":
+            yield Put(use, (ANY,), last, keeps=True)
+        elif name == "setdefault" and len(call.args) > 1:
+            yield Put(use, (key(call.args[0]),), last)
+            yield from self._below(use, key(call.args[0]), call, _MOST_HANDED_ON)
+
+    def _by_item(self, use: ast.expr, item: ast.Subscript, hops: int) -> Iterator[Put]:
+        above = self._tree.parent(item)
+        if isinstance(item.ctx, ast.Load):
+            yield from self._below(use, key(item.slice), item, hops)
+        elif isinstance(item.ctx, ast.Store):
+            if isinstance(above, ast.Assign) and item in above.targets:
+                yield Put(use, (key(item.slice),), above.value)
+            elif isinstance(above, ast.AugAssign):
+                yield Put(use, (key(item.slice), ANY), above.value, (ANY,))
+
+    def _below(self, use: ast.expr, read: Read, inner: ast.expr, hops: int) -> Iterator[Put]:
+        """What is put into an entry of a container."""
+        for put in self._puts(inner, hops):
+            yield put._replace(holder=use, reads=(read, *put.reads))
+
+    def _by_function(self, use: ast.expr, call: ast.Call, hops: int) -> Iterator[Put]:
+        """What a function of the module puts into a container that it is given."""
+        function = self._functions.function(call.func)
+        if function is None:
+            return
+        for binding in self._functions.parameters(function):
+            if self._functions.argument(call, function, binding.name) is use:
+                yield from (each._replace(holder=use) for each in self._put(binding, hops - 1))
+
+
+def _note(
+    found: dict[str, list[Store]], target: ast.expr, value: ast.expr, *, is_loop: bool
+) -> None:
+    for attribute, places in targets(target, ast.Attribute):
+        found.setdefault(attribute.attr, []).append(Store(attribute, value, places, is_loop))
+
+
+def _is_declared(statement: ast.AnnAssign | ast.Assign) -> bool:
+    return isinstance(statement, ast.AnnAssign)
