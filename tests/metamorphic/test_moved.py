@@ -42,7 +42,7 @@ def wanted(rule: Rule, whole: bool) -> Iterator[tuple[Place, list[str]]]:
         found = places(rule, path)
         if whole:
             yield from ((each, moves) for each in found)
-        elif path.name == "bad.py":
+        elif path.name == "bad.py" and found:
             yield found[0], moves
         elif path.name in SAMPLED and found:
             turn = SAMPLED.index(path.name)

@@ -81,8 +81,15 @@ def _dict(call: ast.Call, path: Path, frame: Frame | None) -> Ways:
 
 
 def _namespace(call: ast.Call, path: Path, frame: Frame | None) -> Ways:
-    named = [each.value for each in call.keywords if path and path[0] == f".{each.arg}"]
-    return [End(each, path[1:], frame) for each in named] or None
+    if (
+        not path
+        or is_entry(path[0])
+        or call.args
+        or any(each.arg is None for each in call.keywords)
+    ):
+        return None
+    named = [each.value for each in call.keywords if path[0] == f".{each.arg}"]
+    return [End(each, path[1:], frame) for each in named]
 
 
 def _getattr(call: ast.Call, path: Path, frame: Frame | None) -> Ways:

@@ -207,6 +207,8 @@ class Datasets:
         elif isinstance(node, ast.Subscript):  # `tfds.load(name)["train"]`
             chains = self.of(node.value, frame)
             yield from (each for each in chains if each.source.kind is From.CATALOGUE)
+            if not chains:
+                yield from self._named(node, frame)
 
     def _call(self, node: ast.Call, frame: Frame | None) -> Iterator[Chain]:
         kind = SOURCES.get(self._names.qualified(node.func) or "")
@@ -255,7 +257,9 @@ class Datasets:
         inner = Frame(function, as_call, frame)
         return self._any_of([(value, inner) for value in self._functions.returns(function)])
 
-    def _named(self, node: ast.Name | ast.Attribute, frame: Frame | None) -> Iterator[Chain]:
+    def _named(
+        self, node: ast.Name | ast.Attribute | ast.Subscript, frame: Frame | None
+    ) -> Iterator[Chain]:
         if self._is_library(node):
             return
         origins = self._flow.origins(node, frame)
