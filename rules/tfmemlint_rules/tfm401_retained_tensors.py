@@ -101,7 +101,9 @@ def _cost(file: File, kept: Kept) -> Cost:
 
 def _is_short(file: File, kept: Kept) -> bool:
     few, loop, tf = FEW[kept.sort], kept.loop, file.tf
-    added = tf.tree.statement(kept.growth.node)
+    added = tf.tree.statement(kept.at)
+    if kept.at is not kept.growth.node and any(tf.tree.tests(kept.growth.node, tf.tree.module)):
+        return True  # not in each call
     if tf.counters.are_few(added, loop, few):
         return True
     left = tf.counters.left_after(loop)
@@ -125,7 +127,7 @@ def _is_wanted_elsewhere(file: File, kept: Kept) -> bool:
 
 
 def _fix(file: File, kept: Kept) -> Fix | None:
-    if not all(_takes_numbers(file, each) for each in kept.reads):
+    if not kept.in_sight or not all(_takes_numbers(file, each) for each in kept.reads):
         return None
     copied = ".numpy()"
     start, end = file.span(kept.tensor)

@@ -22,9 +22,11 @@ if TYPE_CHECKING:  # what is named here is imported when it is first asked for
     from tfmemlint.facts.flow.counters import Counters
     from tfmemlint.facts.flow.dtypes import Dtypes
     from tfmemlint.facts.flow.flow import Flow
+    from tfmemlint.facts.flow.growths import Growths
     from tfmemlint.facts.flow.iterables import Iterables
     from tfmemlint.facts.flow.loading import Loading
     from tfmemlint.facts.flow.loops import Loops
+    from tfmemlint.facts.flow.objects import Objects
     from tfmemlint.facts.flow.passes import Passes
     from tfmemlint.facts.flow.remakes import Remakes
     from tfmemlint.facts.flow.repeats import Repeats
@@ -141,6 +143,8 @@ class TensorFlow:
     """What the tests of `if` come to."""
     annotations: Annotations = _named("flow.annotations", "Annotations")
     """What code says values are."""
+    objects: Objects = _named("flow.objects", "Objects")
+    """Which expressions hold the same object."""
     datasets: Datasets = _named("pipelines.datasets", "Datasets")
     """The tf.data pipelines."""
     consumers: Consumers = _named("pipelines.consumers", "Consumers")
@@ -157,6 +161,8 @@ class TensorFlow:
     """What pipelines give each time they are read."""
     loops: Loops = _named("flow.loops", "Loops")
     """The loops, and what grows in them."""
+    growths: Growths = _named("flow.growths", "Growths")
+    """The lists that grow, wherever they are kept."""
     tracing: Tracing = _named("graphs.tracing", "Tracing")
     """Which code runs as a graph."""
     switches: Switches = _named("graphs.switches", "Switches")

@@ -6,7 +6,7 @@ import ast
 
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.files import Content, Contents
-from tfmemlint.facts.flow.flow import Frame
+from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.loops import Growth, Loop
 from tfmemlint.facts.pipelines.chains import Chain, From
 from tfmemlint.facts.pipelines.held import Held, Several, nbytes, tensors

@@ -117,8 +117,8 @@ class FilledOneHots:
     def _counter(self, place: ast.Name) -> bool:
         for loop in self._tree.ancestors(place):
             if isinstance(loop, LOOPS) and not isinstance(loop, ast.While):
-                for name, path in targets(loop.target):
-                    if isinstance(name, ast.Name) and name.id == place.id:
+                for name, path in targets(loop.target, ast.Name):
+                    if name.id == place.id:
                         return self._counts(loop.iter) and (not path or path == (0,))
         return False
 
@@ -160,8 +160,7 @@ class FilledOneHots:
             statement = self._tree.parent(call)
             if not isinstance(statement, ast.Assign):
                 continue
-            for name, taken in targets(statement.targets[0]):
-                named = taken == path and isinstance(name, ast.Name)
-                binding = self._binding(name) if named and isinstance(name, ast.Name) else None
+            for name, taken in targets(statement.targets[0], ast.Name):
+                binding = self._binding(name) if taken == path else None
                 for each in self._bindings.readers(binding) if binding is not None else ():
                     yield from self._given(each, hops - 1)

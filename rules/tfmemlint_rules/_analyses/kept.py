@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from enum import IntEnum
 from functools import cached_property
 
+from tfmemlint.facts.flow.growths import Grown
 from tfmemlint.facts.flow.iterables import called
-from tfmemlint.facts.flow.loops import Growth, Loop, Over
+from tfmemlint.facts.flow.loops import Loop, Over
 from tfmemlint.facts.flow.solver import Question
 from tfmemlint.facts.graphs.wrappings import is_plain, parameters
 from tfmemlint.facts.library.kinds import Kind
@@ -56,16 +57,23 @@ _SORT = Question("sort", Sort.UNKNOWN, Sort.UNKNOWN)
 class Kept(NamedTuple):
     """A list that gets a tensor in each trip of a loop, and loses none."""
 
-    growth: Growth
+    growth: Grown
     tensor: ast.expr
     sort: Sort
     reads: tuple[ast.expr, ...]
     """What stands for the list where it is used for anything but to grow."""
+    in_sight: bool = True
+    """Whether these are surely all: one name has the list, from its beginning to its end."""
 
     @property
     def loop(self) -> Loop:
         """The innermost loop that makes it longer."""
         return self.growth.loops[0]
+
+    @property
+    def at(self) -> ast.AST:
+        """The code in that loop that adds to it."""
+        return self.growth.rounds[0].at
 
 
 class KeptTensors:
@@ -79,6 +87,8 @@ class KeptTensors:
         self._values = tf.values
         self._flow = tf.flow
         self._loops = tf.loops
+        self._growths = tf.growths
+        self._objects = tf.objects
         self._tracing = tf.tracing
         self._tapes = tf.tapes
         self._trains = tf.consumers.trains
@@ -88,15 +98,16 @@ class KeptTensors:
     def all(self) -> tuple[Kept, ...]:
         """Every place where such a list grows, in source order."""
         found: list[Kept] = []
-        for growth in self._loops.growths:
+        for growth in self._growths.all:
             if not isinstance(growth.node, ast.Call) or len(growth.elements) != 1:
                 continue
             if self._tracing.why(growth.node) or self._is_for_gradients([growth.node]):
                 continue
             sort = self.sort(growth.value)
-            reads = self._reads(growth.start) if sort else None
+            reads = self._reads(self._uses(growth)) if sort else None
             if reads is not None and not self._is_for_gradients(reads):
-                found.append(Kept(growth, growth.value, sort, tuple(reads)))
+                is_named = growth.named is not None
+                found.append(Kept(growth, growth.value, sort, tuple(reads), is_named))
         return () if found and self._has_keras_compute_elsewhere() else tuple(found)
 
     def _has_keras_compute_elsewhere(self) -> bool:
@@ -144,7 +155,7 @@ class KeptTensors:
         loop = kept.loop
         if loop.over not in _RANGES or loop.trips is not None:
             return True
-        begun = self._loops.around(kept.growth.start.node)
+        begun = self._loops.around(kept.growth.made)
         if begun and begun[0].over is not Over.EPOCHS:
             return False
         return any(self._draws(each, loop) for each in loop.body)
@@ -189,10 +200,18 @@ class KeptTensors:
             return [kept.tensor]
         return [each.value for each in self._bindings.reaching(kept.tensor) if each.value]
 
-    def _reads(self, start: Binding) -> list[ast.expr] | None:
+    def _uses(self, growth: Grown) -> Iterable[ast.expr] | None:
+        named = growth.named
+        if named is not None:
+            return self._bindings.readers(named.start)
+        return self._objects.uses(growth.made)
+
+    def _reads(self, uses: Iterable[ast.expr] | None) -> list[ast.expr] | None:
         """The uses of a list but those that add to it; None where elements are taken out."""
         found: list[ast.expr] = []
-        for use in self._bindings.readers(start):
+        if uses is None:
+            return None
+        for use in uses:
             above = self._tree.parent(use)
             if isinstance(above, ast.Attribute) and above.attr in _SHORTENS:
                 return None

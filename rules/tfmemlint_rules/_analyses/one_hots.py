@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
-from tfmemlint.facts.flow.flow import Frame
+from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.library.makers import SPLITS_ARGUMENTS, argument
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 

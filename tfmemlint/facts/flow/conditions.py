@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterable
 from itertools import combinations
 
-from tfmemlint.facts.flow.flow import Frame, Origin
+from tfmemlint.facts.flow.flow import Origin
+from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.functions import default
 from tfmemlint.facts.syntax.tree import FUNCTIONS

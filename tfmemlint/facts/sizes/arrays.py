@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from tfmemlint.facts.flow.flow import Frame, Origin
+from tfmemlint.facts.flow.flow import Origin
+from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.solver import Question
 from tfmemlint.facts.library.kinds import Extent, Kind, Value
 from tfmemlint.facts.library.makers import DTYPE_BYTES

@@ -1,0 +1,189 @@
+"""Lists that grow: wherever they are kept, whatever has the code run again that adds to them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cached_property
+
+from tfmemlint.facts.flow.frames import Frame, entered
+from tfmemlint.facts.flow.loops import Growth, Loop, Over
+from tfmemlint.facts.flow.paths import is_entry
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+    from tfmemlint.facts.flow.paths import End
+    from tfmemlint.facts.syntax.tree import FunctionNode
+
+_MOST_CALLERS = 8
+_MOST_HOPS = 3
+"""Callers of callers that may have the loop."""
+
+Added = ast.Call | ast.AugAssign | ast.Assign
+
+
+class Round(NamedTuple):
+    """A loop that has a list grow, and the code in it that does: the growth itself, or a call."""
+
+    loop: Loop
+    at: ast.AST
+
+
+class Grown(NamedTuple):
+    """A list that begins empty and is added to again and again."""
+
+    holder: ast.expr
+    """The list, as it stands where it is added to."""
+    made: ast.AST
+    """What makes it, empty."""
+    node: Added
+    value: ast.expr
+    """What is added: the element, or the list that `extend` and `+` take."""
+    rounds: tuple[Round, ...]
+    """The loops that do not also make the list anew, innermost first."""
+    named: Growth | None = None
+    """The same, where one function has all of it under one name."""
+
+    @property
+    def name(self) -> str:
+        """How the code calls the list."""
+        return ast.unparse(self.holder)
+
+    @property
+    def loops(self) -> tuple[Loop, ...]:
+        """The loops of its rounds."""
+        return tuple(each.loop for each in self.rounds)
+
+    @property
+    def elements(self) -> list[ast.expr]:
+        """What is added, element by element; empty where a whole list is, made elsewhere."""
+        function = self.node.func if isinstance(self.node, ast.Call) else None
+        if isinstance(function, ast.Attribute) and function.attr == "append":
+            return [self.value]
+        return self.value.elts if isinstance(self.value, ast.List) else []
+
+
+class Growths:
+    """The lists of a file that grow."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._names = tf.names
+        self._functions = tf.functions
+        self._objects = tf.objects
+        self._loops = tf.loops
+
+    @cached_property
+    def all(self) -> tuple[Grown, ...]:
+        """Every place where one grows, in source order."""
+        named = {each.node: each for each in self._loops.growths}
+        found: list[Grown] = []
+        for holder, node, value in self._added():
+            known = named.get(node)
+            if known is None or known.loops[0].trips == 1:
+                found += self._grown(holder, node, value)
+            else:
+                assert known.start.value is not None
+                rounds = tuple(Round(each, node) for each in known.loops)
+                found.append(Grown(holder, known.start.value, node, value, rounds, known))
+        return tuple(sorted(found, key=lambda each: (each.node.lineno, each.node.col_offset)))
+
+    def _added(self) -> Iterator[tuple[ast.expr, Added, ast.expr]]:
+        for call, method in self._tree.methods("append", "extend"):
+            if len(call.args) == 1:
+                yield method.value, call, call.args[0]
+        for augmented in self._tree.all(ast.AugAssign):
+            if isinstance(augmented.op, ast.Add) and isinstance(augmented.value, ast.List):
+                yield augmented.target, augmented, augmented.value
+        for assignment in self._tree.all(ast.Assign):
+            value, target = assignment.value, assignment.targets[0]
+            if not (isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add)):
+                continue
+            if isinstance(value.right, ast.List) and ast.unparse(value.left) == ast.unparse(target):
+                yield value.left, assignment, value.right
+
+    def _grown(self, holder: ast.expr, node: Added, value: ast.expr) -> list[Grown]:
+        function = self._tree.function(node)
+        only = self._empty(holder, None)
+        if only is not None:
+            rounds = tuple(self._rounds(node, holder, only, None, _MOST_HOPS))
+            return [Grown(holder, only, node, value, rounds)] if rounds else []
+        found: dict[ast.AST, tuple[Round, ...]] = {}
+        for frame in self._frames(function, None):
+            made = self._empty(holder, frame)
+            rounds = tuple(self._rounds(node, holder, made, frame, 1)) if made is not None else ()
+            if made is not None and rounds:
+                found.setdefault(made, rounds)
+        return [Grown(holder, made, node, value, rounds) for made, rounds in [*found.items()][:1]]
+
+    def _frames(self, function: FunctionNode | None, outer: Frame | None) -> Iterator[Frame]:
+        calls = self._functions.calls_of(function) if function is not None else ()
+        for call in calls[:_MOST_CALLERS]:
+            frame = entered(function, call, outer) if function is not None else None
+            if frame is not None:
+                yield frame
+
+    def _empty(self, holder: ast.expr, frame: Frame | None) -> ast.AST | None:
+        """What makes a list, if that is one place alone, and it is empty there."""
+        ends = self._objects.made(holder, frame)
+        found = [each for each in ends or () if not _is_none(each.node)]
+        return found[0].node if len(found) == 1 and self._is_empty(found[0]) else None
+
+    def _is_empty(self, end: End) -> bool:
+        node = end.node
+        if isinstance(node, ast.List):
+            return not node.elts and not end.path
+        if not isinstance(node, ast.Call):
+            return False
+        name = self._names.qualified(node.func)
+        if name == "collections.defaultdict":
+            factory = node.args[0] if node.args else None
+            is_list = isinstance(factory, ast.Name) and factory.id == "list"
+            return is_list and len(end.path) == 1 and is_entry(end.path[0])
+        is_list = isinstance(node.func, ast.Name) and node.func.id == "list"
+        return is_list and not node.args and not end.path
+
+    # How often.
+
+    def _rounds(
+        self, at: ast.AST, holder: ast.expr, made: ast.AST, frame: Frame | None, hops: int
+    ) -> Iterator[Round]:
+        """The loops around code, and around calls of its function, that leave the list alone."""
+        yield from (
+            Round(each, at) for each in self._loops.around(at) if self._is_outside(made, each)
+        )
+        function = self._tree.function(at)
+        if function is None or self._tree.inside(made, function) or not hops:
+            return
+        if frame is not None and frame.function is function:
+            frames = [frame]
+        else:
+            frames = [*self._frames(function, None)]
+        for each in frames:
+            ends = self._objects.made(holder, each)
+            if ends is not None and any(end.node is made for end in ends):
+                yield from self._rounds(each.call, holder, made, each.outer, hops - 1)
+
+    def _is_outside(self, made: ast.AST, loop: Loop) -> bool:
+        """Whether a loop of several trips does not make the list again in each of them."""
+        if loop.over is Over.LITERAL and loop.trips == 1:
+            return False
+        pending: list[ast.AST] = [made]
+        for each in pending:
+            if self._tree.inside(each, loop.node):
+                return False
+            if len(pending) > _MOST_CALLERS:
+                break
+            function = self._tree.function(each)
+            owner = self._functions.class_of(function) if function is not None else None
+            makes = function is not None and getattr(function, "name", "") == "__init__"
+            if owner is not None and makes:
+                pending += self._functions.calls_of(owner)
+            elif function is not None:
+                pending += self._functions.calls_of(function)
+        return True
+
+
+def _is_none(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None

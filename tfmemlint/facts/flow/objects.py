@@ -1,0 +1,216 @@
+"""Objects: what makes the one that an expression holds, and where else it is held.
+
+Backwards, `Sources` says what makes an object. Forwards, everything it may reach by assignment, by
+being put somewhere, handed on or returned is gathered roughly, and asked whether it is the object.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tfmemlint.facts.syntax.bindings import Binding, How, targets
+from tfmemlint.facts.syntax.tree import FUNCTIONS
+from tfmemlint.light_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+    from tfmemlint.facts.flow.frames import Frame
+    from tfmemlint.facts.flow.paths import End
+
+_MOST_CARRIERS = 200
+_MOST_HOPS = 6
+
+
+class Objects:
+    """Which expressions hold the same object."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._functions = tf.functions
+        self._sources = tf.sources
+        self._uses: dict[ast.AST, tuple[ast.expr, ...] | None] = {}
+
+    def made(self, expression: ast.expr, frame: Frame | None = None) -> tuple[End, ...] | None:
+        """What may make the object that an expression holds; None where something is out of sight.
+
+        A list that is added to stays the one it was, be it by `+=` or by `xs = xs + [x]`.
+        """
+        found: dict[End, None] = {}
+        pending = [(expression, frame)]
+        seen: set[ast.AST] = set()
+        for node, inside in pending:
+            if node in seen:
+                continue
+            seen.add(node)
+            ends = self._sources.of(node, inside)
+            if not ends.complete or len(seen) > _MOST_HOPS:
+                return None
+            for end in ends.found:
+                before = self._before_growing(end)
+                if before is None:
+                    found[end] = None
+                else:
+                    pending += ((each, end.frame) for each in before)
+        return tuple(found) or None
+
+    def uses(self, made: ast.AST) -> tuple[ast.expr, ...] | None:
+        """Every other place where the object may stand that an expression makes, in source order.
+
+        None where there are too many to tell.
+        """
+        if made not in self._uses:
+            self._uses[made] = self._find_uses(made)
+        return self._uses[made]
+
+    def _find_uses(self, made: ast.AST) -> tuple[ast.expr, ...] | None:
+        carriers: dict[ast.expr, None] = {}
+        pending = [*self._next(made)]
+        for each in pending:
+            if each in carriers:
+                continue
+            if len(carriers) == _MOST_CARRIERS:
+                return None
+            carriers[each] = None
+            pending += self._next(each)
+        found = [each for each in carriers if each is not made and self._may_be(each, made)]
+        return tuple(sorted(found, key=lambda each: (each.lineno, each.col_offset)))
+
+    def _may_be(self, carrier: ast.expr, made: ast.AST) -> bool:
+        if not isinstance(getattr(carrier, "ctx", ast.Load()), ast.Load):
+            return False
+        ends = self.made(carrier)
+        return ends is not None and any(each.node is made for each in ends)
+
+    def _before_growing(self, end: End) -> tuple[ast.expr, ...] | None:
+        """What the list was that an end only makes longer; None for other ends."""
+        node = end.node
+        if end.path:
+            return None
+        if isinstance(node, ast.BinOp):
+            is_list = isinstance(node.op, ast.Add) and isinstance(node.right, ast.List)
+            return (node.left,) if is_list else None
+        if not isinstance(node, ast.Name):
+            return None
+        bindings = self._bindings.reaching(node)
+        if not any(each.how is How.AUGMENTED for each in bindings):
+            return None
+        found: list[ast.expr] = []
+        for each in bindings:
+            if each.how is How.AUGMENTED and isinstance(each.node, ast.expr):
+                found.append(each.node)
+            elif each.how is How.ASSIGNED and each.value is not None and not each.path:
+                found.append(each.value)
+            else:
+                return None
+        return tuple(found)
+
+    # Forwards, one step at a time.
+
+    def _next(self, node: ast.AST) -> Iterator[ast.expr]:
+        """Expressions that may hold what this one does, or something that holds it."""
+        above = self._tree.parent(node)
+        if isinstance(above, (ast.Assign, ast.AnnAssign, ast.NamedExpr)):
+            given = above.targets if isinstance(above, ast.Assign) else [above.target]
+            for target in given if above.value is node else ():
+                yield from self._given_to(target)
+            if isinstance(above, ast.NamedExpr):
+                yield above
+        elif isinstance(above, (ast.For, ast.AsyncFor, ast.comprehension)):
+            if above.iter is node:
+                yield from self._given_to(above.target)
+        elif isinstance(above, ast.withitem) and above.optional_vars is not None:
+            yield from self._given_to(above.optional_vars)
+        elif isinstance(above, (ast.Return, ast.Yield)):
+            function = self._tree.function(above)
+            if isinstance(function, FUNCTIONS):
+                yield from self._functions.calls_of(function)
+        elif isinstance(above, ast.Attribute):
+            called = self._tree.parent(above)
+            is_called = isinstance(called, ast.Call) and called.func is above
+            yield called if is_called and isinstance(called, ast.Call) else above
+        elif isinstance(above, ast.keyword):
+            call = self._tree.parent(above)
+            if isinstance(call, ast.Call):
+                yield from self._handed(node, call, above.arg)
+        elif isinstance(above, ast.Call):
+            yield from self._handed(node, above, None)
+        elif isinstance(above, _CARRIES) and not isinstance(above, ast.stmt):
+            yield above
+
+    def _given_to(self, target: ast.expr) -> Iterator[ast.expr]:
+        for name, _ in targets(target, ast.Name):
+            home = self._bindings.home(name.id, name)
+            for binding in self._bindings.of(home, name.id) if home is not None else ():
+                if binding.node is name:
+                    yield from self._bindings.readers(binding)
+        for attribute, _ in targets(target, ast.Attribute):
+            yield from self._read_as(attribute.attr)
+        for item, _ in targets(target, ast.Subscript):
+            yield from self._holding(item.value)
+
+    def _read_as(self, name: str) -> Iterator[ast.expr]:
+        """Where attributes of a name are read."""
+        for each in self._tree.attributes.get(name, ()):
+            if isinstance(each.ctx, ast.Load):
+                yield each
+
+    def _holding(self, holder: ast.expr) -> Iterator[ast.expr]:
+        """Where what an expression holds is held, too."""
+        while isinstance(holder, ast.Subscript):
+            holder = holder.value
+        if isinstance(holder, ast.Name):
+            for binding in self._bindings.reaching(holder):
+                yield from self._bindings.readers(binding)
+                yield from self._passed_for(binding)
+        elif isinstance(holder, ast.Attribute):
+            yield from self._read_as(holder.attr)
+
+    def _passed_for(self, parameter: Binding) -> Iterator[ast.expr]:
+        """What callers give for a parameter: what is put into it is put there."""
+        if parameter.how is not How.PARAMETER:
+            return
+        function = self._tree.function(parameter.node)
+        for call in self._functions.calls_of(function) if function is not None else ():
+            given = self._functions.argument(call, function, parameter.name) if function else None
+            if isinstance(given, (ast.Name, ast.Attribute)):
+                yield from self._holding(given)
+
+    def _handed(self, node: ast.AST, call: ast.Call, name: str | None) -> Iterator[ast.expr]:
+        definition = self._functions.definition(call.func)
+        function = definition
+        if isinstance(definition, ast.ClassDef):
+            function = self._functions.method(definition, "__init__")
+            if function is None:  # a field
+                for field in definition.body:
+                    if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
+                        yield from self._read_as(field.target.id)
+        if isinstance(function, FUNCTIONS):
+            for binding in self._functions.parameters(function):
+                if self._functions.argument(call, function, binding.name) is node:
+                    yield from self._bindings.readers(binding)
+        if definition is not None:
+            return
+        yield call
+        if name is not None:
+            yield from self._read_as(name)
+        if isinstance(call.func, ast.Attribute):
+            yield from self._holding(call.func.value)
+
+
+_CARRIES = (
+    ast.Await,
+    ast.BoolOp,
+    ast.Dict,
+    ast.DictComp,
+    ast.GeneratorExp,
+    ast.IfExp,
+    ast.List,
+    ast.ListComp,
+    ast.Set,
+    ast.SetComp,
+    ast.Starred,
+    ast.Subscript,
+    ast.Tuple,
+)
