@@ -79,8 +79,11 @@ class Contents:
 
     def _evaluate(self, node: ast.expr, frame: Frame | None) -> Content:
         if isinstance(node, ast.Name):
-            origins = self._flow.origins(node, frame) or ()
-            return max((self._origin(each) for each in origins), default=Content.NOTHING)
+            for origins in (self._flow.named(node, frame), self._flow.origins(node, frame)):
+                found = max(map(self._origin, origins or ()), default=Content.NOTHING)
+                if found is not Content.NOTHING:
+                    return found
+            return Content.NOTHING
         if isinstance(node, ast.Call):
             return self._call(node, frame)
         if isinstance(node, ast.Attribute):

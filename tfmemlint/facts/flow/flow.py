@@ -44,7 +44,7 @@ class Flow:
     ) -> tuple[Origin, ...] | None:
         """Everything that may give an expression its value as it stands; None if unknown."""
         if isinstance(expression, ast.Name):
-            found = self._named(expression, frame)
+            found = self.named(expression, frame)
             if found is None or any(each.path or each.how is How.LOOPED for each in found):
                 read = self._read(expression, frame)
                 if read is not None and (found is None or all(map(_is_whole, read))):
@@ -73,7 +73,10 @@ class Flow:
             for value in self._functions.returns(inner.function):
                 yield Origin(value, frame=inner)
 
-    def _named(self, name: ast.Name, frame: Frame | None) -> tuple[Origin, ...] | None:
+    def named(
+        self, name: ast.Name, frame: Frame | None = None
+    ) -> tuple[Origin, ...] | None:
+        """What its bindings give a name, one step back; None if that is out of sight."""
         found: list[Origin] = []
         for binding in self._bindings.reaching(name):
             if binding.how is How.PARAMETER:
