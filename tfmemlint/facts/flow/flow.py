@@ -73,9 +73,7 @@ class Flow:
             for value in self._functions.returns(inner.function):
                 yield Origin(value, frame=inner)
 
-    def named(
-        self, name: ast.Name, frame: Frame | None = None
-    ) -> tuple[Origin, ...] | None:
+    def named(self, name: ast.Name, frame: Frame | None = None) -> tuple[Origin, ...] | None:
         """What its bindings give a name, one step back; None if that is out of sight."""
         found: list[Origin] = []
         for binding in self._bindings.reaching(name):
