@@ -188,7 +188,7 @@ def test_heirs_may_have_a_method_of_their_own(source: str, lines: list[int]) -> 
         ("STEPS = 400", "see(D().STEPS)", 400),
         ("STEPS = 400", "see(self.STEPS)\n        C.STEPS = 3", None),
         ("STEPS = 400", "see(other.STEPS)", None),
-        ("STEPS = 400", "class E(C):\n            STEPS = 3\n        see(self.STEPS)", None),
+        ("STEPS = 400", "class E(C):\n            STEPS = 3\n        see(E().STEPS)", 3),
         ("STEPS: int = 400", "see(self.STEPS)", None),
         ("if a: STEPS = 400", "see(self.STEPS)", None),
         ("STEPS = steps", "see(self.STEPS)", None),

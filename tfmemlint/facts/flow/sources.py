@@ -229,6 +229,8 @@ class Sources:
         name, rest = str(head)[1:], tuple(below)
         found: dict[End, None] = {}
         for owner in owners:
+            if self._functions.is_enumeration(owner):
+                return None
             method = self._functions.method(owner, name)
             if method is not None:
                 if not self._functions.is_property(method):
@@ -248,7 +250,7 @@ class Sources:
         inner = entered(maker, made, frame) if maker is not None and made is not None else None
         for store in self._stores.of_attribute(name):
             taken = unpacked(store.places, rest)
-            if taken is not None and self._is_of(store.target.value, owner):
+            if taken is not None and self._may_set(store.target.value, owner):
                 taken = (ANY, *taken) if store.is_loop else taken
                 yield End(store.value, taken, frame_at(self._tree, store.target, inner))
         if rest:
@@ -275,12 +277,21 @@ class Sources:
         calls = [made] if made is not None else [*self._functions.calls_of(owner)]
         lineage = self._functions.lineage(owner)
         passed = [None if has_maker else self._stores.passed(each, lineage, name) for each in calls]
-        if field.value is not None and (not passed or None in passed):
+        if field.value is not None and not passed and isinstance(field, ast.AnnAssign):
+            yield End(field, rest)  # whoever makes an instance may have given another value
+        elif field.value is not None and (not passed or None in passed):
             yield End(field.value, rest)
         yield from (End(value, rest, frame) for value in passed if value is not None)
 
     def _holds(self, holder: ast.expr, owner: ast.ClassDef) -> bool:
         return isinstance(holder, ast.Attribute) and self._is_of(holder.value, owner)
+
+    def _may_set(self, holder: ast.expr, owner: ast.ClassDef) -> bool:
+        """Whether what is assigned to an attribute of `holder` may be read of a class's instances."""
+        given = self._functions.definition(holder) if isinstance(holder, ast.Name) else None
+        if isinstance(given, ast.ClassDef):
+            return given in self._functions.lineage(owner)
+        return self._is_of(holder, owner)
 
     def _is_of(self, expression: ast.expr, owner: ast.ClassDef) -> bool:
         """Whether an expression may be an instance of a class, its bases or its heirs."""

@@ -165,9 +165,12 @@ class Functions:
         held = self.instance_of(attribute.value) or self.definition(attribute.value)
         if not number or not isinstance(held, ast.ClassDef) or owner not in self.lineage(held):
             return None
+        return None if self.is_enumeration(owner) else given
+
+    def is_enumeration(self, owner: ast.ClassDef) -> bool:
+        """Whether the values of a class's names are members, not what is written."""
         bases = (base for each in self.lineage(owner) for base in each.bases)
-        is_enum = any((self._names.qualified(base) or "").startswith("enum.") for base in bases)
-        return None if is_enum else given
+        return any((self._names.qualified(base) or "").startswith("enum.") for base in bases)
 
     @cached_property
     def _class_values(self) -> Mapping[str, list[tuple[ast.ClassDef, ast.expr | None]]]:
