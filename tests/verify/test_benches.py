@@ -14,6 +14,7 @@ import pytest
 from tfmemlint.verify.benches import Bench, StoppedError
 from tfmemlint.verify.devices import SetupError
 from tfmemlint.verify.processes import Job, ProgramError, run
+from tfmemlint.verify.starting import may_see_gpus
 from tfmemlint.vocabulary import Metric
 
 pytestmark = pytest.mark.tensorflow
@@ -47,6 +48,37 @@ def test_only_what_cannot_tell_a_fork_from_a_process_is_run_in_one() -> None:
         assert server != os.getpid()
         assert parent(bench, Metric.DEVICE_PEAK) == server
         assert parent(bench, Metric.HOST_PEAK) == os.getpid()
+
+
+def test_programs_are_forked_where_there_is_no_driver_whatever_tensorflow_was_built_for() -> None:
+    if may_see_gpus(Path("/dev")):
+        pytest.skip("there are GPUs")
+    with Bench("auto") as bench:
+        number, _ = bench.run(Job("toy.py", PARENT, Metric.TRACES)).output.text.split()
+    assert int(number) != os.getpid()
+
+
+@pytest.mark.parametrize(
+    ("names", "hidden", "seen"),
+    [
+        (("nvidia0", "nvidiactl"), "", True),
+        (("nvidia0",), "-1", False),
+        (("kfd",), "", True),
+        (("dxg",), "", True),
+        (("null", "nvram", "kmsg"), "", False),
+    ],
+)
+def test_a_driver_is_looked_for_and_not_asked(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    names: tuple[str, ...],
+    hidden: str,
+    seen: bool,
+) -> None:
+    for name in names:
+        (tmp_path / name).touch()
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", hidden)
+    assert may_see_gpus(tmp_path) is seen
 
 
 def test_where_what_is_forked_has_been_killed_programs_are_run_without() -> None:

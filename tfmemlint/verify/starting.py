@@ -22,6 +22,9 @@ from tfmemlint.verify.ending import status_of
 
 LONGEST_REQUEST = 1 << 20
 
+_DRIVERS = ("nvidia[0-9]*", "nvidiactl", "kfd", "dxg")
+"""What the drivers of NVIDIA and AMD, and of Windows for what runs in its Linux, have in /dev."""
+
 
 def main(task: str, argument: str) -> None:
     """Do what the process is for."""
@@ -51,17 +54,21 @@ def _serve(packages: str, number: int) -> None:
 
 def _readiness(packages: str) -> dict[str, Any]:
     try:
-        tf = import_tensorflow(packages)
+        import_tensorflow(packages)
     except SetupError as reason:
         return {"unavailable": str(reason)}
     threads = len(list(Path("/proc/self/task").iterdir()))
-    return {"ready": threads == 1 and not _may_see_gpus(tf)}
+    return {"ready": threads == 1 and not may_see_gpus(Path("/dev"))}
 
 
-def _may_see_gpus(tf: Any) -> bool:
-    """Whether TensorFlow was made for GPUs and none has been hidden from it; asks no driver."""
+def may_see_gpus(devices: Path) -> bool:
+    """Whether there is a driver of GPUs that have not been hidden; it is looked for, not asked.
+
+    What TensorFlow was built for says nothing: its usual wheel is built for CUDA everywhere.
+    """
     hidden = os.environ.get("CUDA_VISIBLE_DEVICES") == "-1"
-    return bool(tf.test.is_built_with_gpu_support()) and not hidden
+    there = any(next(devices.glob(name), None) is not None for name in _DRIVERS)
+    return there and not hidden
 
 
 def _next(line: socket.socket) -> tuple[dict[str, Any], list[int]] | None:
