@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tfmemlint.measure import failures
-from tfmemlint.measure.account import UnusableError, read
+from tfmemlint.measure.account import Account, UnusableError, read
 from tfmemlint.measure.command import main
 from tfmemlint.measure.watching import RISES
 
@@ -34,6 +34,52 @@ def test_a_run_killed_before_it_wrote_a_record_is_still_accounted_for(tmp_path: 
     assert account.failure is not None
     assert account.failure.what == "SIGKILL"
     assert account.requested is None
+
+
+def left_by_a_run(folder: Path, requested: int, rounded: int, peak: int, in_use: int) -> Account:
+    """The account of a run whose trace and whose allocator say so much."""
+    record = {
+        "ended": "finished",
+        "statements": [["", 0, 0, ""], ["toy.py", 1, 1, ""]],
+        "error": None,
+        "held": [
+            {
+                "statement": 1,
+                "written_at": 1,
+                "operation": None,
+                "shape": None,
+                "dtype": None,
+                "tensors": 1,
+                "bytes": requested,
+                "holder": 0,
+            }
+        ],
+        "holders": [{"name": "kept", "kind": "list", "place": None, "grows": None}],
+        "peak": {
+            "requested": requested,
+            "rounded": rounded,
+            "in_use": in_use,
+            "at": 1.0,
+            "stack": [1],
+            "watched_stack": [1],
+        },
+    }
+    folder.joinpath("record").write_text(json.dumps(record), "utf-8")
+    folder.joinpath("account").write_bytes(array("q", [0, peak, 1, 0, 0, peak]).tobytes())
+    return read(folder / "record", folder / "account", 0)
+
+
+def test_no_figure_is_above_the_peak_of_the_allocator(tmp_path: Path) -> None:
+    account = left_by_a_run(tmp_path, requested=525, rounded=525, peak=391, in_use=299)
+    assert (account.requested, account.in_use, account.explained) == (391, 391, 1.0)
+
+
+def test_how_much_of_what_was_in_use_the_trace_explains_is_known(tmp_path: Path) -> None:
+    account = left_by_a_run(tmp_path, requested=70, rounded=72, peak=80, in_use=75)
+    assert (account.requested, account.in_use, account.explained) == (70, 80, 0.9)
+    assert [(each.name, each.bytes) for each in account.held_by] == [("kept", 70)]
+    little = left_by_a_run(tmp_path, requested=20, rounded=20, peak=80, in_use=75)
+    assert (little.requested, little.explained, little.held_by) == (None, 0.25, ())
 
 
 EAGER = (

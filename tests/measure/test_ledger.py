@@ -16,6 +16,19 @@ def gone(when: int, address: int) -> Event:
     return Event(when, address, None)
 
 
+def made(address: int, size: int, when: int = 0) -> Allocation:
+    return Allocation(size, size, when, "", "", 0, "", None, address)
+
+
+def begins(when: int, address: int, size: int, in_use: int) -> Event:
+    """As an allocator tells it, with what it has given away by then."""
+    return Event(when, address, made(address, size, when), in_use)
+
+
+def ends(when: int, address: int, size: int, in_use: int) -> Event:
+    return Event(when, address, None, in_use, made(address, size))
+
+
 def ledger() -> Ledger:
     """One that holds every allocation against the statement that was running."""
     return Ledger(lambda allocation, running: Origin(running, running))
@@ -54,6 +67,41 @@ def test_what_one_stretch_leaves_is_alive_in_the_next_and_keeps_its_statement() 
     book.add([got(11, 200, 6), gone(12, 100), gone(13, 200)], [Moment(10, 2)])
     assert held(book.peak) == [(1, 5), (2, 6)]
     assert book.peak.stack == (2,)
+
+
+def test_what_ended_between_two_stretches_is_not_taken_for_alive() -> None:
+    book = ledger()
+    book.add([begins(1, 100, 50, 50), begins(2, 200, 30, 80)], [Moment(0, 1)])
+    book.add([begins(11, 900, 60, 90)], [Moment(10, 2)])  # only 30 had been in use before
+    assert held(book.peak) == [(1, 30), (2, 60)]
+
+
+def test_what_is_given_away_again_had_ended_and_what_ends_had_not() -> None:
+    book = ledger()
+    stretch = [begins(1, 100, 50, 50), begins(2, 200, 50, 100), begins(3, 300, 50, 150)]
+    book.add(stretch, [Moment(0, 1)])
+    # The second one is built over; the first is seen to end: so both others were alive.
+    book.add(
+        [begins(11, 190, 40, 140), ends(12, 100, 50, 90), begins(13, 900, 100, 190)],
+        [Moment(10, 2)],
+    )
+    assert sorted(each.address for each in book.peak.alive) == [190, 300, 900]
+    assert (book.peak.bytes, book.peak.in_use) == (190, 190)
+
+
+def test_what_began_between_two_stretches_is_counted_once_it_is_seen_to_end() -> None:
+    book = ledger()
+    book.add([begins(1, 100, 50, 50)], [Moment(0, 1)])
+    book.add([begins(11, 200, 10, 130), ends(12, 700, 70, 60)], [Moment(10, 2)])
+    assert sorted(held(book.peak)) == [(1, 50), (2, 10), (2, 70)]
+    assert book.peak.bytes == book.peak.in_use == 130
+
+
+def test_what_was_in_use_before_the_first_stretch_is_neither_missed_nor_made_up() -> None:
+    book = ledger()
+    book.add([begins(1, 100, 50, 1050)], [])
+    book.add([begins(11, 200, 60, 1110), ends(12, 900, 1000, 110)], [])
+    assert book.peak.bytes == 110
 
 
 def test_a_lower_stretch_does_not_move_the_peak() -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tfmemlint.measure.allocations import EAGER, Allocation, Origin
-from tfmemlint.measure.origins import Origins, Step
+from tfmemlint.measure.allocations import EAGER, FORWARD, GRADIENT, PIPELINE, Allocation, Origin
+from tfmemlint.measure.keras_layers import Layer
+from tfmemlint.measure.origins import Made, Origins, Step
 
 
 def origins() -> Origins:
@@ -151,7 +152,7 @@ def test_what_an_iterator_runs_is_its_own_where_the_trace_has_forgotten_the_iter
 
     known.add_allocation(made("Fill", "Iterator::Root::Shuffle::Map"))
     known.add_allocation(made("Mul", EAGER))
-    assert known.attribute(made("Fill", ""), 9) == Origin(3, 5)
+    assert known.attribute(made("Fill", ""), 9) == Origin(3, 5, None, PIPELINE)
     assert known.attribute(made("Fill", EAGER), 9) == Origin(9, 9)
     assert known.attribute(made("Mul", ""), 9) == Origin(9, 9)
 
@@ -163,3 +164,21 @@ def test_an_operation_of_two_statements_is_not_taken_for_what_an_iterator_runs()
     known.add_operation("Mul", 6)
     known.add_allocation(made("Mul", "Iterator::Root::Shuffle::Map"))
     assert known.attribute(made("Mul", ""), 9) == Origin(9, 9)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "gradient_tape/dense/MatMul/MatMul_1",
+        "StatefulPartitionedCall/gradient_tape/dense/MatMul",
+        "PartitionedCall/gradients/dense/MatMul_grad/MatMul_1",
+    ],
+)
+def test_a_gradient_is_seen_with_the_operation_that_it_is_the_gradient_of(name: str) -> None:
+    known = origins()
+    layer = Layer("dense", ("toy.py", 3))
+    known.add_operation("dense/MatMul", 4, layer)
+    known.add_operation("gradient_tape/dense/MatMul/MatMul_1", 9)
+    assert known.made(name) == (Made(4, layer), GRADIENT)
+    assert known.made("Call/dense/MatMul") == (Made(4, layer), FORWARD)
+    assert known.attribute(made(name, ""), 7) == Origin(4, 4, layer, GRADIENT)

@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from tfmemlint.measure import command
+
 pytestmark = pytest.mark.tensorflow
 
 MB = 1 << 20
@@ -38,9 +40,9 @@ def measure(tmp_path: Path) -> Measure:
     def run(text: str, *options: str, arguments: Sequence[str] = (), **others: str) -> Measured:
         for name, content in {"program": text, **others}.items():
             tmp_path.joinpath(f"{name}.py").write_text(content, encoding="utf-8")
-        command = ["measure", "--json", *options, "program.py", "--", *arguments]
+        words = ["measure", "--json", *options, "program.py", "--", *arguments]
         done = subprocess.run(
-            [sys.executable, "-m", "tfmemlint", *command],
+            [sys.executable, "-m", "tfmemlint", *words],
             cwd=tmp_path,
             capture_output=True,
             text=True,
@@ -248,3 +250,139 @@ def test_a_program_that_is_interrupted_is_reported_as_far_as_it_came(tmp_path: P
     assert process.returncode == 130
     assert "interrupted" in said
     assert "program.py:3  x = tf.zeros([20, 256, 1024])" in said
+
+
+HOLDERS = """import tensorflow as tf
+
+history = {"loss": [], "features": []}
+
+
+class Agent:
+    seen = []
+
+    def __init__(self):
+        self.memory = []
+
+    def remember(self, x):
+        self.memory.append((x, tf.ones([512, 1024])))
+
+
+def counted():
+    kept = {}
+
+    def step(number, x):
+        kept[number] = tf.square(x)
+
+    return step
+
+
+agent, step = Agent(), counted()
+for number in range(8):
+    x = tf.random.normal([256, 1024])
+    history["features"].append(tf.sin(x))
+    agent.remember(x)
+    step(number, x)
+with tf.GradientTape() as tape:
+    weight = tf.Variable(tf.ones([1024, 1024]))
+    y = tf.exp(tf.sin(tf.cos(weight)))
+    Agent.seen.append(tf.zeros([3, 1024, 1024]))
+"""
+
+
+def test_what_holds_tensors_is_found_with_what_adds_to_it(measure: Measure) -> None:
+    measured = measure(HOLDERS)
+    keepers = {
+        (each["name"] or each["kind"]): each for each in measured.report["held_by"] if each["bytes"]
+    }
+    sizes = {name: round(each["bytes"] / MB) for name, each in keepers.items()}
+    assert sizes.pop('history["features"]') == 8
+    assert sizes.pop("agent.memory") == 8 * (1 + 2) - 1  # the last one is still `x`, too
+    assert sizes.pop("kept in the closure of step") == 8
+    assert sizes.pop("Agent.seen") == 12
+    assert (sizes.pop("tape"), sizes.pop("weight")) == (4, 4)
+    grows = keepers["agent.memory"]["grows"]
+    assert (grows["at"]["line"], grows["runs"]) == (13, 8)
+    assert grows["bytes"] == pytest.approx(3 * MB, rel=0.05)
+    assert keepers['history["features"]']["grows"]["at"]["line"] == 28
+    assert keepers["tape"]["line"] == 31
+    assert measured.report["explained"] > 0.9
+    total = sum(line["bytes"] for line in measured.report["held"])
+    assert sum(each["bytes"] for each in keepers.values()) == total
+
+
+FIT = """import numpy as np
+import keras
+from keras import layers
+
+model = keras.Sequential(
+    [
+        layers.Conv2D(32, 3, padding="same", activation="relu", name="first"),
+        layers.Flatten(),
+        layers.Dense(64, name="large"),
+        layers.Dense(10, name="last"),
+    ]
+)
+model.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+x, y = np.ones([128, 32, 32, 3], "float32"), np.zeros(128)
+model.fit(x, y, batch_size=64, verbose=0)
+"""
+
+
+def test_in_fit_memory_is_told_by_layer_and_phase_and_by_the_line_that_made_the_layer(
+    measure: Measure,
+) -> None:
+    measured = measure(FIT)
+    keepers = {(each["kind"], each["name"]): each for each in measured.report["held_by"]}
+    assert keepers["layer", "large"]["line"] == 9
+    assert round(keepers["layer", "large"]["bytes"] / MB) == 8
+    assert round(keepers["optimiser", "adam"]["bytes"] / MB) == 16
+    assert keepers["activations", "first"]["line"] == 7
+    assert round(keepers["activations", "first"]["bytes"] / MB) == 8
+    assert keepers["gradients", "large"]["bytes"] >= 8 * MB
+    (made,) = (line for line in measured.report["held"] if line["line"] == 5)
+    phases = {(each["layer"], each["phase"]) for each in made["holdings"]}
+    assert {("first", "forward"), ("large", "gradient")} <= phases
+
+
+WANDERING = """import time
+import tensorflow as tf
+
+kept = [tf.ones([10, 256, 1024]) for _ in range(10)]
+images = tf.data.Dataset.range(10**9).map(
+    lambda i: tf.fill([256, 1024], tf.cast(i, tf.float32)), num_parallel_calls=2
+)
+end, count = time.time() + 6, 0
+for batch in images.shuffle(32).batch(4).prefetch(4):
+    tf.reduce_sum(batch * 2.0)
+    count += 1
+    if count % 10 == 0:
+        kept[count // 10 % 10] = tf.ones([8 + count // 10 % 4, 256, 1024])
+    if time.time() > end:
+        break
+"""
+
+
+def test_a_trace_that_is_read_again_and_again_makes_up_nothing_and_says_what_it_explains(
+    tmp_path: Path,
+) -> None:
+    often = "from tfmemlint.measure import inside; inside._STRETCH = 0.2"
+    start = command._START.replace("from tfmemlint", f"{often}; from tfmemlint", 1)
+    launch = (
+        "import sys; from tfmemlint.measure import command;"
+        f"command._START = {start!r}; sys.exit(command.main(sys.argv[1:]))"
+    )
+    tmp_path.joinpath("program.py").write_text(WANDERING, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", launch, "--json", "program.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=True,
+    )
+    report = json.loads(done.stdout)
+    assert report["traced"]
+    assert 150 * MB < report["peak"]["requested"] <= report["peak"]["in_use"]
+    assert 0.7 < report["explained"] <= 1
+    kept = next(each for each in report["held_by"] if each["name"] == "kept")
+    assert round(kept["bytes"] / MB) in range(80, 125)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tfmemlint.measure.account import Account, Failure, Holding, Line
+from tfmemlint.measure.account import Account, Failure, Growth, Holding, Keeper, Line
 from tfmemlint.measure.advice import Advice, advise
 from tfmemlint.measure.picture import page
 from tfmemlint.measure.showing import sparkline, write, write_json
@@ -23,6 +23,12 @@ def account(program: Path, failure: Failure | None = None) -> Account:
     stack = Statement(str(program), 3, 3, ""), Statement(str(program), 6, 6, "f\x1b[2J")
     held = Line(stack[1], 3 * MB, (Holding(3 * MB, 3, "Evil\x1b[2J", "[4]", "float32", stack[0]),))
     small = Line(Statement(str(program), 1, 1, ""), 100, ())
+    grown = Growth(stack[0], 7, 1000)
+    keepers = (
+        Keeper('kept["x\x1b[2J"]', "list", None, 2 * MB, 2, grown),
+        Keeper("dense", "layer", (str(program), 2), MB, 1),
+        Keeper("", "work", None, 100, 1),
+    )
     return Account(
         ended="raised" if failure else "finished",
         status=0,
@@ -34,6 +40,8 @@ def account(program: Path, failure: Failure | None = None) -> Account:
         stack=stack,
         held=(held, small),
         held_bytes=3 * MB + 100,
+        held_by=keepers,
+        explained=0.75,
         host_before=MB,
         host_peak=5 * MB,
         curve=((0.0, 1), (1.0, 3 * MB), (2.0, MB)),
@@ -69,13 +77,21 @@ def test_the_report_names_the_line_what_it_held_and_who_called(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     lines = said(account(tmp_path / "toy.py")).splitlines()
-    assert lines[:6] == [
+    assert lines[:14] == [
         "device peak  3.0 MB asked for, 4.0 MB in use on CPU:0, at 1.5 s",
+        "explained    75% of what was in use then, by the trace",
         "  at         toy.py:6  batches = files.batch(32).shuffle(256)  # ␛[2J",
         "  called at  toy.py:3  print('files')",
-        "held then    3.0 MB",
+        "made by      3.0 MB were held then",
         "     3.0 MB  100%  toy.py:6  batches = files.batch(32).shuffle(256)  # ␛[2J",
         "                        3.0 MB  3 x Evil␛[2J [4] float32, written at toy.py:3",
+        "      100 B  and 1 more line",
+        "held by",
+        '     2.0 MB   67%  `kept["x␛[2J"]`, a list: 2 tensors',
+        "                        1000 B  more each time, 7 times so far: toy.py:3  print('files')",
+        "     1.0 MB   33%  the layer `dense` (made at toy.py:2): 1 tensor",
+        "      100 B  and 1 more other",
+        "host peak    5.0 MB (1.0 MB before the program began; the trace counts, too)",
     ]
     assert "host peak    5.0 MB (1.0 MB before the program began; the trace counts, too)" in lines
     assert "measuring    about 0.2 s of the 2.0 s that the program ran" in lines
@@ -107,7 +123,7 @@ def test_a_program_out_of_memory_is_told_what_it_asked_for_before_anything_else(
     lines = said(account(tmp_path / "toy.py", failure)).splitlines()
     assert lines[0].startswith("The device ran out of memory at toy.py:6  batches = files.batch")
     assert lines[1] == "  asked for  Pack [9,262144] float32: 9.0 MB"
-    assert lines[2] == "held then    3.0 MB"
+    assert lines[2] == "made by      3.0 MB were held then"
     assert sum("held then" in line for line in lines) == 1
 
 
@@ -124,6 +140,35 @@ def test_what_check_finds_on_those_lines_is_shown_and_the_rest_counted(
     assert advise(elsewhere).here == ()
     assert advise(elsewhere).elsewhere == advice.elsewhere + len(codes)
     assert "on other lines; `tfmemlint check` tells" in said(elsewhere, advise(elsewhere))
+
+
+def test_what_the_rules_own_program_measured_is_not_shown_as_if_it_were_the_users(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = account(tmp_path / "toy.py")
+    assert "TFM202" in said(made, advise(made))
+    assert "measured" not in said(made, advise(made))
+
+
+def test_of_many_lines_and_tensors_those_left_out_are_counted_so_that_all_adds_up(
+    tmp_path: Path,
+) -> None:
+    made = account(tmp_path / "toy.py")
+    many = tuple(Holding(MB, 1, f"Op{each}", "[4]", "float32") for each in range(9))
+    statements = [Statement(str(tmp_path / "toy.py"), line, line, "") for line in range(1, 10)]
+    lines = tuple(Line(each, 9 * MB, many) for each in statements)
+    full = said(made._replace(held=lines, held_bytes=9 * 9 * MB, held_by=()))
+    assert full.count("6.0 MB  and 6 more kinds") == 8
+    assert "9.0 MB  and 1 more line" in full
+
+
+def test_a_trace_that_explains_too_little_is_said_to(tmp_path: Path) -> None:
+    made = account(tmp_path / "toy.py")._replace(requested=None, held_by=(), explained=0.25)
+    assert "explained    25% of what was in use then, by the trace, which is too little" in said(
+        made
+    )
+    assert "explained    nothing" in said(made._replace(explained=None))
 
 
 def test_json_has_everything_and_is_json_whatever_the_names(

@@ -13,11 +13,12 @@ from tfmemlint.measure.statements import Statement
 from tfmemlint.measure.watching import NOW_AT, PEAK, PEAK_AT, RISES
 
 _TRACED = 0.9
-"""The part of the allocator's own peak that the trace has to account for to be believed.
+"""The part of the allocator's own peak that the trace of a program that was killed has to explain.
 
-It ends too early where a program is killed or profiles itself.
+It ends too early there, and where a program profiles itself.
 """
-
+_EXPLAINED = 0.5
+"""The part that the trace of any other has to explain to be shown; how much that is, is said."""
 
 _BEFORE = Statement("", 0, 0, "")
 """Stands for what happened before the program's first statement."""
@@ -33,6 +34,9 @@ class Holding(NamedTuple):
     dtype: str | None
     written_at: Statement | None = None
     """Where the operation was written, if that is elsewhere."""
+    layer: str | None = None
+    phase: str | None = None
+    """Of a step of a training: forward, gradient or pipeline."""
 
 
 class Line(NamedTuple):
@@ -41,6 +45,26 @@ class Line(NamedTuple):
     statement: Statement
     bytes: int
     holdings: tuple[Holding, ...]
+
+
+class Growth(NamedTuple):
+    """What adds to a holder, how often it had been run by then, and what each time added."""
+
+    statement: Statement
+    runs: int
+    bytes: float
+
+
+class Keeper(NamedTuple):
+    """What kept tensors alive at the peak: an object of the program's, or what was at work."""
+
+    name: str
+    kind: str
+    place: tuple[str, int] | None
+    """Where it was made."""
+    bytes: int
+    tensors: int
+    grows: Growth | None = None
 
 
 class Failure(NamedTuple):
@@ -79,6 +103,10 @@ class Account(NamedTuple):
     If that was not traced, what drove the peak up.
     """
     held_bytes: int
+    held_by: tuple[Keeper, ...]
+    """The same memory by what kept it; most first. Empty where that was not looked for."""
+    explained: float | None
+    """The part of what was in use at the peak that the trace explains; None without a trace."""
     host_before: int
     host_peak: int | None
     curve: tuple[tuple[float, int], ...]
@@ -108,7 +136,9 @@ def read(record: Path, shared: Path, status: int) -> Account:
     statements = [Statement(*each) for each in content.get("statements", ())]
     killed = content.get("ended") is None
     peak: Mapping[str, Any] = content.get("peak", {})
-    traced = (peak.get("rounded") or 0) >= _TRACED * figures[PEAK]
+    in_use = max(figures[PEAK], peak.get("in_use") or 0)
+    explained = (peak.get("rounded") or 0) / in_use if in_use and peak.get("rounded") else None
+    traced = (explained or 0) >= (_TRACED if killed or content.get("gap") else _EXPLAINED)
     if traced:
         held = list(_held(content.get("held", ()), statements))
         stack = _known(peak.get("stack", ()), statements)
@@ -126,12 +156,14 @@ def read(record: Path, shared: Path, status: int) -> Account:
             else _failure(content["error"], statements)
         ),
         device=device["address"] if device else None,
-        requested=peak.get("requested") if traced else None,
-        in_use=max(figures[PEAK], peak.get("rounded") or 0),
+        requested=min(in_use, peak.get("requested") or 0) if traced else None,
+        in_use=in_use,
         peak_seconds=peak.get("at") if traced else None,
         stack=stack,
         held=tuple(sorted(held, key=lambda line: -line.bytes)),
         held_bytes=sum(line.bytes for line in held),
+        held_by=_held_by(content, statements) if traced else (),
+        explained=None if explained is None else min(1.0, explained),
         host_before=content.get("host", {}).get("before", 0),
         host_peak=content.get("host", {}).get("peak"),
         curve=tuple((seconds, held) for seconds, held in curve),
@@ -164,11 +196,30 @@ def _held(entries: Iterable[Mapping[str, Any]], statements: Sequence[Statement])
             entry["shape"],
             entry["dtype"],
             None if written_at == statement else written_at,
+            entry.get("layer"),
+            entry.get("phase"),
         )
         lines[statement].append(holding)
     for statement, holdings in lines.items():
         holdings.sort(key=lambda holding: -holding.bytes)
         yield Line(statement, sum(each.bytes for each in holdings), tuple(holdings))
+
+
+def _held_by(content: Mapping[str, Any], statements: Sequence[Statement]) -> tuple[Keeper, ...]:
+    weights: defaultdict[int, list[int]] = defaultdict(lambda: [0, 0])
+    for entry in content.get("held", ()):
+        if entry["holder"] is not None:
+            weights[entry["holder"]][0] += entry["bytes"]
+            weights[entry["holder"]][1] += entry["tensors"]
+    found: list[Keeper] = []
+    for number, holder in enumerate(content.get("holders", ())):
+        grows, growth = holder["grows"], None
+        if grows and (statement := _one(grows["statement"], statements)):
+            growth = Growth(statement, grows["runs"], grows["bytes"])
+        place = holder["place"] and (holder["place"][0], holder["place"][1])
+        weight, tensors = weights[number]
+        found.append(Keeper(holder["name"], holder["kind"], place, weight, tensors, growth))
+    return tuple(sorted(found, key=lambda each: -each.bytes))
 
 
 def _rises(figures: memoryview[int], statements: Sequence[Statement]) -> Iterator[Line]:

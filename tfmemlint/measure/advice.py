@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from tfmemlint.config import Config, ConfigError, Configs
 from tfmemlint.lines import Lines
 from tfmemlint.measure.account import Account
 from tfmemlint.measure.statements import Statement
-from tfmemlint.pages import phrases
 from tfmemlint.run import Checker
 from tfmemlint.vocabulary import Checked, Finding
 
@@ -22,8 +21,6 @@ class Advice(NamedTuple):
 
     here: tuple[Checked, ...] = ()
     elsewhere: int = 0
-    measured: Mapping[str, str] = {}
-    """What the fixes of these rules were measured to save, by code."""
     problem: str = ""
     """Why nothing could be checked."""
 
@@ -44,13 +41,7 @@ def advise(account: Account) -> Advice:
                 here.append(checked._replace(findings=near))
     except ConfigError as error:
         return Advice(problem=str(error))
-    codes = {finding.code for checked in here for finding in checked.findings}
-    rules = [rule.load() for code, rule in checker.rules.items() if code in codes]
-    return Advice(
-        tuple(here),
-        found - sum(len(checked.findings) for checked in here),
-        phrases(rules),
-    )
+    return Advice(tuple(here), found - sum(len(checked.findings) for checked in here))
 
 
 def culprits(account: Account) -> Iterator[Statement]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shutil
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tfmemlint.measure.keras_layers import Layer
 from tfmemlint.measure.watching import Moment, advance
 
 _TRACED = (b"MemoryAllocation", b"MemoryDeallocation")
@@ -17,9 +18,21 @@ _EXECUTES = "EagerLocalExecute: "
 _CONVERTS = ("convert_to_tensor", "tf.constant")
 _AROUND = (b"Iterator::", *(name.encode() for name in (_EXECUTES, *_CONVERTS)))
 _FACTS = frozenset(
-    ("addr", "allocation_bytes", "allocator_name", "data_type", "requested_bytes", "shape", "tf_op")
+    (
+        "addr",
+        "allocation_bytes",
+        "allocator_name",
+        "bytes_allocated",
+        "data_type",
+        "requested_bytes",
+        "shape",
+        "tf_op",
+    )
 )
 
+
+FORWARD, GRADIENT, PIPELINE = "forward", "gradient", "pipeline"
+"""What a step of a training is at."""
 
 EAGER, DATA = "eager", "tf.data"
 """What a thread does that runs an operation by itself, and one that only `tf.data` has."""
@@ -32,6 +45,10 @@ class Origin(NamedTuple):
     """What answers for the memory."""
     written_at: int
     """Where the operation was written: within a function that the holder calls, or the same."""
+    layer: Layer | None = None
+    """The layer of Keras' whose operation it was."""
+    phase: str = ""
+    """FORWARD, GRADIENT, PIPELINE, or empty where that is not known."""
 
 
 class Allocation(NamedTuple):
@@ -50,6 +67,7 @@ class Allocation(NamedTuple):
     nothing."""
     origin: Origin | None = None
     """None until it has been looked up."""
+    address: int = 0
 
 
 class Peak(NamedTuple):
@@ -60,6 +78,8 @@ class Peak(NamedTuple):
     nanoseconds: int
     stack: tuple[int, ...]
     alive: tuple[Allocation, ...]
+    in_use: int = 0
+    """What the allocator itself said was in use then; 0 where it did not say."""
 
 
 class Event(NamedTuple):
@@ -68,6 +88,16 @@ class Event(NamedTuple):
     nanoseconds: int
     address: int
     allocation: Allocation | None
+    in_use: int = 0
+    """What the allocator had given away after that, all in all; 0 where it does not say."""
+    ended: Allocation | None = None
+    """What ends, as far as the allocator says."""
+
+    @property
+    def in_use_before(self) -> int:
+        """What it had given away before that."""
+        begun, ended = (each.rounded if each else 0 for each in (self.allocation, self.ended))
+        return self.in_use - begun + ended
 
 
 class Ledger:
@@ -81,6 +111,8 @@ class Ledger:
         self._alive: dict[int, Allocation] = {}
         self._held = 0
         self._stack: list[int] = [0]
+        self._unseen: int | None = None
+        """What was in use before the first stretch, which nothing is known of."""
 
     def add(
         self, events: Sequence[Event], timeline: Sequence[Moment], since: int | None = None
@@ -89,10 +121,11 @@ class Ledger:
 
         With `since`, a time, also keep what was alive at the highest point from then on.
         """
+        self._reconcile(events)
         before = self._alive.copy()
         highest, highest_at = self.peak.bytes, None
         last_highest, last_at = -1, -1
-        for index, (moment, address, allocation) in enumerate(events):
+        for index, (moment, address, allocation, _, _) in enumerate(events):
             if since is not None and moment >= since and self._held > last_highest:
                 last_highest, last_at = self._held, index
             gone = self._alive.pop(address, None)
@@ -116,7 +149,7 @@ class Ledger:
         def peak(count: int) -> Peak:
             """What was alive after so many events."""
             there = before.copy()
-            for _, address, allocation in events[:count]:
+            for _, address, allocation, _, _ in events[:count]:
                 there.pop(address, None)
                 if allocation:
                     there[address] = allocation
@@ -128,6 +161,7 @@ class Ledger:
                 when,
                 tuple(_after(self._stack, timeline[: bisect_right(moments, when)])),
                 alive,
+                events[count - 1].in_use if count else 0,
             )
 
         if highest_at is not None:
@@ -137,6 +171,72 @@ class Ledger:
         self._alive = {address: settled(each) for address, each in self._alive.items()}
         self._stack = _after(self._stack, timeline)
         self.curve = thinned(self.curve)
+
+    def _reconcile(self, events: Sequence[Event]) -> None:
+        """Bring what is taken for alive in line with what the allocator says at the next stretch.
+
+        Between two stretches nothing is seen. What ended there must not be taken for alive for
+        ever, and what began there is only known by its end.
+        """
+        if not events:
+            return
+        truth = events[0].in_use_before
+        if self._unseen is None:
+            self._unseen = truth
+            return
+        unsure = self._disprove(events)
+        held = sum(each.rounded for each in self._alive.values())
+        too_much = held + self._unseen - truth if events[0].in_use else 0
+        for address in self._likeliest_first(unsure, too_much):
+            if too_much > 0:
+                too_much -= self._alive.pop(address).rounded
+        self._add_missed(events, -too_much)
+        self._held = sum(each.bytes for each in self._alive.values())
+
+    def _likeliest_first(self, unsure: set[int], too_much: int) -> list[int]:
+        """What has ended of all that may have, as far as can be guessed: what is just as much as is
+        too much, else what was made last of what is no more; and if that is not enough, the least.
+        """
+        size = {address: self._alive[address].rounded for address in unsure}
+        last = sorted(unsure, key=lambda each: -self._alive[each].nanoseconds)
+        for address in last:
+            if size[address] == too_much:
+                return [address]
+        chosen: list[int] = []
+        for address in last:
+            if size[address] <= too_much:
+                too_much -= size[address]
+                chosen.append(address)
+        rest = sorted(unsure.difference(chosen), key=size.__getitem__)
+        return [*chosen, *rest]
+
+    def _disprove(self, events: Sequence[Event]) -> set[int]:
+        """Drop what lies where something else is put before it has ended; the addresses of what
+        may have ended as well as not."""
+        addresses = sorted(self._alive)
+        unsure = set(addresses)
+        for _, address, allocation, _, _ in events:
+            if allocation is None:
+                unsure.discard(address)
+                continue
+            first = max(0, bisect_right(addresses, address) - 1)
+            for other in addresses[first : bisect_left(addresses, address + allocation.rounded)]:
+                if other in unsure and other + self._alive[other].rounded > address:
+                    unsure.discard(other)
+                    del self._alive[other]
+        return unsure
+
+    def _add_missed(self, events: Sequence[Event], missing: int) -> None:
+        """Take for alive what is seen to end and was not seen to begin, as far as it is missing."""
+        begun = set(self._alive)
+        for event in events:
+            ended = event.ended
+            if event.allocation:
+                begun.add(event.address)
+            elif ended and event.address not in begun and ended.rounded <= missing:
+                missing -= ended.rounded
+                begun.add(event.address)
+                self._alive[event.address] = ended._replace(nanoseconds=events[0].nanoseconds)
 
 
 def thinned(curve: list[tuple[int, int]], points: int = 400) -> list[tuple[int, int]]:
@@ -221,11 +321,12 @@ class Trace:
                 if self._allocator not in known["allocator_name"].lower():
                     continue
                 when = base + offset // 1000
-                allocation = None
+                in_use: int = known.get("bytes_allocated", 0)
                 if memory[kind]:
                     during = around[within[-1][1]] if within else thread
-                    allocation = _allocation(known, when, during)
-                yield Event(when, known["addr"], allocation)
+                    yield Event(when, known["addr"], _allocation(known, when, during), in_use)
+                else:
+                    yield Event(when, known["addr"], None, in_use, _allocation(known, when, ""))
 
 
 def _allocation(facts: dict[str, Any], when: int, during: str) -> Allocation:
@@ -242,6 +343,7 @@ def _allocation(facts: dict[str, Any], when: int, during: str) -> Allocation:
         shape=facts.get("shape", ""),
         data_type=facts.get("data_type", 0),
         during=during,
+        address=facts["addr"],
     )
 
 

@@ -18,7 +18,11 @@ from typing import Any
 from tfmemlint.measure import device, failures, recording
 from tfmemlint.measure import statements as stmts
 from tfmemlint.measure.allocations import Ledger, Trace, thinned
+from tfmemlint.measure.holders import Holders, Places
 from tfmemlint.measure.host import Host
+from tfmemlint.measure.keepers import Keepers
+from tfmemlint.measure.keras_layers import MODULE as LAYERS
+from tfmemlint.measure.keras_layers import Layers
 from tfmemlint.measure.origins import Origins
 from tfmemlint.measure.statements import Statements
 from tfmemlint.measure.watching import Watch
@@ -27,6 +31,7 @@ from tfmemlint.verify.ending import status_of
 _STRETCH = 5.0  # seconds of work that are traced before the trace is read
 _LONGEST_STRETCH = 60.0  # seconds, with whatever work
 _LONGEST_TIMELINE = 200_000
+_STILL, _LONGEST_REST = 3, 0.3  # readings that are the same; seconds
 
 
 def main(request_text: str) -> None:
@@ -48,7 +53,13 @@ class _Session:
         self._statements = Statements()
         self._statements.add(stmts.Statement("", 0, 0, ""))  # before the first one
         self._watch = Watch(recording.account(request["account"]), self._look_for_tensorflow)
-        self._origins = Origins(self._statements.at, lambda: self._watch.running)
+        self._folder = Path(request["program"]).parent
+        self._layers = Layers(self._is_users)
+        self._origins = Origins(
+            self._statements.at, lambda: self._watch.running, self._layers.called
+        )
+        self._holders: Holders | None = None
+        self._users: dict[str, bool] = {}
         self._ledger = Ledger(self._origins.attribute)
         self._trace: Trace | None = None
         self._tracing = False
@@ -59,13 +70,18 @@ class _Session:
         self._device = ""
         self._started = 0
         self._own_seconds = 0.0
+        self._folds = 0
+        self._gap = False
+        """Whether the trace ended before the program."""
+        self._busy: Thread | None = None
+        """Who reads the trace just now."""
         self._host = Host()
         self._error: dict[str, Any] | None = None
 
     def run(self) -> int:
         """Run the program; its exit status."""
         path: str = self._request["program"]
-        folder = Path(path).parent
+        folder = self._folder
         sys.path.insert(0, str(folder))
         sys.argv = [self._request["name"], *self._request["arguments"]]
         program = ModuleType("__main__")
@@ -77,7 +93,8 @@ class _Session:
             self._write({"unusable": f"{type(error).__name__}: {error}"})
             return 1
         watch = self._watch
-        stmts.listen(folder, self._statements, watch.at, watch.enter, watch.leave)
+        told = {LAYERS: self._layers.listen_to_layers}
+        stmts.listen(folder, self._statements, watch.at, watch.enter, watch.leave, told)
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=watch.forget)
         sys.modules["__main__"] = program
@@ -109,6 +126,10 @@ class _Session:
             return
         self._tf = sys.modules["tensorflow"]
         missing = self._origins.listen()
+        try:
+            self._layers.listen_to_tapes()
+        except (ImportError, AttributeError):
+            missing.append("what tapes hold")
         if missing:
             self._notes.append(
                 f"this TensorFlow does not tell where {' and '.join(missing)} come from"
@@ -116,6 +137,7 @@ class _Session:
         try:
             context: Any = import_module("tensorflow.python.eager.context").Context
             self._wait_for_devices(context, context.ensure_initialized)
+            self._stand_before_graphs(context, context.call_function)
         except (ImportError, AttributeError):
             self._notes.append("this TensorFlow tells only what is traced, not what is in use")
             self._begin(self._choose(), read=False)
@@ -141,6 +163,24 @@ class _Session:
                 busy = False
 
         context.ensure_initialized = initialise_and_begin
+
+    def _stand_before_graphs(self, context: Any, call: Any) -> None:
+        """Also read and pause before a graph is run: in `fit` there are no statements to do so."""
+
+        def settle_and_call(owner: Any, *args: Any, **kwargs: Any) -> Any:
+            self._watch.between()
+            if self._busy and current_thread() is not self._busy:
+                with self._lock:  # another thread waits until the trace is read
+                    pass
+            return call(owner, *args, **kwargs)
+
+        context.call_function = settle_and_call
+
+    def _is_users(self, file: str) -> bool:
+        known = self._users.get(file)
+        if known is None:
+            known = self._users[file] = bool(file) and stmts.is_users(file, self._folder)
+        return known
 
     def _choose(self) -> str:
         try:
@@ -171,6 +211,12 @@ class _Session:
             self._notes.append(f"allocations cannot be traced: {type(error).__name__}: {error}")
         else:
             Thread(target=self._take_turns, daemon=True).start()
+        try:
+            places = Places(self._layers.place, self._layers.tapes)
+            self._holders = Holders(self._tf, self._is_users, places, lambda: self._watch.runs)
+            self._watch.look = self._holders.look
+        except (ImportError, AttributeError):
+            self._notes.append("this TensorFlow does not let us see which objects hold tensors")
         self._write(self._record(None, None))
         self._own_seconds += time.perf_counter() - started
 
@@ -178,13 +224,15 @@ class _Session:
         """Let the program profile itself, which it cannot while we do."""
         self._over.set()
         self._fold(go_on=False)
+        self._gap = True
         self._notes.append("the program profiles itself: allocations are not traced from then on")
 
     def _take_turns(self) -> None:
-        """Read the trace now and then, so that it never grows large.
+        """Have the trace read now and then, so that it never grows large.
 
-        What is allocated while a stretch is ended is lost, and that takes the longer the busier the
-        machine is: where the program gets little done, it is not ended.
+        What is allocated meanwhile is not seen. So it is read where the program is between two
+        statements, or is about to run a graph, and waits; only if it gets to neither for long, it
+        is read while the program is at work.
         """
         written = read = time.monotonic()
         worked = time.process_time()
@@ -194,18 +242,27 @@ class _Session:
                 continue
             work = time.process_time() - worked
             if long or work > _STRETCH or now - read > _LONGEST_STRETCH:
-                self._fold(go_on=True)
+                folds = self._folds
+                self._watch.pause = self._fold
+                asked = time.monotonic()
+                while self._folds == folds and not self._over.wait(0.05):
+                    if time.monotonic() - asked > _LONGEST_STRETCH:
+                        self._watch.pause = None
+                        self._fold()
                 read, worked = time.monotonic(), time.process_time()
             self._write(self._record(None, None))
             written = time.monotonic()
 
-    def _fold(self, *, go_on: bool, died_at: int | None = None) -> None:
+    def _fold(self, *, go_on: bool = True, died_at: int | None = None) -> None:
         """Take in what has been traced since the last time."""
         with self._lock:
+            self._folds += 1
             if not self._tracing or self._trace is None:
                 return
             started = time.perf_counter()
+            self._busy = current_thread()
             self._tracing = False
+            self._come_to_rest()
             self._host.pause()
             try:
                 data = self._trace.stop()
@@ -222,10 +279,26 @@ class _Session:
                     if event.allocation is not None:
                         self._origins.add_allocation(event.allocation)
                 self._ledger.add(events, timeline, since)
+                if self._holders and self._watch.read:
+                    peak, current = self._ledger.peak.nanoseconds, self._watch.read().current
+                    self._holders.look_after(peak, current)
+                    self._holders.prune((self._ledger.last or self._ledger.peak).nanoseconds)
             except Exception as error:  # noqa: BLE001  what is measured must not die of it
                 self._notes.append(f"the trace has a gap: {type(error).__name__}: {error}")
             self._host.go_on()
+            self._busy = None
             self._own_seconds += time.perf_counter() - started
+
+    def _come_to_rest(self) -> None:
+        """Wait, but not for long, until threads that work ahead have filled their buffers."""
+        if self._watch.read is None:
+            return
+        still, last = 0, -1
+        give_up = time.monotonic() + _LONGEST_REST
+        while still < _STILL and time.monotonic() < give_up:
+            time.sleep(0.005)
+            current = self._watch.read().current
+            still, last = (still + 1, last) if current == last else (0, current)
 
     def _finish(self, ended: str, status: int) -> None:
         self._over.set()
@@ -234,6 +307,9 @@ class _Session:
         self._fold(
             go_on=False, died_at=error["statement"] if error and error["exhausted"] else None
         )
+        self._watch.look = self._watch.pause = None
+        if self._holders:
+            self._own_seconds += self._holders.seconds
         self._own_seconds += self._watch.calls * self._watch.seconds_for_a_call()
         self._write(self._record(ended, status))
 
@@ -262,6 +338,8 @@ class _Session:
     def _record(self, ended: str | None, status: int | None) -> dict[str, Any]:
         """Everything known so far."""
         held = self._ledger.last or self._ledger.peak
+        by = Keepers(self._holders, self._statements, held.nanoseconds)
+        entries = list(recording.held_entries(held.alive, self._tf, by.number))
         started = self._started
         return {
             "ended": ended,
@@ -273,11 +351,13 @@ class _Session:
             "calls": self._watch.calls,
             "host": {"before": self._host.before, "peak": self._host.peak},
             "peak": recording.peak_entry(self._ledger.peak, started, self._watch.peak_stack),
-            "held": list(recording.held_entries(held.alive, self._tf)),
+            "held": entries,
+            "holders": list(by.entries()),
             "curve": recording.timed(self._ledger.curve, started),
             "watched_curve": recording.timed(thinned(self._watch.readings), started),
             "statements": [list(each) for each in self._statements.all],
             "versions": recording.versions(self._tf),
+            "gap": self._gap,
             "notes": self._notes,
         }
 

@@ -9,7 +9,17 @@ from importlib import import_module
 from math import inf
 from typing import Any, NamedTuple
 
-from tfmemlint.measure.allocations import DATA, EAGER, Allocation, Origin
+from tfmemlint.measure.allocations import (
+    DATA,
+    EAGER,
+    FORWARD,
+    GRADIENT,
+    PIPELINE,
+    Allocation,
+    Origin,
+)
+from tfmemlint.measure.keras_layers import MODULE as LAYERS
+from tfmemlint.measure.keras_layers import Layer
 
 Locate = Callable[[str, int], "int | None"]
 """The number of the user's statement on a line of a file."""
@@ -18,6 +28,9 @@ _VERSION = re.compile(r"V\d+$")
 _FUSED = re.compile(r"And(?=[A-Z])")
 _RUN_FUNCTIONS = ("FlatMap", "Interleave", "Map")
 _DEEPEST = 16
+_TAPE, _GRADIENT = "gradient_tape", "_grad"
+"""How TensorFlow names what a tape makes of a graph, and what a graph makes of itself."""
+_LAYERS = LAYERS.rpartition(".")[2] + ".py"
 
 
 class Step(NamedTuple):
@@ -29,6 +42,13 @@ class Step(NamedTuple):
     """How many elements it may keep."""
 
 
+class Made(NamedTuple):
+    """What made an operation of a graph."""
+
+    statement: int
+    layer: Layer | None = None
+
+
 Pipeline = tuple[Step, ...]
 """The last step comes first, as in the runtime's names."""
 
@@ -36,10 +56,16 @@ Pipeline = tuple[Step, ...]
 class Origins:
     """Listens while graphs are traced and pipelines are made."""
 
-    def __init__(self, locate: Locate, running: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        locate: Locate,
+        running: Callable[[], int],
+        layer: Callable[[], Layer | None] = lambda: None,
+    ) -> None:
         self._locate = locate
         self._running = running
-        self._operations: dict[str, set[int]] = {}
+        self._layer = layer
+        self._operations: dict[str, set[Made]] = {}
         self._pipelines: dict[Pipeline, None] = {}
         self._iterated: set[Pipeline] = set()
         self._during: dict[str, str] = {}
@@ -61,9 +87,9 @@ class Origins:
             missing.append("steps of tf.data pipelines")
         return missing
 
-    def add_operation(self, name: str, statement: int) -> None:
+    def add_operation(self, name: str, statement: int, layer: Layer | None = None) -> None:
         """A graph got an operation of this name."""
-        self._operations.setdefault(name, set()).add(statement)
+        self._operations.setdefault(name, set()).add(Made(statement, layer))
 
     def add_pipeline(self, steps: Pipeline) -> None:
         """A pipeline was made, or one made longer."""
@@ -80,17 +106,36 @@ class Origins:
             self._during[allocation.operation] = allocation.during
 
     def of_operation(self, name: str) -> int | None:
-        """The statement that made the operation of this name; None where it is not the only one.
+        """The statement that made the operation of this name; None where it is not the only one."""
+        made, _ = self.made(name)
+        return made and made.statement
+
+    def made(self, name: str) -> tuple[Made | None, str]:
+        """What made the operation of this name, and in what phase of a step it is run.
 
         The runtime's names have something before them where a function was inlined, and something
-        after where the graph was optimised.
+        after where the graph was optimised. An operation of a gradient is named for the one that
+        it is the gradient of, whose line says more than that of the call for all gradients.
         """
-        parts = name.split("/")
-        for known in _stretches(parts[:_DEEPEST]):
-            statements = self._operations.get(known)
-            if statements:
-                return next(iter(statements)) if len(statements) == 1 else None
-        return None
+        parts = name.split("/")[:_DEEPEST]
+        for known in _forwards(parts):
+            made = self._one(known)
+            if made:
+                return made, GRADIENT
+        for known in _stretches(parts):
+            if known in self._operations:
+                made = self._one(known)
+                return made, FORWARD if made and made.layer else ""
+        return None, ""
+
+    def _one(self, name: str) -> Made | None:
+        """What made all operations of this name, where that is one statement."""
+        made = self._operations.get(name, ())
+        statement = _same(each.statement for each in made)
+        if statement is None:
+            return None
+        layers = {each.layer for each in made}
+        return Made(statement, layers.pop() if len(layers) == 1 else None)
 
     def of_element(self, iterator: str) -> int | None:
         """The statement that keeps what is made in `Iterator::Root::Prefetch::Shuffle::Map`."""
@@ -121,9 +166,10 @@ class Origins:
         In a graph, where the operation was written; in a pipeline, what keeps its elements; and
         where neither is known, where the program was.
         """
-        written, during = None, allocation.during
+        made, phase, during = None, "", allocation.during
         if allocation.operation and during != EAGER:
-            written = self.of_operation(allocation.operation)
+            made, phase = self.made(allocation.operation)
+        written = made and made.statement
         if written and not during:
             during = self._during.get(allocation.operation, "")
         holder = written
@@ -132,7 +178,9 @@ class Origins:
         elif during and during != EAGER:
             holder = self.of_element(during) or written
         holder = holder or running
-        return Origin(holder, written or holder)
+        if during and during != EAGER:
+            phase = PIPELINE
+        return Origin(holder, written or holder, made.layer if made else None, phase)
 
     def _one_of(self, keepers: Iterable[tuple[Pipeline, int]]) -> int | None:
         """The one keeper there is, or the one in pipelines that were gone through."""
@@ -144,9 +192,10 @@ class Origins:
         def create_and_note(owner: Any, *args: Any, **kwargs: Any) -> Any:
             operation = create(owner, *args, **kwargs)
             with suppress(Exception):  # whatever is private and has changed is not the program's
-                statement = self._users(operation.traceback)
+                layer = self._layer()
+                statement = self._users(operation.traceback, layer)
                 if statement is not None:
-                    self.add_operation(operation.name, statement)
+                    self.add_operation(operation.name, statement, layer)
             return operation
 
         graph._create_op_internal = create_and_note
@@ -172,12 +221,19 @@ class Origins:
 
         iterator.__init__ = begin_and_note
 
-    def _users(self, traceback: Any) -> int | None:
-        """The innermost statement of the user's; the frames are mapped back by AutoGraph."""
+    def _users(self, traceback: Any, layer: Layer | None) -> int | None:
+        """The innermost statement of the user's; the frames are mapped back by AutoGraph.
+
+        What a layer of Keras' own does is seen with the line that made the layer.
+        """
         for frame in reversed(traceback):
             statement = self._locate(frame.filename, frame.lineno)
             if statement is not None:
                 return statement
+            if layer and layer.place and frame.name == "__call__" and _LAYERS in frame.filename:
+                made = self._locate(*layer.place)
+                if made is not None:
+                    return made
         return None
 
 
@@ -231,6 +287,19 @@ def _stretches(parts: list[str]) -> Iterator[str]:
     for length in range(count, 0, -1):
         for start in range(count - length, -1, -1):
             yield "/".join(parts[start : start + length])
+
+
+def _forwards(parts: list[str]) -> Iterator[str]:
+    """The names that the operation may have of which this is a gradient; the longest first."""
+    if _TAPE in parts:
+        rest = parts[parts.index(_TAPE) + 1 :]
+        for length in range(len(rest), 0, -1):
+            yield "/".join(rest[:length])
+    ends = [index for index, part in enumerate(parts) if part.endswith(_GRADIENT)]
+    if ends:
+        rest = [*parts[: ends[0]], parts[ends[0]].removesuffix(_GRADIENT)]
+        for start in range(len(rest)):
+            yield "/".join(rest[start:])
 
 
 def _kind(name: str) -> str:

@@ -7,10 +7,10 @@ import json
 import mmap
 import platform
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tfmemlint.measure.allocations import EAGER, Allocation, Origin, Peak
 from tfmemlint.measure.watching import RISES
@@ -40,19 +40,25 @@ def peak_entry(peak: Peak, started: int, watched_stack: Iterable[int]) -> dict[s
     return {
         "requested": peak.bytes if traced else None,
         "rounded": peak.rounded if traced else None,
+        "in_use": peak.in_use if traced else None,
         "at": (peak.nanoseconds - started) / 1e9 if traced else None,
         "stack": list(peak.stack),
         "watched_stack": list(watched_stack),
     }
 
 
-def held_entries(alive: Iterable[Allocation], tf: Any) -> Iterator[dict[str, Any]]:
+def held_entries(
+    alive: Iterable[Allocation], tf: Any, holder: Callable[[Allocation], int | None]
+) -> Iterator[dict[str, Any]]:
     """What was held, tensors alike put together."""
-    groups: defaultdict[tuple[Origin | None, str, str, int, str], list[int]] = defaultdict(list)
+    groups: defaultdict[_Alike, list[int]] = defaultdict(list)
     for each in alive:
-        key = (each.origin, each.operation, each.shape, each.data_type, each.during)
+        key = _Alike(
+            each.origin, each.operation, each.shape, each.data_type, each.during, holder(each)
+        )
         groups[key].append(each.bytes)
-    for (origin, operation, shape, data_type, during), sizes in groups.items():
+    for (origin, operation, shape, data_type, during, by), sizes in groups.items():
+        layer = origin and origin.layer
         yield {
             "statement": origin.holder if origin else 0,
             "written_at": origin.written_at if origin else 0,
@@ -61,7 +67,19 @@ def held_entries(alive: Iterable[Allocation], tf: Any) -> Iterator[dict[str, Any
             "dtype": tf.as_dtype(data_type).name if data_type else None,
             "tensors": len(sizes),
             "bytes": sum(sizes),
+            "layer": layer and layer.name,
+            "phase": (origin.phase if origin else "") or None,
+            "holder": by,
         }
+
+
+class _Alike(NamedTuple):
+    origin: Origin | None
+    operation: str
+    shape: str
+    data_type: int
+    during: str
+    holder: int | None
 
 
 def timed(curve: Iterable[tuple[int, int]], started: int) -> list[tuple[float, int]]:

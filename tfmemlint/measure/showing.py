@@ -8,10 +8,10 @@ import os
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, Protocol, TextIO, TypeVar
 
 from tfmemlint import report
-from tfmemlint.measure.account import Account, Failure, Holding, Line
+from tfmemlint.measure.account import Account, Failure, Holding, Keeper, Line
 from tfmemlint.measure.advice import Advice
 from tfmemlint.measure.statements import Statement
 from tfmemlint.report.escape import encodable, show, show_path
@@ -21,9 +21,18 @@ _LINES, _HOLDINGS = 8, 3
 """How much of what was held is shown to people."""
 _SHOWN = 0.01
 """The part of the peak under which a line is not shown."""
+_INNER = " " * 21
 _BARS = "▁▂▃▄▅▆▇█"
 _PLAIN_BARS = "_.-:=+*#"
 _WIDTH, _LONGEST = 60, 88
+
+
+class _Weighty(Protocol):
+    @property
+    def bytes(self) -> int: ...
+
+
+_Part = TypeVar("_Part", bound=_Weighty)
 
 
 def write(account: Account, advice: Advice, out: TextIO, limit: int | None = None) -> None:
@@ -32,13 +41,7 @@ def write(account: Account, advice: Advice, out: TextIO, limit: int | None = Non
         print(line, file=out)
     if advice.here:
         print(file=out)
-        report.write(
-            advice.here,
-            "full",
-            out,
-            root=os.getcwd(),  # noqa: PTH109
-            measured=advice.measured,
-        )
+        report.write(advice.here, "full", out, root=os.getcwd())  # noqa: PTH109
 
 
 def write_json(account: Account, advice: Advice, out: TextIO, limit: int | None = None) -> None:
@@ -64,7 +67,9 @@ def write_json(account: Account, advice: Advice, out: TextIO, limit: int | None 
             "stack": [_place(statement) for statement in account.stack],
         },
         "held": [_line(line) for line in account.held],
+        "held_by": [_keeper(keeper) for keeper in account.held_by],
         "traced": account.requested is not None,
+        "explained": account.explained,
         "host": {"before": account.host_before, "peak": account.host_peak},
         "curve": account.curve,
         "seconds": account.seconds,
@@ -148,6 +153,7 @@ def _peak(account: Account, limit: int | None) -> Iterator[str]:
         )
     when = f", at {account.peak_seconds:.1f} s" if account.peak_seconds is not None else ""
     yield f"device peak  {figure}{when}"
+    yield from _explained(account)
     for depth, statement in enumerate(reversed(account.stack)):
         word = "called at" if depth else "at"
         yield f"  {word:<9}  {quoted(statement)}"
@@ -155,18 +161,85 @@ def _peak(account: Account, limit: int | None) -> Iterator[str]:
         yield from _held(account)
 
 
+def _explained(account: Account) -> Iterator[str]:
+    if account.explained is None:
+        yield "explained    nothing: what was held at the peak was not traced"
+    else:
+        little = "" if account.requested is not None else ", which is too little to go by"
+        yield f"explained    {account.explained:.0%} of what was in use then, by the trace{little}"
+
+
 def _held(account: Account) -> Iterator[str]:
-    shown = [line for line in account.held if line.bytes >= _SHOWN * account.held_bytes]
     if account.requested is None:
         yield "driven up by (what was held is not known)"
     else:
-        yield f"held then    {size(account.held_bytes)}"
-    for line in shown[:_LINES]:
-        share = line.bytes / (account.held_bytes or 1)
-        yield f"  {size(line.bytes):>9}  {share:4.0%}  {quoted(line.statement)}"
-        for holding in line.holdings[:_HOLDINGS]:
-            if holding.bytes >= _SHOWN * account.held_bytes:
-                yield f"                     {size(holding.bytes):>9}  {tensor(holding)}"
+        yield f"made by      {size(account.held_bytes)} were held then"
+    total = account.held_bytes
+    shown = _worth_showing(account.held, _LINES, total)
+    for line in shown:
+        yield f"  {size(line.bytes):>9}  {_share(line.bytes, total)}  {quoted(line.statement)}"
+        holdings = _worth_showing(line.holdings, _HOLDINGS, total)
+        for holding in holdings:
+            yield f"{_INNER}{size(holding.bytes):>9}  {tensor(holding)}"
+        yield from _more(_INNER, line.holdings[len(holdings) :], "kind")
+    yield from _more("  ", account.held[len(shown) :], "line")
+    if account.held_by:
+        yield "held by"
+    shown_keepers = _worth_showing(account.held_by, _LINES, total)
+    for keeper in shown_keepers:
+        yield f"  {size(keeper.bytes):>9}  {_share(keeper.bytes, total)}  {keeping(keeper)}"
+        if keeper.grows and keeper.grows.bytes >= 1:
+            grows = keeper.grows
+            yield (
+                f"{_INNER}{size(round(grows.bytes)):>9}  more each time, {grows.runs} times so far:"
+                f" {quoted(grows.statement)}"
+            )
+    yield from _more("  ", account.held_by[len(shown_keepers) :], "other")
+
+
+def _worth_showing(parts: Sequence[_Part], most: int, total: int) -> Sequence[_Part]:
+    """The first ones, as long as they matter; never none, and one that is left is shown, too."""
+    count = sum(part.bytes >= _SHOWN * total for part in parts[:most])
+    return parts[: max(1, count)]
+
+
+def _share(part: int, total: int) -> str:
+    return f"{part / (total or 1):4.0%}"
+
+
+def _more(indent: str, parts: Sequence[_Weighty], what: str) -> Iterator[str]:
+    """What is not shown, so that all that is shown adds up."""
+    if parts:
+        plural = "" if len(parts) == 1 else "s"
+        amount = size(sum(part.bytes for part in parts))
+        yield f"{indent}{amount:>9}  and {len(parts)} more {what}{plural}"
+
+
+def keeping(keeper: Keeper) -> str:
+    """What kept tensors, in words."""
+    made = ""
+    if keeper.place:
+        path, line = keeper.place
+        made = f"{show_path(_path(Statement(path, line, line, '')))}:{line}"
+    name, many = show(keeper.name), "" if keeper.tensors == 1 else "s"
+    count = f"{keeper.tensors} tensor{many}"
+    words = {
+        "layer": f"the layer `{name}`{_in_brackets('made at', made)}: {count}",
+        "optimiser": f"the slots of the optimiser `{name}`: {count}",
+        "tape": f"a tape{_in_brackets('made at', made)}: {count}",
+        "library": f"objects inside of TensorFlow or Keras: {count}",
+        "work": f"the operations at work, or what waits for them: {count}",
+        "pipeline": f"a tf.data pipeline{_in_brackets('kept by', made)}: {count}",
+        "activations": f"a step, for `{name}`{_in_brackets('made at', made)}: {count}",
+        "gradients": f"a step's gradients of `{name}`{_in_brackets('made at', made)}: {count}",
+        "updates": f"a step, for what the optimiser `{name}` works out: {count}",
+        "tensor": f"`{name}`",
+    }
+    return words.get(keeper.kind) or f"`{name}`, a {show(keeper.kind)}: {count}"
+
+
+def _in_brackets(word: str, what: str) -> str:
+    return f" ({word} {what})" if what else ""
 
 
 def tensor(holding: Holding) -> str:
@@ -174,8 +247,11 @@ def tensor(holding: Holding) -> str:
     times = f"{holding.tensors} x " if holding.tensors > 1 else ""
     parts = (holding.operation, holding.shape, holding.dtype)
     at = holding.written_at
+    phase = f", {holding.phase}" if holding.phase else ""
+    layer = f" of `{show(holding.layer)}`" if holding.layer else ""
     written = f", written at {show_path(_path(at))}:{at.line}" if at else ""
-    return times + show(" ".join(part for part in parts if part) or "no operation named") + written
+    what = show(" ".join(part for part in parts if part) or "no operation named")
+    return times + what + phase + layer + written
 
 
 def _at(statement: Statement | None) -> str:
@@ -244,6 +320,21 @@ def _line(line: Line) -> dict[str, Any]:
 
 def _holding(holding: Holding) -> dict[str, Any]:
     return {**holding._asdict(), "written_at": holding.written_at and _place(holding.written_at)}
+
+
+def _keeper(keeper: Keeper) -> dict[str, Any]:
+    grows = keeper.grows
+    return {
+        "name": keeper.name or None,
+        "kind": keeper.kind,
+        "path": keeper.place and keeper.place[0],
+        "line": keeper.place and keeper.place[1],
+        "bytes": keeper.bytes,
+        "tensors": keeper.tensors,
+        "grows": grows
+        and {"at": _place(grows.statement), "runs": grows.runs, "bytes": round(grows.bytes)},
+        "words": keeping(keeper),
+    }
 
 
 def _failure(failure: Failure) -> dict[str, Any]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import builtins
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
-from types import CodeType
+from types import CodeType, ModuleType
 from typing import Any, NamedTuple
 
 AT, ENTER, LEAVE = "_tfmemlint_at", "_tfmemlint_enter", "_tfmemlint_leave"
@@ -59,12 +59,13 @@ def listen(
     at: Callable[[int], None],
     enter: Callable[[], None],
     leave: Callable[[], None],
+    imported: Mapping[str, Callable[[ModuleType], None]] | None = None,
 ) -> Callable[[], None]:
     """Be told by instrumented code, and instrument what is imported from the folder.
 
-    What is returned puts an end to it.
+    Others may want to be told when a module has been `imported`. What is returned ends it all.
     """
-    finder = Finder(folder, statements)
+    finder = Finder(folder, statements, imported or {})
     sys.meta_path.insert(0, finder)
     builtins.__dict__.update({AT: at, ENTER: enter, LEAVE: leave})
 
@@ -79,15 +80,24 @@ def listen(
 class Finder(MetaPathFinder):
     """Instruments what a program imports from its own folder."""
 
-    def __init__(self, folder: Path, statements: Statements) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        statements: Statements,
+        imported: Mapping[str, Callable[[ModuleType], None]] | None = None,
+    ) -> None:
         self._folder = folder
         self._statements = statements
+        self._imported = imported or {}
 
     def find_spec(self, fullname: str, path: Any, target: Any = None) -> ModuleSpec | None:
         """The module's own specification, with a loader that instruments."""
         spec = PathFinder.find_spec(fullname, path, target)
         if spec is None or type(spec.loader) is not SourceFileLoader:
             return None
+        if fullname in self._imported:
+            spec.loader = _Told(fullname, spec.loader.path, self._imported[fullname])
+            return spec
         if not is_users(spec.loader.path, self._folder):
             return None
         spec.loader = _Loader(fullname, spec.loader.path, self._statements)
@@ -108,6 +118,18 @@ class _Loader(SourceFileLoader):
 
     def get_code(self, fullname: str) -> CodeType:
         return instrumented(self.get_data(self.path), self.path, self._statements)
+
+
+class _Told(SourceFileLoader):
+    """Leaves a module as it is, and says when it is there."""
+
+    def __init__(self, fullname: str, path: str, tell: Callable[[ModuleType], None]) -> None:
+        super().__init__(fullname, path)
+        self._tell = tell
+
+    def exec_module(self, module: ModuleType) -> None:
+        super().exec_module(module)
+        self._tell(module)
 
 
 class _Place(NamedTuple):

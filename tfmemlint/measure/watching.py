@@ -42,6 +42,12 @@ class Watch:
         """Bytes in use, by the clock, a few hundred times a second at most."""
         self.peak_stack: tuple[int, ...] = ()
         self.calls = 0
+        self.runs: dict[int, int] = {}
+        """How often each statement was run."""
+        self.pause: Callable[[], None] | None = None
+        """To be called, once, where the program is between two statements."""
+        self.look: Callable[[int], None] | None = None
+        """To be called where more is in use than ever; with how much that is."""
         self._account = account
         self._prepare = prepare
         self._thread = get_ident()
@@ -53,6 +59,7 @@ class Watch:
         if get_ident() == self._thread:
             self._settle()
             self._stack[-1] = statement
+            self.runs[statement] = self.runs.get(statement, 0) + 1
             self._account[NOW_AT] = statement
             self.timeline.append(Moment(time.time_ns(), statement))
 
@@ -71,6 +78,11 @@ class Watch:
                 self._stack.pop()
             self._account[NOW_AT] = self._stack[-1]
             self.timeline.append(Moment(time.time_ns(), LEFT))
+
+    def between(self) -> None:
+        """The program is about to have TensorFlow do something; no statement need have ended."""
+        if get_ident() == self._thread:
+            self._settle()
 
     def forget(self) -> None:
         """No longer listen: this is another process."""
@@ -113,10 +125,15 @@ class Watch:
             account[PEAK], account[PEAK_AT] = peak, statement
             self.peak_stack = tuple(self._stack)
             self.readings.append((time.time_ns(), peak))
+            if self.look:
+                self.look(current)
         now = time.time_ns()
         if now >= self._next_reading:
             self.readings.append((now, current))
             self._next_reading = now + 5_000_000
+        if self.pause:
+            pause, self.pause = self.pause, None
+            pause()
 
 
 def advance(stack: list[int], statement: int) -> None:
