@@ -41,6 +41,7 @@ def account(program: Path, failure: Failure | None = None) -> Account:
         held=(held, small),
         held_bytes=3 * MB + 100,
         held_by=keepers,
+        most={stack[1]: 3 * MB},
         explained=0.75,
         host_before=MB,
         host_peak=5 * MB,

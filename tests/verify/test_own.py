@@ -8,13 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from tfmemlint.verify import own, own_command
+from tfmemlint.measure.account import Account, Line
+from tfmemlint.measure.statements import Statement
+from tfmemlint.run import Change
+from tfmemlint.verify import own, own_command, own_lines
 from tfmemlint.verify.command import main
 from tfmemlint.verify.outputs import Agreement
 from tfmemlint.verify.own import Mended, Saving
+from tfmemlint.verify.own_lines import Spot
 from tfmemlint.verify.pairs import Measurement
 from tfmemlint.verify.processes import Job, Machine, Output, Run
-from tfmemlint.vocabulary import Metric
+from tfmemlint.vocabulary import Diagnostic, Finding, Metric, Span
 
 MB = 1 << 20
 
@@ -159,7 +163,10 @@ def test_a_program_finds_what_it_would_find_by_itself_and_is_written_if_that_is_
     out = capsys.readouterr().out.splitlines()
     assert out[0] == "fixed in a copy: TFM202 x 1"
     assert [line.split()[:2] for line in out[2:4]] == [["device", "peak"], ["host", "peak"]]
-    assert out[4:] == ["outputs agree", "sub/train.py written"]
+    assert (out[4], out[-1]) == ("outputs agree", "sub/train.py written")
+    assert out[5].startswith("TFM202 at line 15: at most 6")
+    assert out[6].startswith("what is left: ")
+    assert " by sub/train.py:" in out[6]
     assert b".shuffle(64, seed=0).batch(4)" in program.read_bytes()
     assert program.read_bytes().decode("latin-1").count("\u00e4") == 1
 
@@ -215,6 +222,42 @@ TWO_FINDINGS = PIPELINE.replace("batches.take", "batches.prefetch(64).take")
 """One more, whose fix is safe."""
 
 
+def not_looked(*_: object) -> None:
+    """For programs that are not really run."""
+
+
+def account(held: dict[int, int], path: str, peak: int) -> Account:
+    """One whose lines hold so many megabytes at most, at the peak only as far as that goes."""
+    lines = [Line(Statement(path, line, line, ""), most * MB, ()) for line, most in held.items()]
+    first = max(lines, key=lambda line: line.bytes)
+    return Account(
+        **dict.fromkeys(Account._fields),  # type: ignore[arg-type]  # nobody looks at the others
+    )._replace(
+        requested=peak * MB,
+        in_use=peak * MB,
+        held=(first,),
+        held_bytes=peak * MB,
+        held_by=(),
+        most={line.statement: line.bytes for line in lines},
+    )
+
+
+def test_what_a_findings_own_lines_save_is_told_though_another_line_has_the_peak() -> None:
+    before = "a\nb\nx.batch(4).shuffle(9)\nspike\n"
+    after = "a\nb\nx.shuffle(9)\n.batch(4)\nspike\n"
+    change = Change(before.encode(), after.encode())
+    found = Finding("TFM202", "x", Diagnostic(Span(15, 25), "m"))
+    remains = own_lines.remains(
+        account({3: 80, 4: 300}, "train.py", 300),
+        account({3: 5, 4: 7, 5: 300}, "train.py", 300),
+        change,
+        [found],
+    )
+    assert remains.spots == (Spot("TFM202", 3, 80 * MB, 7 * MB),)
+    assert remains.line is not None
+    assert (remains.line.statement.line, remains.share) == (5, 1.0)
+
+
 def test_unsafe_fixes_that_are_left_out_are_weighed_and_named(
     here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -227,7 +270,7 @@ def test_unsafe_fixes_that_are_left_out_are_weighed_and_named(
         weight = (40 if shuffles_little else 100) - (10 if ".prefetch(64)" not in job.text else 0)
         return Run(weight * MB, "toy", Machine("cpu", "", {"tensorflow": ""}), Output("", "x"))
 
-    monkeypatch.setattr(own_command, "weigh", partial(own.weigh, run=run))
+    monkeypatch.setattr(own_command, "weigh", partial(own.weigh, run=run, look=not_looked))
     assert main(["train.py", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["safe"], found["fixed"]) == (True, {"TFM207": 1})

@@ -105,6 +105,8 @@ class Account(NamedTuple):
     held_bytes: int
     held_by: tuple[Keeper, ...]
     """The same memory by what kept it; most first. Empty where that was not looked for."""
+    most: Mapping[Statement, int]
+    """The most that each line ever held, peak or not."""
     explained: float | None
     """The part of what was in use at the peak that the trace explains; None without a trace."""
     host_before: int
@@ -163,6 +165,11 @@ def read(record: Path, shared: Path, status: int) -> Account:
         held=tuple(sorted(held, key=lambda line: -line.bytes)),
         held_bytes=sum(line.bytes for line in held),
         held_by=_held_by(content, statements) if traced else (),
+        most={
+            statement: size
+            for number, size in content.get("most", ())
+            if (statement := _one(number, statements))
+        },
         explained=None if explained is None else min(1.0, explained),
         host_before=content.get("host", {}).get("before", 0),
         host_peak=content.get("host", {}).get("peak"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from importlib import import_module
@@ -111,6 +112,9 @@ class Ledger:
         self._alive: dict[int, Allocation] = {}
         self._held = 0
         self._stack: list[int] = [0]
+        self.most: dict[int, int] = {}
+        """The most bytes that each statement ever held at once, peak or not."""
+        self._held_by: Counter[int] = Counter()
         self._unseen: int | None = None
         """What was in use before the first stretch, which nothing is known of."""
 
@@ -122,6 +126,22 @@ class Ledger:
         With `since`, a time, also keep what was alive at the highest point from then on.
         """
         self._reconcile(events)
+        self._held_by = Counter()
+        for each in self._alive.values():
+            self._held_by[each.origin.holder if each.origin else 0] += each.bytes
+        moments = [moment.nanoseconds for moment in timeline]
+        innermost = _innermost(self._stack, timeline)
+
+        def settled(allocation: Allocation) -> Allocation:
+            if allocation.origin is not None:
+                return allocation
+            at = innermost[bisect_right(moments, allocation.nanoseconds)]
+            return allocation._replace(origin=self._attribute(allocation, at))
+
+        events = [
+            event._replace(allocation=settled(event.allocation)) if event.allocation else event
+            for event in events
+        ]
         before = self._alive.copy()
         highest, highest_at = self.peak.bytes, None
         last_highest, last_at = -1, -1
@@ -131,20 +151,14 @@ class Ledger:
             gone = self._alive.pop(address, None)
             if gone:
                 self._held -= gone.bytes
+                self._held_by[gone.origin.holder if gone.origin else 0] -= gone.bytes
             if allocation:
                 self._alive[address] = allocation
                 self._held += allocation.bytes
+                self._note(allocation)
                 if self._held > highest:
                     highest, highest_at = self._held, index + 1
             self.curve.append((moment, self._held))
-        moments = [moment.nanoseconds for moment in timeline]
-        innermost = _innermost(self._stack, timeline)
-
-        def settled(allocation: Allocation) -> Allocation:
-            if allocation.origin is not None:
-                return allocation
-            at = innermost[bisect_right(moments, allocation.nanoseconds)]
-            return allocation._replace(origin=self._attribute(allocation, at))
 
         def peak(count: int) -> Peak:
             """What was alive after so many events."""
@@ -171,6 +185,11 @@ class Ledger:
         self._alive = {address: settled(each) for address, each in self._alive.items()}
         self._stack = _after(self._stack, timeline)
         self.curve = thinned(self.curve)
+
+    def _note(self, allocation: Allocation) -> None:
+        holder = allocation.origin.holder if allocation.origin else 0
+        self._held_by[holder] += allocation.bytes
+        self.most[holder] = max(self.most.get(holder, 0), self._held_by[holder])
 
     def _reconcile(self, events: Sequence[Event]) -> None:
         """Bring what is taken for alive in line with what the allocator says at the next stretch.

@@ -86,14 +86,22 @@ def measure(
     device: str = "auto",
     limit: int | None = None,
     out: TextIO | None = None,
+    errors: TextIO | None = None,
+    text: bytes | None = None,
 ) -> Account:
-    """Run the program, with its output going to `out`; raises SetupError and UnusableError."""
+    """Run the program, printing to `out` and to `errors`; raises SetupError and UnusableError.
+
+    With a `text`, it is run as if that stood in its file.
+    """
     if not program.is_file():
         raise UnusableError(f"{program} is not a file")
     packages_with_tensorflow()
     with tempfile.TemporaryDirectory(prefix="tfmemlint-", ignore_cleanup_errors=True) as home:
         record, shared = Path(home, "record.json"), Path(home, "account")
+        if text is not None:
+            Path(home, "text").write_bytes(text)
         request = {
+            "text": str(Path(home, "text")) if text is not None else None,
             "program": str(program.resolve()),
             "name": str(program),
             "arguments": list(arguments),
@@ -108,6 +116,7 @@ def measure(
             [sys.executable, "-c", _START, root, json.dumps(request)],
             env=_environment(device, limit),
             stdout=out,
+            stderr=errors,
         )
         status, host_peak = _wait(process)
         account = read(record, shared, status)

@@ -88,7 +88,8 @@ class _Session:
         program.__file__ = path
         program.__dict__["__builtins__"] = __builtins__
         try:
-            code = stmts.instrumented(Path(path).read_bytes(), path, self._statements)
+            text = Path(self._request.get("text") or path).read_bytes()
+            code = stmts.instrumented(text, path, self._statements)
         except (SyntaxError, ValueError) as error:
             self._write({"unusable": f"{type(error).__name__}: {error}"})
             return 1
@@ -353,6 +354,7 @@ class _Session:
             "peak": recording.peak_entry(self._ledger.peak, started, self._watch.peak_stack),
             "held": entries,
             "holders": list(by.entries()),
+            "most": [[number, size] for number, size in self._ledger.most.items()],
             "curve": recording.timed(self._ledger.curve, started),
             "watched_curve": recording.timed(thinned(self._watch.readings), started),
             "statements": [list(each) for each in self._statements.all],

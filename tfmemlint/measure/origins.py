@@ -69,6 +69,8 @@ class Origins:
         self._pipelines: dict[Pipeline, None] = {}
         self._iterated: set[Pipeline] = set()
         self._during: dict[str, str] = {}
+        self._found: dict[tuple[str, str], tuple[int | None, int | None, Layer | None, str]] = {}
+        """What has been found out since anything was made."""
 
     def listen(self) -> list[str]:
         """Start; what this TensorFlow does not let us hear."""
@@ -90,20 +92,26 @@ class Origins:
     def add_operation(self, name: str, statement: int, layer: Layer | None = None) -> None:
         """A graph got an operation of this name."""
         self._operations.setdefault(name, set()).add(Made(statement, layer))
+        self._found.clear()
 
     def add_pipeline(self, steps: Pipeline) -> None:
         """A pipeline was made, or one made longer."""
+        self._found.clear()
         self._pipelines.pop(steps[1:], None)
         self._pipelines[steps] = None
 
     def add_iterator(self, steps: Pipeline) -> None:
         """Somebody goes through a pipeline, which counts for more than one that is only made."""
+        self._found.clear()
         self._iterated.add(steps)
 
     def add_allocation(self, allocation: Allocation) -> None:
         """Remember what an iterator runs: the trace forgets one at work where a stretch ends."""
-        if allocation.operation and allocation.during.startswith("Iterator::"):
-            self._during[allocation.operation] = allocation.during
+        operation, during = allocation.operation, allocation.during
+        known = not during.startswith("Iterator::") or self._during.get(operation) == during
+        if operation and not known:
+            self._during[operation] = during
+            self._found.clear()
 
     def of_operation(self, name: str) -> int | None:
         """The statement that made the operation of this name; None where it is not the only one."""
@@ -166,21 +174,32 @@ class Origins:
         In a graph, where the operation was written; in a pipeline, what keeps its elements; and
         where neither is known, where the program was.
         """
-        made, phase, during = None, "", allocation.during
-        if allocation.operation and during != EAGER:
-            made, phase = self.made(allocation.operation)
+        key = allocation.operation, allocation.during
+        found = self._found.get(key)
+        if found is None:
+            found = self._found[key] = self._find(*key)
+        holder, written, layer, phase = found
+        return Origin(holder or running, written or holder or running, layer, phase)
+
+    def _find(
+        self, operation: str, during: str
+    ) -> tuple[int | None, int | None, Layer | None, str]:
+        """What holds what an operation makes, where it was written, whose it is and in what phase;
+        as far as that does not depend on where the program was."""
+        made, phase = None, ""
+        if operation and during != EAGER:
+            made, phase = self.made(operation)
         written = made and made.statement
         if written and not during:
-            during = self._during.get(allocation.operation, "")
+            during = self._during.get(operation, "")
         holder = written
         if during == DATA:
-            holder = self.of_any_element(batch=not allocation.operation) or written
+            holder = self.of_any_element(batch=not operation) or written
         elif during and during != EAGER:
             holder = self.of_element(during) or written
-        holder = holder or running
         if during and during != EAGER:
             phase = PIPELINE
-        return Origin(holder, written or holder, made.layer if made else None, phase)
+        return holder, written, made.layer if made else None, phase
 
     def _one_of(self, keepers: Iterable[tuple[Pipeline, int]]) -> int | None:
         """The one keeper there is, or the one in pipelines that were gone through."""

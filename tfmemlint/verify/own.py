@@ -13,11 +13,12 @@ from tfmemlint.decoding import decode
 from tfmemlint.linting import ENGINE
 from tfmemlint.run import Change, Checker, Outcome
 from tfmemlint.verify.outputs import Agreement, Outputs, agreement
+from tfmemlint.verify.own_lines import Remains, look
 from tfmemlint.verify.pairs import Measurement
 from tfmemlint.verify.processes import Job, Machine, Run, Surroundings, run
 from tfmemlint.verify.ranges import Weighed, difference, in_turns
 from tfmemlint.verify.weighing import BOTH_PEAKS, Settings
-from tfmemlint.vocabulary import Applicability, Metric
+from tfmemlint.vocabulary import Applicability, Finding, Metric
 
 
 class Request(NamedTuple):
@@ -39,6 +40,8 @@ class Mended(NamedTuple):
     safe: bool
     """Whether all these fixes promise the same results."""
     left_out: LeftOut | None = None
+    findings: tuple[Finding, ...] = ()
+    """What is fixed, as it stands in the program as it is."""
 
 
 class LeftOut(NamedTuple):
@@ -64,6 +67,8 @@ class Saving(NamedTuple):
     machine: Machine
     with_all: tuple[Measurement, ...] = ()
     """Against the program with the fixes that were left out, too."""
+    remains: Remains | None = None
+    """What is left, and where; None where that could not be traced."""
 
     @property
     def doubt(self) -> str | None:
@@ -95,7 +100,9 @@ def mend(request: Request) -> Mended | Unmended:
         more = Counter(dict(with_all.fixed)) - Counter(dict(outcome.fixed))
         left_out = LeftOut(with_all.change, tuple(sorted(more.items())))
     safe = with_safe_ones.change == outcome.change
-    return Mended(outcome.change, outcome.fixed, safe, left_out)
+    found = _checked(request, data, request.unsafe, fix=False).checked.findings
+    fixed = tuple(each for each in found if _is_fixed(each, outcome, unsafe=not safe))
+    return Mended(outcome.change, outcome.fixed, safe, left_out, fixed)
 
 
 def weigh(
@@ -104,23 +111,28 @@ def weigh(
     settings: Settings,
     tell: Callable[[str], None],
     run: Callable[[Job], Run] = run,
+    look: Callable[..., Remains | None] = look,
 ) -> Saving:
     """Run the program with and without its fixes; raises ProgramError and SetupError."""
     jobs = _jobs(request, mended, settings)
     weighed = [in_turns(metric, jobs, settings.runs, tell, run) for metric in BOTH_PEAKS]
     before, after = (_outputs(weighed, which) for which in (0, 1))
+    tell("what the lines hold")
+    path, arguments = request.path, request.arguments
+    remains = look(path, arguments, settings.device, mended.change, mended.findings)
     return Saving(
         mended,
         tuple(each.against_first(1) for each in weighed),
         agreement(before, after),
         weighed[0].runs[0][0].machine,
         tuple(each.against_first(2) for each in weighed if mended.left_out),
+        remains,
     )
 
 
 def planned(mended: Mended, settings: Settings) -> int:
     """How many runs it takes at least."""
-    return len(BOTH_PEAKS) * settings.runs * (3 if mended.left_out else 2)
+    return len(BOTH_PEAKS) * settings.runs * (3 if mended.left_out else 2) + 1
 
 
 def _jobs(request: Request, mended: Mended, settings: Settings) -> list[Job]:
@@ -152,14 +164,21 @@ def _outputs(weighed: Sequence[Weighed], which: int) -> Outputs:
     return tuple(run.output for each in weighed for run in each.runs[which])
 
 
-def _checked(request: Request, data: bytes, unsafe: bool | None) -> Outcome:
+def _is_fixed(finding: Finding, outcome: Outcome, *, unsafe: bool) -> bool:
+    fix = finding.diagnostic.fix
+    if fix is None or finding.code not in dict(outcome.fixed):
+        return False
+    return unsafe or fix.applicability is Applicability.SAFE
+
+
+def _checked(request: Request, data: bytes, unsafe: bool | None, *, fix: bool = True) -> Outcome:
     asked = Selection(None, request.select)
 
     def override(config: Config) -> Config:
         leave = config.unsafe_fixes if unsafe is None else unsafe
         return config._replace(rules=(*config.rules, asked), unsafe_fixes=leave)
 
-    return Checker(Configs(override), fix=True).check(request.path, data)
+    return Checker(Configs(override), fix=fix).check(request.path, data)
 
 
 def _nothing_to_fix(outcome: Outcome) -> str:

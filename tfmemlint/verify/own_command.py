@@ -7,8 +7,10 @@ from typing import Any
 
 from tfmemlint.config import ConfigError
 from tfmemlint.decoding import UndecodableError
-from tfmemlint.report.figures import amount
+from tfmemlint.measure.showing import keeping, quoted
+from tfmemlint.report.figures import amount, size
 from tfmemlint.verify.own import Request, Saving, Unmended, mend, planned, weigh
+from tfmemlint.verify.own_lines import Remains
 from tfmemlint.verify.page import Entry
 from tfmemlint.verify.pairs import Measurement
 from tfmemlint.verify.pictures import NO_PICTURES, Pictures, curves
@@ -105,6 +107,8 @@ def _rows(saving: Saving) -> Iterator[str]:
     for one in saving.measurements:
         yield _row(one)
     yield saving.outputs.words
+    if saving.remains:
+        yield from _of_lines(saving.remains)
     if saving.mended.left_out:
         yield f"left out, as results may differ: {_counted(saving.mended.left_out.fixed)}; with it"
         for one in saving.with_all:
@@ -123,6 +127,22 @@ def _row(one: Measurement) -> str:
     return f"{one.metric.value:<13} {figures}  {len(one.bad):>4}  {part}"
 
 
+def _of_lines(remains: Remains) -> Iterator[str]:
+    """What the findings' own lines hold, whatever holds more elsewhere; and what is left."""
+    for spot in remains.spots:
+        held = f"{size(spot.before)} before, {size(spot.after)} after"
+        if not spot.before and not spot.after:
+            held = "nothing that TensorFlow's allocator sees"
+        yield f"{spot.code} at line {spot.line}: at most {held}"
+    if remains.line:
+        yield (
+            f"what is left: {size(remains.peak)}, {remains.share:.0%} of it by "
+            f"{quoted(remains.line.statement)}"
+        )
+    if remains.keeper:
+        yield f"  most of it is held by {keeping(remains.keeper)}"
+
+
 def _counted(fixed: tuple[tuple[str, int], ...]) -> str:
     return ", ".join(f"{code} x {number}" for code, number in fixed)
 
@@ -135,6 +155,8 @@ def _record(saving: Saving) -> dict[str, Any]:
         "doubt": saving.doubt,
         "fixed": dict(saving.mended.fixed),
         "outputs": saving.outputs._asdict(),
+        "lines": saving.remains and [spot._asdict() for spot in saving.remains.spots],
+        "remains": saving.remains and _remains(saving.remains),
         "left_out": left_out
         and {
             "fixed": dict(left_out.fixed),
@@ -143,6 +165,17 @@ def _record(saving: Saving) -> dict[str, Any]:
         "peaks": _peaks(saving.measurements),
         "safe": saving.mended.safe,
         "versions": dict(saving.machine.versions),
+    }
+
+
+def _remains(remains: Remains) -> dict[str, Any]:
+    statement = remains.line.statement if remains.line else None
+    return {
+        "peak": remains.peak,
+        "line": statement and statement.line,
+        "path": statement and statement.path,
+        "share": round(remains.share, 4),
+        "held_by": remains.keeper and keeping(remains.keeper),
     }
 
 

@@ -1,0 +1,92 @@
+"""The programs that tour the documentation: what is found in them, and what `measure` names."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from tfmemlint import registry
+from tfmemlint.cli import main
+from tfmemlint.measure.account import Account
+from tfmemlint.measure.command import measure
+
+FOLDER = registry.folder(next(iter(registry.load().values()))).parent / "programs"
+PROGRAMS = sorted(FOLDER.glob("*.py"))
+
+each_program = pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+
+
+def wanted(path: Path) -> list[tuple[int, str, str]]:
+    """The marked lines, each with a code and words of the message."""
+    found: list[tuple[int, str, str]] = []
+    for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+        _, mark, rest = line.partition("# want ")
+        if mark:
+            code, _, words = rest.partition(" ")
+            found.append((number, code, words.strip('"')))
+    return found
+
+
+def test_there_are_twelve_of_a_length_that_people_write() -> None:
+    assert len(PROGRAMS) == 12
+    for path in PROGRAMS:
+        assert 60 <= len(path.read_text("utf-8").splitlines()) <= 150, path.name
+
+
+@each_program
+def test_what_is_marked_is_found_and_nothing_else(
+    path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["check", "--no-cache", "--exit-zero", "--output-format", "json", str(path)])
+    found = json.loads(capsys.readouterr().out)
+    wants = wanted(path)
+    assert 1 <= len(wants) <= 2
+    assert [(each["location"]["row"], each["code"]) for each in found] == [
+        (line, code) for line, code, _ in wants
+    ]
+    for each, (_, _, words) in zip(found, wants, strict=True):
+        assert words in each["message"]
+
+
+@pytest.fixture(scope="module")
+def account_of(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[[Path], Account]]:
+    """Measure ahead of the tests, two at a time."""
+    names = {item.name for item in request.session.items}
+    printed = tmp_path_factory.mktemp("printed") / "output"
+    with printed.open("w", encoding="utf-8") as out, ThreadPoolExecutor(2) as pool:
+
+        def start(path: Path) -> Future[Account]:
+            return pool.submit(measure, path, out=out, errors=out)
+
+        coming = {path: start(path) for path in PROGRAMS if f"{_NAMED}[{path.stem}]" in names}
+        yield lambda path: (coming.pop(path, None) or start(path)).result()
+        pool.shutdown(cancel_futures=True)
+
+
+@pytest.mark.tensorflow
+@each_program
+def test_the_line_that_an_expert_would_name_is_named(
+    path: Path, account_of: Callable[[Path], Account]
+) -> None:
+    account = account_of(path)
+    assert (account.ended, account.status) == ("finished", 0)
+    named = {line.statement for line in account.held if line.bytes > 0.4 * account.held_bytes}
+    named |= {account.stack[-1]} if account.stack else set()
+    named |= {each.grows.statement for each in account.held_by if each.grows}
+    ((marked, code, _),) = wanted(path)
+    if code in _OF_NUMPY:
+        assert (account.host_peak or 0) > 5 * account.in_use
+        return
+    assert any(each.line <= marked <= each.end for each in named), (path.name, named)
+    assert (account.explained or 0) > 0.9
+
+
+_OF_NUMPY = ("TFM215", "TFM601")
+"""What these find is in NumPy's arrays, of which TensorFlow's allocator knows nothing."""
+_NAMED = test_the_line_that_an_expert_would_name_is_named.__name__

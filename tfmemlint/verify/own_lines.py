@@ -1,0 +1,120 @@
+"""Which lines of a user's program hold memory before and after its fixes, and what is left."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from tfmemlint.lines import Lines
+from tfmemlint.measure.account import Account, Keeper, Line, UnusableError
+from tfmemlint.measure.command import measure
+from tfmemlint.verify.devices import SetupError
+from tfmemlint.vocabulary import Finding
+
+if TYPE_CHECKING:
+    from tfmemlint.run import Change
+
+Region = tuple[int, int]
+"""The first line and the last one."""
+
+
+class Spot(NamedTuple):
+    """The lines of one fixed finding, and the most that they ever held."""
+
+    code: str
+    line: int
+    before: int
+    after: int
+
+
+class Remains(NamedTuple):
+    """What is known, from one run of each program under `tfmemlint measure`."""
+
+    spots: tuple[Spot, ...]
+    peak: int
+    """With the fixes."""
+    line: Line | None
+    """The one that holds most of what is left."""
+    share: float
+    keeper: Keeper | None
+
+
+def look(
+    path: str, arguments: Sequence[str], device: str, change: Change, fixed: Sequence[Finding]
+) -> Remains | None:
+    """Trace the program before and after; None where that comes to nothing."""
+    accounts: list[Account] = []
+    for text in change:
+        with Path("/dev/null").open("w", encoding="utf-8") as nowhere:
+            try:
+                account = measure(
+                    Path(path), arguments, device=device, out=nowhere, errors=nowhere, text=text
+                )
+            except (SetupError, UnusableError, OSError):
+                return None
+        if account.requested is None or account.ended != "finished" or account.status:
+            return None
+        accounts.append(account)
+    return remains(accounts[0], accounts[1], change, fixed)
+
+
+def remains(before: Account, after: Account, change: Change, fixed: Sequence[Finding]) -> Remains:
+    """Hold two accounts against each other."""
+    first = after.held[0] if after.held else None
+    return Remains(
+        spots=tuple(_spots(before, after, change, fixed)),
+        peak=after.peak,
+        line=first if first and first.statement.line else None,
+        share=first.bytes / after.held_bytes if first and after.held_bytes else 0.0,
+        keeper=after.held_by[0] if after.held_by else None,
+    )
+
+
+def _spots(
+    before: Account, after: Account, change: Change, fixed: Sequence[Finding]
+) -> Iterator[Spot]:
+    text = change.before.decode("utf-8", "replace")
+    lines = Lines(text)
+    moved = counterparts(text.splitlines(), change.after.decode("utf-8", "replace").splitlines())
+    for each in fixed:
+        spans = [each.diagnostic.span]
+        spans += [edit.span for edit in each.diagnostic.fix.edits] if each.diagnostic.fix else []
+        own = {
+            line
+            for start, end in spans
+            for line in range(lines.position(start)[0], lines.position(end)[0] + 1)
+        }
+        yield Spot(
+            each.code,
+            min(own),
+            _most(before.most.items(), own),
+            _most(after.most.items(), {new for old in own for new in moved[old]}),
+        )
+
+
+def counterparts(before: Sequence[str], after: Sequence[str]) -> Mapping[int, set[int]]:
+    """For each line of a text, by number, the lines that stand in its place in another."""
+    found: defaultdict[int, set[int]] = defaultdict(set)
+    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    for tag, start, end, new_start, new_end in matcher.get_opcodes():
+        for index in range(start, end):
+            if tag == "equal":
+                found[index + 1] = {new_start + index - start + 1}
+            else:
+                found[index + 1] = set(range(new_start + 1, new_end + 1))
+        if tag == "insert" and start:  # what is put in goes with the line before it
+            found[start] |= set(range(new_start + 1, new_end + 1))
+    return found
+
+
+def _most(held: Iterable[tuple[object, int]], lines: set[int]) -> int:
+    """The most that statements on these lines held, each at its own time; at least that much."""
+    return max((size for each, size in held if _is_on(each, lines)), default=0)
+
+
+def _is_on(statement: object, lines: set[int]) -> bool:
+    first, last = getattr(statement, "line", 0), getattr(statement, "end", 0)
+    return any(first <= line <= last for line in lines)
