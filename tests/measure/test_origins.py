@@ -117,12 +117,22 @@ def test_an_iterator_that_could_be_one_of_two_pipelines_leads_to_neither() -> No
 def test_of_two_pipelines_the_one_that_is_gone_through_decides() -> None:
     known = origins()
     used = pipeline(("Range", 1, 0), ("Map", 2, 0), ("Shuffle", 3, 100), ("Batch", 4, 0))
+    other = ("Range", 1, 0), ("Map", 2, 0), ("Shuffle", 5, 100), ("Batch", 6, 0)
     known.add_pipeline(used)
-    known.add_pipeline(pipeline(("Range", 1, 0), ("Map", 2, 0), ("Map", 5, 0), ("Batch", 6, 0)))
+    known.add_pipeline(pipeline(*other))
     assert known.of_any_element(batch=False) is None
     known.add_iterator(used)
     assert known.of_any_element(batch=False) == 3
     assert known.of_any_element(batch=True) == 4
+
+
+def test_of_two_pipelines_that_are_gone_through_the_one_with_more_room_keeps_most() -> None:
+    known = origins()
+    for step, room in ((3, 100), (5, 1)):
+        used = pipeline(("Range", 1, 0), ("Batch", 2, 0), ("Shuffle", step, room))
+        known.add_pipeline(used)
+        known.add_iterator(used)
+    assert known.of_any_element(batch=True) == 3
 
 
 def test_an_iterator_that_is_none_of_the_users_leads_nowhere() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tfmemlint.measure.account import Account, Failure, Growth, Holding, Keeper, Line
+from tfmemlint.measure.account import Account, Failure, Growth, Holding, Host, Keeper, Line
 from tfmemlint.measure.advice import Advice, advise
 from tfmemlint.measure.picture import page
 from tfmemlint.measure.showing import sparkline, write, write_json
@@ -45,6 +45,7 @@ def account(program: Path, failure: Failure | None = None) -> Account:
         explained=0.75,
         host_before=MB,
         host_peak=5 * MB,
+        host=Host(4 * MB, MB, 3 * MB, ((stack[0], 2 * MB), (stack[1], 100))),
         curve=((0.0, 1), (1.0, 3 * MB), (2.0, MB)),
         seconds=2.0,
         own_seconds=0.25,
@@ -95,6 +96,10 @@ def test_the_report_names_the_line_what_it_held_and_who_called(
         "host peak    5.0 MB (1.0 MB before the program began; the trace counts, too)",
     ]
     assert "host peak    5.0 MB (1.0 MB before the program began; the trace counts, too)" in lines
+    assert "     2.0 MB  more after  toy.py:3  print('files')" in lines
+    assert "  of it      at most 1.0 MB were pages of files; 3.0 MB neither" in said(
+        account(tmp_path / "toy.py")
+    )
     assert "measuring    about 0.2 s of the 2.0 s that the program ran" in lines
 
 

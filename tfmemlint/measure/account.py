@@ -67,6 +67,18 @@ class Keeper(NamedTuple):
     grows: Growth | None = None
 
 
+class Host(NamedTuple):
+    """What is known of the host's memory besides its peak; nothing but on Linux."""
+
+    anonymous: int = 0
+    """The most that was no page of a file."""
+    files: int = 0
+    outside: int = 0
+    """The most that was neither pages of files nor known to TensorFlow's allocator."""
+    rises: tuple[tuple[Statement, int], ...] = ()
+    """What drove the peak up, most first."""
+
+
 class Failure(NamedTuple):
     """What ended a program before its time."""
 
@@ -111,6 +123,7 @@ class Account(NamedTuple):
     """The part of what was in use at the peak that the trace explains; None without a trace."""
     host_before: int
     host_peak: int | None
+    host: Host
     curve: tuple[tuple[float, int], ...]
     seconds: float
     own_seconds: float
@@ -173,6 +186,7 @@ def read(record: Path, shared: Path, status: int) -> Account:
         explained=None if explained is None else min(1.0, explained),
         host_before=content.get("host", {}).get("before", 0),
         host_peak=content.get("host", {}).get("peak"),
+        host=_host(content.get("host", {}), statements),
         curve=tuple((seconds, held) for seconds, held in curve),
         seconds=content.get("seconds", 0.0),
         own_seconds=content.get("own_seconds", 0.0),
@@ -210,6 +224,13 @@ def _held(entries: Iterable[Mapping[str, Any]], statements: Sequence[Statement])
     for statement, holdings in lines.items():
         holdings.sort(key=lambda holding: -holding.bytes)
         yield Line(statement, sum(each.bytes for each in holdings), tuple(holdings))
+
+
+def _host(content: Mapping[str, Any], statements: Sequence[Statement]) -> Host:
+    risen = ((_one(number, statements), size) for number, size in content.get("rises", ()))
+    rises = sorted(((each, size) for each, size in risen if each), key=lambda rise: -rise[1])
+    anonymous, files, outside = (content.get(name, 0) for name in ("anonymous", "files", "outside"))
+    return Host(anonymous, files, outside, tuple(rises))
 
 
 def _held_by(content: Mapping[str, Any], statements: Sequence[Statement]) -> tuple[Keeper, ...]:

@@ -7,6 +7,8 @@ import ctypes
 import sys
 from pathlib import Path
 
+_FIELDS = (b"VmHWM:", b"RssAnon:", b"RssFile:")
+
 
 class Host:
     """Looks from now on; what happens between `pause` and `go_on` does not count."""
@@ -16,6 +18,15 @@ class Host:
         self.before = _greatest() or 0
         self._greatest = 0
         self._paused = False
+        self.rises: dict[int, int] = {}
+        """How far each statement drove the peak up."""
+        self.anonymous = 0
+        """The most that was no page of a file, as far as was looked."""
+        self.files = 0
+        """The most that was pages of files."""
+        self.outside = 0
+        """The most that was neither, nor in use on the CPU by TensorFlow's allocator."""
+        self._known = self.before
 
     @property
     def peak(self) -> int | None:
@@ -24,6 +35,21 @@ class Host:
             return self._greatest
         now = _greatest()
         return now if now is None else max(now, self._greatest)
+
+    def note(self, statement: int, tensors: int) -> None:
+        """Whatever has risen since the last call is the doing of this statement."""
+        if self._paused:
+            return
+        found = _status()
+        if not found:
+            return
+        greatest, anonymous = max(found["VmHWM"], self._greatest), found["RssAnon"]
+        if greatest > self._known:
+            self.rises[statement] = self.rises.get(statement, 0) + greatest - self._known
+            self._known = greatest
+        self.anonymous = max(self.anonymous, anonymous)
+        self.files = max(self.files, found["RssFile"])
+        self.outside = max(self.outside, anonymous - tensors)
 
     def pause(self) -> None:
         """What follows is none of the program's doing."""
@@ -43,11 +69,21 @@ def _forget() -> None:
         Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
 
 
+def _status() -> dict[str, int]:
+    """What Linux says of this process' memory; nothing elsewhere."""
+    try:
+        lines = Path("/proc/self/status").read_bytes().splitlines()
+    except OSError:
+        return {}
+    fields = (line.split() for line in lines if line.startswith(_FIELDS))
+    found = {name[:-1].decode("ascii"): int(size) * 1024 for name, size, _ in fields}
+    return found if len(found) == len(_FIELDS) else {}
+
+
 def _greatest() -> int | None:
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) * 1024
+    found = _status()
+    if found:
+        return found["VmHWM"]
     with contextlib.suppress(ImportError):
         import resource  # noqa: PLC0415  there is none on Windows
 

@@ -100,6 +100,7 @@ class _Session:
             os.register_at_fork(after_in_child=watch.forget)
         sys.modules["__main__"] = program
         self._host = Host()
+        watch.host = self._note_host
         self._started = time.time_ns()
         ended, status = "finished", 0
         try:
@@ -176,6 +177,9 @@ class _Session:
             return call(owner, *args, **kwargs)
 
         context.call_function = settle_and_call
+
+    def _note_host(self, statement: int, in_use: int) -> None:
+        self._host.note(statement, 0 if self._device.startswith("GPU") else in_use)
 
     def _is_users(self, file: str) -> bool:
         known = self._users.get(file)
@@ -350,7 +354,14 @@ class _Session:
             "seconds": (time.time_ns() - started) / 1e9,
             "own_seconds": self._own_seconds,
             "calls": self._watch.calls,
-            "host": {"before": self._host.before, "peak": self._host.peak},
+            "host": {
+                "before": self._host.before,
+                "peak": self._host.peak,
+                "anonymous": self._host.anonymous,
+                "files": self._host.files,
+                "outside": self._host.outside,
+                "rises": [[number, size] for number, size in self._host.rises.items()],
+            },
             "peak": recording.peak_entry(self._ledger.peak, started, self._watch.peak_stack),
             "held": entries,
             "holders": list(by.entries()),

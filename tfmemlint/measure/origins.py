@@ -154,15 +154,13 @@ class Origins:
         }
         most = max(likeness.values(), default=0)
         alike = [pipeline for pipeline, shared in likeness.items() if shared == most > 0]
-        return self._one_of(
-            (pipeline, _keeper(pipeline, _place(pipeline, kinds))) for pipeline in alike
-        )
+        return self._one_of((pipeline, _place(pipeline, kinds)) for pipeline in alike)
 
     def of_any_element(self, *, batch: bool) -> int | None:
         """The statement that keeps the batches of any pipeline, or the elements that are made for
         them; None if that is not one for all."""
         return self._one_of(
-            (pipeline, _keeper(pipeline, index))
+            (pipeline, index)
             for pipeline in self._pipelines
             for index, step in enumerate(pipeline)
             if (_is_batch(step) if batch else step.kind in _RUN_FUNCTIONS)
@@ -201,11 +199,18 @@ class Origins:
             phase = PIPELINE
         return holder, written, made.layer if made else None, phase
 
-    def _one_of(self, keepers: Iterable[tuple[Pipeline, int]]) -> int | None:
-        """The one keeper there is, or the one in pipelines that were gone through."""
-        found = list(keepers)
-        one = _same(statement for _, statement in found)
-        return one or _same(statement for steps, statement in found if steps in self._iterated)
+    def _one_of(self, places: Iterable[tuple[Pipeline, int]]) -> int | None:
+        """What keeps the elements at one place, of several pipelines: the one keeper there is, or
+        the one in pipelines that were gone through, or the one that has the most room for them."""
+        found = [(pipeline, _keeper(pipeline, place)) for pipeline, place in places]
+        used = [(steps, keeper) for steps, keeper in found if steps in self._iterated]
+        most = max((keeper.room for _, keeper in used or found), default=0)
+        roomy = (keeper.statement for _, keeper in used or found if keeper.room == most > 0)
+        return (
+            _same(keeper.statement for _, keeper in found)
+            or _same(keeper.statement for _, keeper in used)
+            or _same(roomy)
+        )
 
     def _listen_to_graphs(self, graph: Any, create: Any) -> None:
         def create_and_note(owner: Any, *args: Any, **kwargs: Any) -> Any:
@@ -266,8 +271,8 @@ def _place(pipeline: Pipeline, kinds: list[str]) -> int:
     return 0
 
 
-def _keeper(pipeline: Pipeline, index: int) -> int:
-    """The statement that keeps what the step makes: on its way out, the one with the most room.
+def _keeper(pipeline: Pipeline, index: int) -> Step:
+    """The step that keeps what a step makes: on its way out, the one with the most room.
 
     From the next batch on it is something else that is kept.
     """
@@ -277,7 +282,7 @@ def _keeper(pipeline: Pipeline, index: int) -> int:
             break
         if step.room > keeper.room:
             keeper = step
-    return keeper.statement
+    return keeper
 
 
 def _is_batch(step: Step) -> bool:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol, TextIO, TypeVar
 
 from tfmemlint import report
-from tfmemlint.measure.account import Account, Failure, Holding, Keeper, Line
+from tfmemlint.measure.account import Account, Failure, Holding, Host, Keeper, Line
 from tfmemlint.measure.advice import Advice
 from tfmemlint.measure.statements import Statement
 from tfmemlint.report.escape import encodable, show, show_path
@@ -22,6 +22,8 @@ _LINES, _HOLDINGS = 8, 3
 _SHOWN = 0.01
 """The part of the peak under which a line is not shown."""
 _INNER = " " * 21
+_RISES, _RISEN = 3, 0.05
+"""How many statements are shown that drove the host's peak up, and by what part of it at least."""
 _BARS = "▁▂▃▄▅▆▇█"
 _PLAIN_BARS = "_.-:=+*#"
 _WIDTH, _LONGEST = 60, 88
@@ -70,7 +72,16 @@ def write_json(account: Account, advice: Advice, out: TextIO, limit: int | None 
         "held_by": [_keeper(keeper) for keeper in account.held_by],
         "traced": account.requested is not None,
         "explained": account.explained,
-        "host": {"before": account.host_before, "peak": account.host_peak},
+        "host": {
+            "before": account.host_before,
+            "peak": account.host_peak,
+            "anonymous": account.host.anonymous,
+            "files": account.host.files,
+            "outside": account.host.outside,
+            "rises": [
+                {**_place(statement), "bytes": risen} for statement, risen in account.host.rises
+            ],
+        },
         "curve": account.curve,
         "seconds": account.seconds,
         "own_seconds": account.own_seconds,
@@ -110,6 +121,7 @@ def _report(account: Account, advice: Advice, bars: str, limit: int | None) -> I
     if account.host_peak is not None:
         before = f" ({size(account.host_before)} before the program began; the trace counts, too)"
         yield f"host peak    {size(account.host_peak)}{before}"
+        yield from _host(account.host, account.host_peak)
     if account.curve:
         line = sparkline(account.curve, bars)
         start, end = account.curve[0][0], account.curve[-1][0]
@@ -123,6 +135,21 @@ def _report(account: Account, advice: Advice, bars: str, limit: int | None) -> I
     if advice.elsewhere:
         number = "one" if advice.elsewhere == 1 else str(advice.elsewhere)
         yield f"findings     {number} on other lines; `tfmemlint check` tells"
+
+
+def _host(host: Host, peak: int) -> Iterator[str]:
+    for statement, risen in host.rises[:_RISES]:
+        if risen >= _RISEN * peak:
+            yield f"  {size(risen):>9}  more after  {quoted(statement)}"
+    if host.anonymous:
+        yield (
+            f"  of it      at most {size(host.files)} were pages of files; {size(host.outside)} "
+            "neither those nor tensors that the allocator"
+        )
+        yield (
+            "             knows: arrays of NumPy, Python's objects, strings, tables, TensorFlow "
+            "itself"
+        )
 
 
 def _ending(account: Account, failure: Failure, limit: int | None) -> Iterator[str]:

@@ -48,6 +48,8 @@ class Watch:
         """To be called, once, where the program is between two statements."""
         self.look: Callable[[int], None] | None = None
         """To be called where more is in use than ever; with how much that is."""
+        self.host: Callable[[int, int], None] | None = None
+        """To be called now and then, with the statement that has been run and the bytes in use."""
         self._account = account
         self._prepare = prepare
         self._thread = get_ident()
@@ -113,6 +115,9 @@ class Watch:
         self.calls += 1
         if self.read is None:
             self._prepare()
+            if self.host and (now := time.time_ns()) >= self._next_reading:
+                self.host(self._stack[-1], 0)
+                self._next_reading = now + 5_000_000
             return
         current, peak = self.read()
         account = self._account
@@ -131,6 +136,8 @@ class Watch:
         if now >= self._next_reading:
             self.readings.append((now, current))
             self._next_reading = now + 5_000_000
+            if self.host:
+                self.host(self._stack[-1], current)
         if self.pause:
             pause, self.pause = self.pause, None
             pause()
