@@ -23,16 +23,25 @@ class Collected:
     """The lists of a module that hold every element of a pipeline."""
 
     def __init__(self, tf: TensorFlow) -> None:
-        self._tf = tf
+        self._datasets = tf.datasets
+        self._elements = tf.elements
+        self._flow = tf.flow
+        self._functions = tf.functions
+        self._imports = tf.imports
+        self._lengths = tf.lengths
+        self._loops = tf.loops
+        self._names = tf.names
+        self._tree = tf.tree
+        self._values = tf.values
 
     def of(self, listed: ast.expr) -> ast.expr | None:
         """The pipeline whose elements, or their inputs, a list holds, all of them."""
-        if not self._tf.datasets.any_certain:
+        if not self._datasets.any_certain:
             return None
-        for origin in self._tf.flow.origins(listed, None) or ():
+        for origin in self._flow.origins(listed, None) or ():
             if origin.how is not How.ASSIGNED or origin.binding is None or origin.path:
                 continue
-            for growth in self._tf.loops.growths_of(origin.binding):
+            for growth in self._loops.growths_of(origin.binding):
                 dataset = self._filled(growth, origin.frame)
                 if dataset is not None:
                     return dataset
@@ -43,10 +52,10 @@ class Collected:
             if not isinstance(loop.node, ast.For) or any(_ends_early(loop)):
                 return None
             dataset, target = self._gone_over(loop.node.iter, loop.node.target)
-            chains = self._tf.datasets.of(dataset, frame)
+            chains = self._datasets.of(dataset, frame)
             if not chains or not all(chain.is_certain for chain in chains):
                 continue
-            whole = not any(True for _ in self._tf.tree.tests(growth.node, loop.node))
+            whole = not any(True for _ in self._tree.tests(growth.node, loop.node))
             return dataset if whole and self._keeps(growth, loop, target, chains) else None
         return None
 
@@ -57,7 +66,7 @@ class Collected:
             name = function.id if isinstance(function, ast.Name) else None
             if isinstance(function, ast.Attribute) and function.attr == _GIVES_ITERATOR:
                 iterable = function.value
-            elif given and (name in _SEEN_THROUGH or self._tf.names.is_any(function, _WRAPS)):
+            elif given and (name in _SEEN_THROUGH or self._names.is_any(function, _WRAPS)):
                 if name == "enumerate" and isinstance(target, ast.Tuple) and len(target.elts) == 2:
                     target = target.elts[1]
                 iterable = given[0]
@@ -73,12 +82,12 @@ class Collected:
         if not isinstance(first, ast.Name):
             return False
         contents = Contents(
-            self._tf.tree,
-            self._tf.names,
-            self._tf.functions,
-            self._tf.flow,
-            self._tf.imports,
-            self._tf.values,
+            self._tree,
+            self._names,
+            self._functions,
+            self._flow,
+            self._imports,
+            self._values,
             loop.node,
             Content.ARRAY,
         )
@@ -114,7 +123,7 @@ class Collected:
 
     def _is_much(self, chain: Chain, key: int | str) -> bool:
         """Whether what is kept of many elements is large, as far as one sees."""
-        lengths, elements = self._tf.lengths, self._tf.elements
+        lengths, elements = self._lengths, self._elements
         most = (lengths.at_most(chain), lengths.at_most(chain._replace(steps=())))
         if any(bound is not None and bound <= FEW for bound in most):
             return False

@@ -287,7 +287,7 @@ class Sources:
         return isinstance(holder, ast.Attribute) and self._is_of(holder.value, owner)
 
     def _may_set(self, holder: ast.expr, owner: ast.ClassDef) -> bool:
-        """Whether what is assigned to an attribute of `holder` may be read of a class's instances."""
+        """Whether what an attribute of `holder` is given may be read of a class's instances."""
         given = self._functions.definition(holder) if isinstance(holder, ast.Name) else None
         if isinstance(given, ast.ClassDef):
             return given in self._functions.lineage(owner)
