@@ -1,10 +1,11 @@
 """A list keeps a tensor on the device for every step of a loop.
 
 ## What it finds
-`losses.append(loss)` in an eager loop over batches, where `loss` is surely a tensor: what a tape
-was asked the gradient of, a reduction, or what a function of the module makes of these. And
-`scores.append(model(x))`, if nothing but NumPy reads the list: what a model or an operation makes
-of each batch, kept on the device until all of it is copied from there.
+`losses.append(loss)` in an eager loop over batches, where `loss` is surely a tensor and the list
+outlives the pass over the data: what a tape was asked the gradient of, a reduction, or what a
+function of the module makes of these. And `scores.append(model(x))` or the gradients themselves, if
+nothing but NumPy reads the list, or nobody: what a model or an operation makes of each batch, kept
+on the device until all of it is copied from there.
 
 ## Why it costs memory
 Each tensor has its own place in the device's memory, a prediction as much as it is large, a single
@@ -22,14 +23,15 @@ a machine without a GPU these take as much as NumPy's arrays as they did as tens
 Safe for single numbers of which NumPy makes an array: the array is the same. Unsafe where other
 functions take the list, or where a tensor may be several: a model's outputs, a loss that a function
 out of sight gives. Not offered where the list is indexed, returned or handed on: NumPy's numbers
-have no `.numpy()`. Each step then waits until its number is there, which a GPU that is kept busy
-may notice.
+have no `.numpy()`, nor has a list of gradients or a value for each replica; nor where a list beside
+it could not be changed alike. Each step then waits until its number is there, which a GPU that is
+kept busy may notice.
 
 ## When to ignore it
 When steps are few, or must not wait. The rule is silent by itself on one number for each epoch, on
-up to 16 tensors of unknown size, every hundredth step or the first ones, one for each of
-several models or updates with the same batch, lists that are emptied, and where a tape, a graph,
-`tf.concat` or `tf.stack` is to have the tensors.
+the numbers of one epoch that go with it, on up to 16 tensors of unknown size, every hundredth step
+or the first ones, one for each of several models or updates with the same batch, lists that are
+emptied, and where a tape, a graph, `tf.concat` or `tf.stack` is to have the tensors.
 """
 
 from __future__ import annotations
@@ -54,6 +56,7 @@ from tfmemlint import (
 from tfmemlint.facts.flow.loops import Over
 from tfmemlint.facts.sizes.amounts import held, product
 from tfmemlint_rules._analyses.kept import Kept, KeptTensors, Sort
+from tfmemlint_rules._analyses.lifetimes import Lifetimes
 
 ALLOCATION = 256
 """Bytes, of which the device's memory is given out in multiples."""
@@ -77,17 +80,24 @@ BUILTIN = {"len", "max", "min", "print", "sum"}
 def check(file: File) -> Iterator[Diagnostic]:
     if file.is_test:
         return
-    for kept in file.tf.of(KeptTensors).all:
-        cost = _cost(file, kept)
-        few = cost.at_most is None and _is_short(file, kept)
-        if kept.loop.over not in FEW_OR_UNKNOWN and not few and _is_wanted_elsewhere(file, kept):
-            yield Diagnostic(
-                file.span(kept.growth.node),
-                f"`{kept.growth.name}` keeps a tensor on the device for each trip of "
-                f"`{file.named(kept.loop.node)}`: `{file.named(kept.tensor)}`",
-                _fix(file, kept),
-                cost,
-            )
+    found = [each for each in file.tf.of(KeptTensors).all if _is_worth_a_word(file, each)]
+    fixes = {each.growth.node: _fix(file, each) for each in found}
+    for kept in found:
+        beside = [fixes[each.growth.node] for each in found if each.loop.node is kept.loop.node]
+        yield Diagnostic(
+            file.span(kept.growth.node),
+            f"`{kept.growth.name}` keeps a tensor on the device for each trip of "
+            f"`{file.named(kept.loop.node)}`: `{file.named(kept.tensor)}`",
+            None if None in beside else fixes[kept.growth.node],  # siblings are treated alike
+            _cost(file, kept),
+        )
+
+
+def _is_worth_a_word(file: File, kept: Kept) -> bool:
+    few = _cost(file, kept).at_most is None and _is_short(file, kept)
+    if few or kept.loop.over in FEW_OR_UNKNOWN or not _is_wanted_elsewhere(file, kept):
+        return False
+    return kept.sort is Sort.TENSOR or not file.tf.of(Lifetimes).is_one_pass(kept)
 
 
 def _cost(file: File, kept: Kept) -> Cost:
@@ -122,11 +132,15 @@ def _is_wanted_elsewhere(file: File, kept: Kept) -> bool:
     is_of_data = file.tf.of(KeptTensors).is_of_data(kept)
     if kept.sort is Sort.NUMBER and is_of_data:
         return True
-    numpy = any(by_numpy) if kept.sort is Sort.NUMBER else bool(by_numpy) and all(by_numpy)
+    known = bool(by_numpy) or kept.in_sight  # or nobody reads it
+    numpy = any(by_numpy) if kept.sort is Sort.NUMBER else known and all(by_numpy)
     return numpy and (is_of_data or file.tf.of(KeptTensors).is_of_part(kept))
 
 
 def _fix(file: File, kept: Kept) -> Fix | None:
+    tensors = file.tf.of(KeptTensors)
+    if tensors.may_be_list(kept.tensor) or file.tf.names.uses(("tensorflow.distribute.",)):
+        return None  # neither a list nor a value for each replica has `.numpy()`
     if not kept.in_sight or not all(_takes_numbers(file, each) for each in kept.reads):
         return None
     copied = ".numpy()"
@@ -166,7 +180,8 @@ RULE = Rule(
     ),
     triggers=(
         "append",
-        "GradientTape array asarray average concatenate hstack mean median stack std sum vstack",
+        "GradientTape Dataset array asarray average concatenate hstack mean median stack std sum"
+        " vstack",
     ),
     check=check,
 )

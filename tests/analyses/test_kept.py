@@ -104,6 +104,7 @@ def test_what_a_tape_was_asked_the_gradient_of_is_a_number_wherever_it_goes() ->
     assert [(each.growth.name, each.sort) for each in found] == [
         ("xs", Sort.NUMBER),
         ("scored", Sort.TENSOR),
+        ("slopes", Sort.TENSOR),
     ]
 
 

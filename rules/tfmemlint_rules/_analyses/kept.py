@@ -33,6 +33,7 @@ _SEVERAL = (
 )
 _SHORTENS = frozenset({"clear", "pop", "popleft", "remove"})
 _ADDS = frozenset({"append", "extend", "insert"})
+_CALLED_FOR_TENSORS = ("keras.losses.", "tensorflow_hub.KerasLayer", "tensorflow_hub.load")
 _OF_MODELS = frozenset(
     {"apply_gradients", "minimize", "trainable_variables", "trainable_weights", "variables"}
 )
@@ -291,16 +292,30 @@ class KeptTensors:
                 return Sort.UNKNOWN
             sorts = (self.sort(each, path) for each in self._functions.returns(function))
             return min(sorts, default=Sort.UNKNOWN)
+        if call in self._gradients:
+            return Sort.TENSOR
         if path:
             return Sort.UNKNOWN
         makers = [call.func, *(each.value for each in self._flow.origins(call.func) or ())]
         made = {
             self._names.qualified(each.func) or "" for each in makers if isinstance(each, ast.Call)
         }
-        if made and all(each.startswith("keras.losses.") for each in made):
+        if made and all(each.startswith(_CALLED_FOR_TENSORS) for each in made):
             return Sort.TENSOR
         is_model = self._values.of(call.func).kind is Kind.MODEL
         return Sort.TENSOR if is_model else Sort.UNKNOWN
+
+    @cached_property
+    def _gradients(self) -> frozenset[ast.Call]:
+        return frozenset(each for tape in self._tapes.all for each in tape.asked)
+
+    def may_be_list(self, node: ast.expr) -> bool:
+        """Whether an expression may be the gradients of several variables, which are a list."""
+        if isinstance(node, ast.Name):
+            bound = self._bindings.reaching(node)
+            values = [each.value for each in bound if each.value is not None and not each.path]
+            return any(each is not node and self.may_be_list(each) for each in values)
+        return isinstance(node, ast.Call) and node in self._gradients
 
     def _is_as_written(self, function: FunctionNode) -> bool:
         """Whether a call surely gives what a function returns: no decorator, no heir changes it.

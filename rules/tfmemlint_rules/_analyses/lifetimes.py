@@ -1,0 +1,53 @@
+"""How long lists of tensors live: for one pass over the data, or longer."""
+
+from __future__ import annotations
+
+import ast
+
+from tfmemlint.facts.flow.loops import Over
+from tfmemlint.light_typing import TYPE_CHECKING
+from tfmemlint_rules._analyses.kept import Kept
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+_PUTS_AWAY = frozenset({"add", "append", "appendleft", "extend", "insert", "update"})
+_ONCE = frozenset({Over.ARRAY, Over.DATASET, Over.OFFSETS, Over.UNKNOWN})
+"""What a loop goes over once, from its beginning to its end."""
+
+
+class Lifetimes:
+    """When the lists of a module are dropped."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._loops = tf.loops
+        self._datasets = tf.datasets
+
+    def is_one_pass(self, kept: Kept) -> bool:
+        """Whether a list is filled in one pass over the data, as an epoch is, and then dropped."""
+        if len(kept.growth.loops) > 1 or any(map(self._is_put_away, kept.reads)):
+            return False
+        made, loop = kept.growth.made, kept.loop
+        if self._loops.around(made):
+            return True  # the next round has another list
+        if not kept.in_sight:  # of an object, as long as that lives, or until it is set anew
+            return getattr(self._tree.function(made), "name", "__init__") != "__init__"
+        if loop.over not in _ONCE:
+            return False
+        chains = self._datasets.of(loop.iterable) if loop.iterable is not None else ()
+        return not any(each.method == "repeat" for chain in chains for each in chain.steps)
+
+    def _is_put_away(self, read: ast.expr) -> bool:
+        """Whether a list becomes part of what lives longer: returned, an attribute, an element."""
+        above = self._tree.parent(read)
+        while isinstance(above, (ast.List, ast.Tuple, ast.Dict, ast.keyword, ast.IfExp)):
+            above = self._tree.parent(above)
+        if isinstance(above, (ast.Return, ast.Yield)):
+            return True
+        if isinstance(above, ast.Assign):
+            return any(isinstance(each, (ast.Attribute, ast.Subscript)) for each in above.targets)
+        if isinstance(above, ast.Call):
+            method = above.func if isinstance(above.func, ast.Attribute) else None
+            return method is not None and method.attr in _PUTS_AWAY
+        return False
