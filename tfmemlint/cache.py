@@ -41,10 +41,8 @@ class Known(NamedTuple):
     """A file that was found clean."""
 
     seen: Seen
-    makes: tuple[str, ...] = ()
-    """The names of what it makes for other files."""
-    among: str = ""
-    """Stands for the other files of that run, in so far as they decided that it is clean."""
+    around: str = ""
+    """Stands for the other files that decided that it is clean."""
     uses: bool = False
     """Whether it has to do with TensorFlow."""
 
@@ -103,9 +101,9 @@ class Cache:
         settings = {each: number for number, each in enumerate({each: 0 for _, (each, _) in kept})}
         lines = [f"{each}\n" for each in settings]
         lines += (
-            f"{seen.place or '-'} {seen.size} {seen.digest} {settings[each]} {among or '-'} "
-            f"{','.join(makes) or '-'} {uses:d} {path}\n"
-            for path, (each, (seen, makes, among, uses)) in kept
+            f"{seen.place or '-'} {seen.size} {seen.digest} {settings[each]} "
+            f"{around or '-'} {uses:d} {path}\n"
+            for path, (each, (seen, around, uses)) in kept
         )
         body = "".join(lines).encode("utf-8", "surrogateescape")
         head = f"{self._start}\n{crc32(body)} {len(settings)}\n".encode("utf-8", "surrogateescape")
@@ -165,10 +163,9 @@ def _read(path: str, start: str) -> _Entries:
         settings = lines[:number]
         entries: _Entries = {}
         for line in lines[number:-1]:
-            place, size, digest, each, among, makes, uses, name = line.split(" ", 7)
+            place, size, digest, each, around, uses, name = line.split(" ", 6)
             seen = Seen("" if place == "-" else place, int(size), digest)
-            made = () if makes == "-" else tuple(makes.split(","))
-            found = Known(seen, made, "" if among == "-" else among, uses == "1")
+            found = Known(seen, "" if around == "-" else around, uses == "1")
             entries[name] = settings[int(each)], found
     except (OSError, ValueError, IndexError):
         return {}

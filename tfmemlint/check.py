@@ -141,7 +141,7 @@ def _check(options: Namespace) -> int:
         outcomes = [_check_stdin(options, configs, checker, path) for path in found.files]
     else:
         cache = _cache(options, settings, found)
-        outcomes = run(found.files, checker, options.jobs, cache, options.paths or [os.curdir])
+        outcomes = run(found.files, checker, options.jobs, cache)
     if (
         options.write_baseline is not None
         or options.add_ignore is not None

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
+from tfmemlint.light_typing import TYPE_CHECKING
 from tfmemlint.lines import Lines
-from tfmemlint.vocabulary import Diagnostic, Finding, Span
+from tfmemlint.vocabulary import ELSEWHERE, Diagnostic, Finding, Span
 
 if TYPE_CHECKING:
-    from tfmemlint.facts.syntax.imports import Imported
+    from collections.abc import Callable
+
+    from tfmemlint.source import File
     from tfmemlint.vocabulary import Rule
+
+    Opens = Callable[
+        [str, str, tuple[int, ...] | None, Sequence[int], Mapping[str, float] | None], File
+    ]
+    """Makes a file of all that is known of it."""
 
 UNREADABLE = ("TFM001", "unreadable")
 SYNTAX_ERROR = ("TFM002", "syntax-error")
@@ -23,46 +30,20 @@ ENGINE = dict((UNREADABLE, SYNTAX_ERROR, SKIPPED, INTERNAL_ERROR, UNUSED_SUPPRES
 _START = Span(0, 0)
 
 
-class Linted(NamedTuple):
-    """What came of linting one file."""
-
-    findings: tuple[Finding, ...]
-    """In order."""
-    makes: tuple[str, ...] = ()
-    """The names of what makes traced functions for other files, where that was asked."""
-    asks: bool = False
-    """Whether it depends on what other files say of functions that they define."""
-
-
 def lint(
     path: str,
     text: str,
     rules: Iterable[Rule],
     tensorflow: tuple[int, ...] | None = None,
     cells: Sequence[int] = (),
+    assumed: Mapping[str, float] | None = None,
+    opens: Opens | None = None,
 ) -> tuple[Finding, ...]:
     """What these rules find in a file, in order; never raises.
 
     `tensorflow` is the oldest version that the code is to run with; None if any. `cells` are where
-    the cells of a notebook begin.
-    """
-    return lint_with(path, text, rules, tensorflow, cells).findings
-
-
-def lint_with(
-    path: str,
-    text: str,
-    rules: Iterable[Rule],
-    tensorflow: tuple[int, ...] | None = None,
-    cells: Sequence[int] = (),
-    imported: Imported | None = None,
-    *,
-    makes: bool = False,
-    assumed: Mapping[str, float] | None = None,
-) -> Linted:
-    """As `lint`, knowing what other files say, and asked what this one `makes` for them.
-
-    `assumed` is taken for granted of numbers that the code does not tell.
+    the cells of a notebook begin. `assumed` is taken for granted of numbers that the code does not
+    tell. `opens` is how to come by the file; else it stands alone.
     """
     from tfmemlint.parsing import TooDeep, refuse  # noqa: PLC0415
 
@@ -71,18 +52,18 @@ def lint_with(
     try:
         if not rules:
             refuse(text, path)
-            return Linted(())
+            return ()
         # The facts take longer to import than most files take to be found clean.
         from tfmemlint.source import File  # noqa: PLC0415
 
-        file = File(path, text, tensorflow, cells, imported, assumed)
+        file = (opens or File)(path, text, tensorflow, cells, assumed)
     except SyntaxError as error:
-        return Linted((Finding(*SYNTAX_ERROR, _diagnostic(error, text)),))
+        return (Finding(*SYNTAX_ERROR, _diagnostic(error, text)),)
     except (TooDeep, RecursionError, MemoryError) as error:
-        return Linted((_skipped(error),))
+        return (_skipped(error),)
     for rule in rules:
         try:
-            diagnostics = list(rule.check(file))
+            diagnostics = [each for each in map(_here, rule.check(file)) if each is not None]
             for diagnostic in diagnostics:
                 _refuse_outside(diagnostic, len(text))
         except (RecursionError, MemoryError) as error:
@@ -92,16 +73,7 @@ def lint_with(
             found[internal_error(what)] = None
         else:
             found.update((Finding(rule.code, rule.name, each), None) for each in diagnostics)
-    names: set[str] = set()
-    if makes and not file.is_test:
-        try:
-            names = {name.rpartition(".")[2] for name in file.tf.factories.all}
-        except (RecursionError, MemoryError) as error:
-            found[_skipped(error)] = None
-        except Exception as error:  # noqa: BLE001
-            found[internal_error(f"the facts failed: {type(error).__name__}: {error}")] = None
-    findings = sorted(found, key=lambda finding: (finding.diagnostic.span, finding.code))
-    return Linted(tuple(findings), tuple(sorted(names)))
+    return tuple(sorted(found, key=lambda finding: (finding.diagnostic.span, finding.code)))
 
 
 def raised_at(error: BaseException) -> str:
@@ -148,6 +120,15 @@ def _offset(lines: Lines, line: int, column: int) -> int:
         return len(lines.text) if line > 1 else 0
     start = lines.starts[line - 1]
     return start + min(max(column, 1) - 1, len(lines.text[start : lines.end(line)].rstrip("\r\n")))
+
+
+def _here(diagnostic: Diagnostic) -> Diagnostic | None:
+    """What a rule says of this file: it may have been led to another, which is told of that."""
+    if diagnostic.span == ELSEWHERE:
+        return None
+    edits = diagnostic.fix.edits if diagnostic.fix else ()
+    leads_away = any(set(edit.span) & set(ELSEWHERE) for edit in edits)
+    return diagnostic._replace(fix=None) if leads_away else diagnostic
 
 
 def _refuse_outside(diagnostic: Diagnostic, length: int) -> None:

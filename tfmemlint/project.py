@@ -1,292 +1,402 @@
-"""The files of one run to each other: what one of them imports from another.
+"""The files of a project to each other: which of them an import means, and what is known of it.
 
-Only files that were given are looked at, and nothing of them is run. Where it is not certain which
-file or which function an import means, there is no answer.
+A file is read when a name is asked for that comes from it, and nothing of it is run. What belongs
+to a project does not depend on which of its files are checked. Where it is not certain which file
+an import means, there is no answer.
 """
 
 # pathlib takes longer to import than a small file takes to check.
-# ruff: noqa: PTH100, PTH116, PTH118, PTH120, PTH123
+# ruff: noqa: PTH100, PTH109, PTH119, PTH116, PTH118, PTH120, PTH123, PTH208
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from itertools import chain
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from stat import S_ISREG
 from typing import NamedTuple
+from zlib import crc32
 
 from tfmemlint.decoding import UndecodableError, decode
-from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.facts.syntax.imports import LIBRARIES, Factory, Imported
-from tfmemlint.parsing import TooDeep
-from tfmemlint.screen import words
+from tfmemlint.facts import TensorFlow
+from tfmemlint.facts.syntax.imports import LIBRARIES, Others, Place
+from tfmemlint.facts.syntax.tree import Forest, Tree
+from tfmemlint.parsing import TooDeep, parse
+from tfmemlint.screen import mentions_tensorflow, words
 from tfmemlint.source import File
 
-_LARGEST = 2_000_000
-_MOST_HOPS = 20
-"""Files that an import is followed through."""
-_MOST_OPEN = 16
+_LARGEST = 500_000
+"""Bytes of a file that others are not told of: data, or made by a program."""
+_MOST_KEPT = 1_500_000
+"""Bytes of the files whose facts are kept for those that are checked next."""
+_MOST_ASKED = 60
+"""Files that one file leads to."""
+_MOST_IMPORTERS = 8
+"""Files that import one; what more of them use says little about any of them."""
+_MOST_NEAR = 300
+"""Files that are looked through for imports of one, and folders."""
+_MOST_FOLDERS = 12
+"""Folders above a file that may be the project's."""
 _PACKAGE = "__init__.py"
+_MARKS = frozenset(
+    (
+        ".git",
+        ".hg",
+        "Pipfile",
+        "environment.yml",
+        "pyproject.toml",
+        "requirements.txt",
+        "setup.cfg",
+        "setup.py",
+        "tfmemlint.toml",
+        "tox.ini",
+    )
+)
+"""What stands in the first folder of a project."""
+_PASSED_OVER = frozenset(("__pycache__", "build", "dist", "node_modules", "site-packages", "venv"))
 _IMPORT = re.compile(rb"\b(?:from[ \t]+([.\w]+)[ \t]+)?import[ \t]+(\([^)]*\)|[^\n#;(]*)")
-_STARRED = b"import *"
 _NAME = re.compile(r"[^\W\d][.\w]*|\*")
 
-_Place = tuple[str, tuple[str, ...]]
-"""A file, and the parts of a dotted name that are to be found in it."""
+
+class _Glance(NamedTuple):
+    """What is seen of a file without parsing it."""
+
+    mentions: bool
+    """Whether it mentions TensorFlow."""
+    imports: tuple[str, ...]
+    """The dotted names that it may import."""
+    words: frozenset[str]
+    """Their parts."""
+    place: str
+    """Stands for what it holds."""
 
 
-class Settled(NamedTuple):
-    """Which files the others may matter to."""
+class _Kept(NamedTuple):
+    """A file that was read."""
 
-    again: list[str]
-    """Those that may import what others make."""
-    among: dict[str, str]
-    """Those to which they cannot matter, as long as this stands for the others."""
+    text: str
+    tf: TensorFlow
 
 
 class Project:
-    """The files of a run, once it is known which of them make traced functions for others.
+    """The files around those that are checked."""
 
-    To read every file again would take too long: the first question is which ones have one of the
-    names that others make, the second which of those may import it. They alone are parsed again.
-    """
+    def __init__(self) -> None:
+        self._here = os.getcwd()
+        self._listed: dict[str, frozenset[str]] = {}
+        self._first: dict[str, str] = {}
+        self._parts: dict[str, Sequence[str]] = {}
+        self._ways: dict[str, tuple[str, ...]] = {}
+        self._targets: dict[str, tuple[str, ...]] = {}
+        self._glances: dict[str, _Glance] = {}
+        self._words: dict[str, frozenset[bytes]] = {}
+        self._forest = Forest()
+        self._kept: dict[str, _Kept | None] = {}
+        self._size = 0
+        self._asked: set[str] = set()
 
-    def __init__(
-        self, paths: Iterable[str], roots: Iterable[str], makes: Mapping[str, Iterable[str]]
-    ) -> None:
-        """`makes` has the names, by path; imports may be absolute from any of the `roots`."""
-        self._files = frozenset(os.path.abspath(path) for path in paths if path.endswith(".py"))
-        self._roots = frozenset(map(os.path.abspath, roots))
-        self._makers = {os.path.abspath(path): frozenset(names) for path, names in makes.items()}
-        self._names = frozenset[str]().union(*self._makers.values())
-        self._digest = _digest(",".join(sorted(chain.from_iterable(self._makers.values()))))
-        self._factories: dict[str, Mapping[str, Factory]] = {}
-        self._defined: dict[tuple[str, str], _Place | None] = {}
-        self._opened: dict[str, File] = {}
+    def file(
+        self,
+        path: str,
+        text: str,
+        tensorflow: tuple[int, ...] | None = None,
+        cells: Sequence[int] = (),
+        assumed: Mapping[str, float] | None = None,
+    ) -> File:
+        """A file that is checked, together with what it imports. Raises as parsing does."""
+        here = os.path.abspath(path)
+        self._asked = {here}
+        before = self._kept.get(here)
+        if self._size > _MOST_KEPT or (before is not None and before.text != text):
+            self.forget()
+            before = None
+        if before is not None:
+            tree = before.tf.tree
+        else:
+            tree = Tree(parse(text, path), self._forest)
+            self._size += len(text)
+        tf = TensorFlow(tree, self._others(here), assumed)
+        self._kept[here] = _Kept(text, tf)
+        return File(path, text, tensorflow, cells, assumed, tf)
 
-    def settle(
-        self, paths: Iterable[str], before: Mapping[str, str], read: Callable[[str], bytes | None]
-    ) -> Settled:
-        """Which of some files may import what others make.
+    def forget(self) -> None:
+        """Let go of all that was read."""
+        self._forest, self._size = Forest(), 0
+        self._kept.clear()
+        self._words.clear()
 
-        `before` has what stood for all others when a file was last looked at, and found clean.
+    def uses_tensorflow(self, path: str, data: bytes) -> bool:
+        """Whether what a file imports from its project mentions TensorFlow, directly or not."""
+        here = os.path.abspath(path)
+        reached = self._reached(here, self._aimed(here, _imported_in(data)))
+        return any(self._glance(each).mentions for each in reached)
+
+    def words(self, path: str, data: bytes) -> frozenset[bytes]:
+        """Everything that can be a name in the files that one imports, directly or not."""
+        here = os.path.abspath(path)
+        reached = self._reached(here, self._aimed(here, _imported_in(data)))
+        return frozenset[bytes]().union(*map(self._words_in, reached))
+
+    def around(self, path: str) -> str:
+        """Stands for all other files that findings in one may depend on; empty if there are none.
+
+        Those are the files that it imports, and those that import it, with what they import.
         """
-        among: dict[str, str] = {}
-        mentioning: list[str] = []
-        imports: dict[str, frozenset[str]] = {}
-        for path in paths:
-            names, mentions, _ = before.get(path, "").partition(":")
-            if names == self._digest:
-                among[path] = before[path]
-                if mentions:
-                    mentioning.append(path)
-                continue
-            data = read(path)
-            if data is not None and (self._mentions(path, data) or _STARRED in data):
-                imports[path] = frozenset(_imported_in(data))
-            else:
-                among[path] = self._digest
-        handing_on = {path for path, names in imports.items() if self._hands_on(names)}
-        around = self._around(handing_on)
-        for path in mentioning:
-            if among[path] != around:
-                imports[path] = frozenset(_imported_in(read(path) or b""))
-        near = {*self._makers, *map(os.path.abspath, handing_on)}
-        near |= {os.path.join(os.path.dirname(each), _PACKAGE) for each in self._makers}
-        again = [path for path, names in imports.items() if self._reaches(near, path, names)]
-        among.update(dict.fromkeys(imports.keys() - handing_on, around))
-        for path in {*again, *handing_on}:
-            among.pop(path, None)
-        return Settled(sorted(again), among)
-
-    def _mentions(self, path: str, data: bytes) -> bool:
-        others = [name.encode() for name in self._others(path)]
-        if not any(name in data for name in others):
-            return False
-        return not words(data).isdisjoint(others)
-
-    def _hands_on(self, names: Iterable[str]) -> bool:
-        """Whether other files may get from one with these imports what it imports itself."""
-        handed_on = self._names | {"*"}
-        return any(
-            name.rpartition(".")[2] in handed_on and name.partition(".")[0] not in LIBRARIES
-            for name in names
-        )
-
-    def _around(self, handing_on: Iterable[str]) -> str:
-        """Stands for all that may decide what the imports of a file lead to."""
-        deciding = sorted(map(os.path.abspath, handing_on))
-        return f"{self._digest}:{_digest(chr(10).join([*sorted(self._files), *deciding]))}"
-
-    def _reaches(self, near: Collection[str], path: str, names: Iterable[str]) -> bool:
-        """Whether Python may read any of these files for the imports of another."""
         here = os.path.abspath(path)
-        folder = os.path.dirname(here)
-        return any(
-            each in near and each != here
-            for name in names
-            for each in self._on_the_way(folder, name)
-        )
+        related: dict[str, None] = {}
+        for each in (here, *self._importers(here)):
+            related[each] = None
+            related.update(dict.fromkeys(self._reached(each, self._aims(each))))
+        del related[here]
+        if not related:
+            return ""
+        from hashlib import blake2b  # noqa: PLC0415
 
-    def _on_the_way(self, folder: str, name: str) -> Iterator[str]:
-        """The files that Python may read for an import."""
-        plain = name.lstrip(".")
-        level = len(name) - len(plain)
-        parts = plain.split(".")
-        for _ in range(level - 1):
-            folder = os.path.dirname(folder)
-        if level:
-            yield os.path.join(folder, _PACKAGE)
-        elif parts[0] in LIBRARIES:
-            return
-        for place in {folder} if level else self._searched(folder):
-            for part in parts:
-                place = os.path.join(place, part)
-                yield os.path.join(place, _PACKAGE)
-                yield f"{place}.py"
+        text = "\n".join(f"{self._glance(each).place} {each}" for each in sorted(related))
+        return blake2b(text.encode(errors="surrogateescape"), digest_size=8).hexdigest()
 
-    def imported(self, path: str) -> Imported:
-        """What the files that one imports have to say to it."""
-        folder = os.path.dirname(os.path.abspath(path))
+    def _others(self, path: str) -> Others:
+        folder = os.path.dirname(path)
 
-        def defined(name: str) -> _Place | None:
-            key = folder, name
-            if key not in self._defined:
-                self._defined[key] = self._definition(folder, name, set())
-            return self._defined[key]
+        def find(name: str) -> Place | None:
+            found = self._named(folder, name)
+            if found is None or found[0] == path:
+                return None
+            tf = self._open(found[0])
+            return Place(tf.tree.module, found[1]) if tf is not None else None
 
-        def factory(name: str) -> Factory | None:
-            place = defined(name)
-            return self._made_in(place[0]).get(".".join(place[1])) if place is not None else None
+        def importers() -> tuple[TensorFlow, ...]:
+            several = self._importers(path)
+            found = map(self._open, several if len(several) <= _MOST_IMPORTERS else ())
+            return tuple(each for each in found if each is not None)
 
-        def loads(name: str) -> bool:
-            place = defined(name)
-            if place is None or len(place[1]) != 1:
-                return False
-            file = self._open(place[0], place[1][0])
-            return file is not None and file.tf.loading.loads(place[1][0])
+        def all_words() -> frozenset[str]:
+            found = self.words(path, _read(path) or b"")
+            return frozenset(each.decode("ascii", "replace") for each in found)
 
-        return Imported(self._others(path), factory, loads)
+        return Others(find, importers, all_words)
 
-    def _others(self, path: str) -> frozenset[str]:
-        """The names of what all other files make."""
-        here = os.path.abspath(path)
-        if here not in self._makers:
-            return self._names
-        others = (names for maker, names in self._makers.items() if maker != here)
-        return frozenset[str]().union(*others)
-
-    def _definition(self, folder: str, name: str, seen: set[_Place]) -> _Place | None:
-        """Where that stands which a dotted name means in a file of a folder."""
-        place = self._place(folder, name)
-        if place is None or place in seen or len(seen) == _MOST_HOPS:
+    def _open(self, path: str) -> TensorFlow | None:
+        if path not in self._asked and len(self._asked) == _MOST_ASKED:
             return None
-        seen.add(place)
-        return self._within(*place, seen)
+        self._asked.add(path)
+        if path not in self._kept:
+            self._kept[path] = self._opened(path)
+        kept = self._kept[path]
+        return kept and kept.tf
 
-    def _place(self, folder: str, name: str) -> _Place | None:
-        """The one file that the first parts of a name mean, and what is left of the name."""
+    def _opened(self, path: str) -> _Kept | None:
+        data = _read(path)
+        if data is None:
+            return None
+        try:
+            text = decode(data).text
+            tree = Tree(parse(text, path), self._forest)
+        except (UndecodableError, SyntaxError, TooDeep, RecursionError, MemoryError):
+            return None
+        self._size += len(text)
+        return _Kept(text, TensorFlow(tree, self._others(path)))
+
+    # Which file a name means.
+
+    def _named(self, folder: str, name: str) -> tuple[str, tuple[str, ...]] | None:
+        """The one file that the first parts of a dotted name mean, and what is left of it."""
         plain = name.lstrip(".")
-        parts = tuple(plain.split("."))
+        parts = tuple(each for each in plain.split(".") if each)
         level = len(name) - len(plain)
         if not level:
-            roots = self._searched(folder) if parts[0] not in LIBRARIES else ()
-            found = {self._below(root, parts) for root in roots} - {None}
-            return found.pop() if len(found) == 1 else None
+            return self._absolute(folder, parts)
         for _ in range(level - 1):
             folder = os.path.dirname(folder)
-        package = os.path.join(folder, _PACKAGE)
-        if package not in self._files:
-            return self._below(folder, parts)
-        below = None if self._binds(package, parts[0]) else self._below(folder, parts)
-        return below or (package, parts)
+        found = self._below(folder, parts)
+        if found is not None or _PACKAGE not in self._names_in(folder):
+            return found
+        return os.path.join(folder, _PACKAGE), parts
 
-    def _searched(self, folder: str) -> set[str]:
-        """The folders in which Python may have been told to look for modules."""
-        searched = set(self._roots)
-        while True:
-            searched |= {folder, os.path.join(folder, "src")}
-            folder, below = os.path.dirname(folder), folder
-            if folder == below:
-                return searched
-
-    def _below(self, folder: str, parts: tuple[str, ...]) -> _Place | None:
-        """The module that the first parts mean in a folder; what a package binds comes first."""
-        found: _Place | None = None
-        for number, part in enumerate(parts, 1):
-            rest = parts[number:]
-            folder = os.path.join(folder, part)
-            package = os.path.join(folder, _PACKAGE)
-            if package in self._files:
-                found = package, rest
-                if rest and self._binds(package, rest[0]):
-                    return found
-            elif f"{folder}.py" in self._files:
-                return f"{folder}.py", rest
-            elif found is not None:
+    def _absolute(self, folder: str, parts: tuple[str, ...]) -> tuple[str, tuple[str, ...]] | None:
+        if not parts or parts[0] in LIBRARIES:
+            return None
+        if _PACKAGE not in self._names_in(folder):  # a script: Python looks beside it first
+            found = self._below(folder, parts)
+            if found is not None:
                 return found
+        several = {self._below(each, parts) for each in self._searched(folder)} - {None}
+        return several.pop() if len(several) == 1 else None
+
+    def _searched(self, folder: str) -> tuple[str, ...]:
+        """The folders in which Python may have been told to look for modules."""
+        if folder not in self._ways:
+            searched = [folder, os.path.join(folder, "src")]
+            above = os.path.dirname(folder)
+            if folder != self._root(folder) and above != folder:
+                searched += self._searched(above)
+            self._ways[folder] = tuple(each for each in searched if self._names_in(each))
+        return self._ways[folder]
+
+    def _root(self, folder: str) -> str:
+        """The first folder of the project that a folder belongs to."""
+        if folder not in self._first:
+            self._first[folder] = self._found_root(folder)
+        return self._first[folder]
+
+    def _found_root(self, folder: str) -> str:
+        above, found = folder, folder
+        for _ in range(_MOST_FOLDERS):
+            names = self._names_in(above)
+            if above == self._here or not names.isdisjoint(_MARKS):
+                return above
+            if _PACKAGE in names:
+                found = os.path.dirname(above)
+            above = os.path.dirname(above)
         return found
 
-    def _within(self, path: str, parts: tuple[str, ...], seen: set[_Place]) -> _Place | None:
-        """Where that is defined which parts of a name mean in a file, be it there or imported."""
-        if not parts:
-            return None
-        plain = parts[0].removesuffix("()")
-        file, folder = self._open(path, plain), os.path.dirname(path)
-        if file is None:
-            return None
-        imports = file.tf.imports
-        if bindings := file.tf.bindings.of(file.tree, plain):
-            target = imports.exported(plain)
-            if target is None:
-                only = len(bindings) == 1 and bindings[0].how is How.DEFINED
-                return (path, parts) if only else None
-            name = ".".join([f"{target}{parts[0].removeprefix(plain)}", *parts[1:]])
-            return self._definition(folder, name, seen)
-        names = (prefix + ".".join(parts) for prefix in imports.starred)
-        found = {self._definition(folder, each, seen) for each in names} - {None}
-        return found.pop() if len(found) == 1 else None
+    def _below(self, folder: str, parts: tuple[str, ...]) -> tuple[str, tuple[str, ...]] | None:
+        """The module that the first parts mean in a folder; what a package binds comes first."""
+        found: tuple[str, tuple[str, ...]] | None = None
+        for number, part in enumerate(parts, 1):
+            names, rest = self._names_in(folder), parts[number:]
+            below = os.path.join(folder, part)
+            if part in names and _PACKAGE in self._names_in(below):
+                found = os.path.join(below, _PACKAGE), rest
+                if rest and self._binds(found[0], rest[0]):
+                    return found
+            elif f"{part}.py" in names:
+                return f"{below}.py", rest
+            elif part not in names or found is not None:
+                return found
+            folder = below
+        return found
 
     def _binds(self, path: str, name: str) -> bool:
         """Whether a module itself gives a name its meaning."""
-        plain = name.removesuffix("()")
-        file = self._open(path, plain)
-        return file is not None and bool(file.tf.bindings.of(file.tree, plain))
+        data = _read(path)
+        if data is None or name.encode() not in data:
+            return False
+        tf = self._open(path)
+        return tf is not None and bool(tf.bindings.of(tf.tree.module, name))
 
-    def _made_in(self, path: str) -> Mapping[str, Factory]:
-        if path not in self._makers:
-            return {}
-        if path not in self._factories:
-            file = self._open(path, "")
+    def _names_in(self, folder: str) -> frozenset[str]:
+        if folder not in self._listed:
             try:
-                self._factories[path] = {} if file is None else file.tf.factories.all
-            except RecursionError:
-                self._factories[path] = {}
-        return self._factories[path]
+                self._listed[folder] = frozenset(os.listdir(folder))
+            except OSError:
+                self._listed[folder] = frozenset()
+        return self._listed[folder]
 
-    def _open(self, path: str, name: str) -> File | None:
-        """A file that was given, if it can be read and names this, or may by a `*`."""
-        if path not in self._opened:
-            try:
-                status = os.stat(path)
-                if not S_ISREG(status.st_mode) or status.st_size > _LARGEST:
-                    return None
-                with open(path, "rb") as source:
-                    data = source.read()
-                if name.encode() not in data and b"*" not in data:
-                    return None
-                file = File(path, decode(data).text)
-            except (OSError, UndecodableError, SyntaxError, TooDeep, RecursionError, MemoryError):
-                return None
-            if len(self._opened) == _MOST_OPEN:
-                self._opened.clear()
-            self._opened[path] = file
-        return self._opened[path]
+    # What imports what, as far as a glance tells.
+
+    def _reached(self, path: str, targets: Iterable[str]) -> Iterator[str]:
+        """The files that one imports which imports these, directly or not."""
+        pending = [*dict.fromkeys(targets)][:_MOST_ASKED]
+        seen = {path, *pending}
+        for each in pending:
+            yield each
+            for target in self._aims(each):
+                if target not in seen and len(seen) < _MOST_ASKED:
+                    seen.add(target)
+                    pending.append(target)
+
+    def _glance(self, path: str) -> _Glance:
+        if path not in self._glances:
+            data = _read(path) or b""
+            names = tuple(dict.fromkeys(_imported_in(data)))
+            parts = frozenset(part for name in names for part in name.split("."))
+            place = f"{len(data)}-{crc32(data):08x}"
+            self._glances[path] = _Glance(mentions_tensorflow(data), names, parts, place)
+        return self._glances[path]
+
+    def _words_in(self, path: str) -> frozenset[bytes]:
+        if path not in self._words:
+            self._words[path] = words(_read(path) or b"")
+        return self._words[path]
+
+    def _aims(self, path: str) -> tuple[str, ...]:
+        """The files that a file may import."""
+        if path not in self._targets:
+            found = self._aimed(path, self._glance(path).imports)
+            self._targets[path] = tuple(dict.fromkeys(found))
+        return self._targets[path]
+
+    def _aimed(self, path: str, names: Iterable[str]) -> Iterator[str]:
+        """The files that these imports of a file may mean."""
+        folder = os.path.dirname(path)
+        for name in dict.fromkeys(names):
+            plain = name.lstrip(".")
+            parts = tuple(each for each in plain.split(".") if each and each != "*")
+            starts: Iterable[str] = ()
+            if plain != name:
+                start = folder
+                for _ in range(len(name) - len(plain) - 1):
+                    start = os.path.dirname(start)
+                starts = (start,)
+                if _PACKAGE in self._names_in(start):
+                    yield os.path.join(start, _PACKAGE)
+            elif parts and parts[0] not in LIBRARIES:
+                starts = self._searched(folder)
+            for start in starts:
+                yield from self._on_the_way(start, parts)
+
+    def _on_the_way(self, folder: str, parts: tuple[str, ...]) -> Iterator[str]:
+        """The files that Python reads for an import from a folder."""
+        for part in parts:
+            names, below = self._names_in(folder), os.path.join(folder, part)
+            if f"{part}.py" in names:
+                yield f"{below}.py"
+            if part not in names:
+                return
+            if _PACKAGE in self._names_in(below):
+                yield os.path.join(below, _PACKAGE)
+            folder = below
+
+    def _importers(self, path: str) -> list[str]:
+        """The files near one that import it, tests left out."""
+        folder, name = os.path.split(path)
+        word = os.path.basename(folder) if name == _PACKAGE else name.removesuffix(".py")
+        return [
+            each
+            for each in self._near(folder)
+            if each != path and word in self._glance(each).words and path in self._aims(each)
+        ]
+
+    def _near(self, folder: str) -> Sequence[str]:
+        """The files of the largest part of a project around a folder that is not too large."""
+        if folder not in self._parts:
+            found = _files_below(folder)
+            above, first = os.path.dirname(folder), self._root(folder)
+            if found is not None and folder != first and len(above) < len(folder):
+                found = self._near(above) or found
+            self._parts[folder] = found or ()
+        return self._parts[folder]
+
+
+def _files_below(folder: str) -> Sequence[str] | None:
+    """The Python files of a folder and those in it, in order, tests left out; None if too many."""
+    found: list[str] = []
+    for number, (each, folders, names) in enumerate(os.walk(folder)):
+        folders[:] = sorted(one for one in folders if one[0] != "." and one not in _PASSED_OVER)
+        found += (
+            os.path.join(each, name)
+            for name in sorted(names)
+            if name.endswith(".py") and not name.startswith("test_")
+        )
+        if len(found) > _MOST_NEAR or number > _MOST_NEAR:
+            return None
+    return found
+
+
+def _read(path: str) -> bytes | None:
+    try:
+        status = os.stat(path)
+        if not S_ISREG(status.st_mode) or status.st_size > _LARGEST:
+            return None
+        with open(path, "rb") as source:
+            return source.read()
+    except OSError:
+        return None
 
 
 def _imported_in(data: bytes) -> Iterator[str]:
-    """All that looks like an import in a file, be it a notebook."""
+    """All that looks like an import in a file."""
     for match in _IMPORT.finditer(data.replace(b"\\\n", b" ")):
         module, names = (
             "" if each is None else each.decode(errors="replace") for each in match.groups()
@@ -295,9 +405,3 @@ def _imported_in(data: bytes) -> Iterator[str]:
         yield from (prefix + name for name in _NAME.findall(names))
         if module:
             yield module
-
-
-def _digest(text: str) -> str:
-    from hashlib import blake2b  # noqa: PLC0415
-
-    return blake2b(text.encode(errors="surrogateescape"), digest_size=8).hexdigest()

@@ -30,7 +30,6 @@ class Outline(NamedTuple):
     code: str
     name: str
     triggers: tuple[str, ...]
-    across_files: bool
     metric: Metric
     load: Callable[[], Rule]
 
@@ -73,7 +72,7 @@ def outlines(plugins: Iterable[str] = ()) -> Mapping[str, Outline]:
 def outline(rule: Rule) -> Outline:
     """What is known of a rule that is at hand."""
     metric = rule.claim.metric
-    return Outline(rule.code, rule.name, rule.triggers, rule.across_files, metric, lambda: rule)
+    return Outline(rule.code, rule.name, rule.triggers, metric, lambda: rule)
 
 
 def harms(rules: Mapping[str, Outline]) -> Mapping[str, frozenset[str]]:
@@ -171,9 +170,8 @@ def _spelt_out(module: str, path: str) -> Outline | None:
         claim: Metric,
         triggers: tuple[str, ...],
         check: object,
-        across_files: bool = False,
     ) -> Outline:
-        return Outline(code, name, triggers, across_files, claim, load)
+        return Outline(code, name, triggers, claim, load)
 
     def claim(metric: Metric, *_: object, **__: object) -> Metric:
         return metric

@@ -9,6 +9,7 @@ import os
 import signal
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from stat import S_ISREG
 
 from tfmemlint import screen
@@ -29,7 +30,7 @@ from tfmemlint.linting import (
     INTERNAL_ERROR,
     UNUSED_SUPPRESSION,
     internal_error,
-    lint_with,
+    lint,
     raised_at,
     skipped,
     unreadable,
@@ -38,7 +39,6 @@ from tfmemlint.vocabulary import Applicability, Cell, Checked, Edit, Finding
 
 if TYPE_CHECKING:
     from tfmemlint.cache import Cache, Known, Seen
-    from tfmemlint.facts.syntax.imports import Imported
     from tfmemlint.notebooks import Notebook
     from tfmemlint.project import Project
     from tfmemlint.registry import Outline
@@ -55,9 +55,6 @@ LONGEST = 10.0
 """Seconds of processor time that one file may take."""
 ENOUGH = 64
 """Files that are worth a process more."""
-
-_MAKES = b"function"
-"""A word of every file that makes traced functions."""
 
 _INTERNAL_ERROR, _UNUSED_SUPPRESSION = INTERNAL_ERROR[0], UNUSED_SUPPRESSION[0]
 
@@ -81,10 +78,6 @@ class Outcome(NamedTuple):
     """Why the file could not be written."""
     seen: Seen | None = None
     """What the file was like, where that is to be remembered: it was found clean."""
-    makes: tuple[str, ...] = ()
-    """The names of what makes traced functions for other files."""
-    asks: bool = False
-    """Whether it depends on what other files say of functions that they define."""
     uses: bool = False
     """Whether it has anything to do with TensorFlow, as far as a glance tells."""
     hidden: int = 0
@@ -153,10 +146,6 @@ class Checker:
         self.rules: dict[str, Outline] = {}
         self.looks = False
         """Whether outcomes are to say what clean files were like."""
-        self.shares = False
-        """Whether outcomes are to say what files make for others."""
-        self.project: Project | None = None
-        """What files import from each other, once each has said what it makes."""
 
     @property
     def ready(self) -> bool:
@@ -221,10 +210,8 @@ class Checker:
         if data is None:
             return self._answer(path, skipped(f"larger than {LARGEST_READ} bytes"))
         outcome = self.check(path, data)
-        clean = Outcome(
-            Checked(path, "", cells=outcome.checked.cells), makes=outcome.makes, uses=outcome.uses
-        )
-        if self.looks and outcome == clean and self.project is None:
+        clean = Outcome(Checked(path, "", cells=outcome.checked.cells), uses=outcome.uses)
+        if self.looks and outcome == clean:
             from tfmemlint.cache import look  # noqa: PLC0415
 
             outcome = outcome._replace(seen=look(status, data))
@@ -235,7 +222,7 @@ class Checker:
 
         `opened` is what that says, where it is known.
         """
-        if self.project is None and not screen.mentions_tensorflow(data):
+        if not screen.mentions_tensorflow(data) and not self._imports_tensorflow(path, data):
             return Outcome(Checked(path, ""))
         largest = LARGEST_NOTEBOOK if path.endswith(self.notebooks) else LARGEST
         if len(data) > largest:
@@ -260,6 +247,23 @@ class Checker:
         except WriteError as error:
             return found._replace(problem=str(error))
         return mended._replace(change=None)
+
+    @cached_property
+    def project(self) -> Project:
+        """The files around those that are checked."""
+        from tfmemlint.project import Project  # noqa: PLC0415
+
+        return Project()
+
+    def around(self, path: str) -> str:
+        """Stands for all other files that findings in one may depend on."""
+        return self.project.around(path) if self.config(path).follow_imports else ""
+
+    def _imports_tensorflow(self, path: str, data: bytes) -> bool:
+        """Whether a file has TensorFlow from another file of its project."""
+        if b"import" not in data or not self.config(path).follow_imports:
+            return False
+        return self.project.uses_tensorflow(path, data)
 
     def _look(self, path: str, opened: Opened, plan: Plan) -> tuple[Outcome, Outcome | None]:
         """The file as it is, and as it would be with its fixes applied."""
@@ -297,37 +301,23 @@ class Checker:
     def _findings(self, path: str, plan: Plan, opened: Opened) -> _Looked:
         here, text = plan.reported_in(path), opened.content.text
         code, strings = screen.code(text.encode("utf-8", "surrogatepass"))
-        if self.project is None and screen.is_inside_tensorflow(code):
+        if screen.is_inside_tensorflow(code):
             return _Looked(())
         words = screen.words(code + b" " + strings)
-        follows = self.config(path).follow_imports
-        across = [rule for rule in plan.rules if rule.across_files and follows]
         rules = [rule for rule in plan.rules if rule.code in here]
-        awaited, imported, makes = screen.awaited(rules, words), None, False
-        asked: list[str] = []
-        if self.project is not None:
-            imported = self.project.imported(path)
-            rules = [rule for rule in rules if rule in across or rule in awaited]
-        else:
-            makes = self.shares and bool(awaited and across) and _MAKES in words
-            rules = awaited
-            if rules and follows and self.shares:
-                imported = _asked_later(asked)
+        follows = self.config(path).follow_imports and b"import" in words
+        reached = self.project.words(path, code) if follows else frozenset[bytes]()
+        rules = screen.awaited(rules, words, reached)
         oldest = self._configs.oldest_tensorflow(_folder(path)) if rules else None
         cells = [cell.start for cell in _cells(opened)]
         needed = [rule.load() for rule in rules]
         assumed = dict(self.config(path).assume)
-        linted = lint_with(
-            path, text, needed, oldest, cells, imported, makes=makes, assumed=assumed
-        )
-        findings, noqa = linted.findings, None
+        opens = self.project.file if follows else None
+        findings, noqa = lint(path, text, needed, oldest, cells, assumed, opens), None
         if self._noqa and _may_suppress(text):
             from tfmemlint.suppress import named_by_noqa, suppress  # noqa: PLC0415
 
             ran = None if here.issuperset(plan.codes.values()) else here
-            # Of what may be needed once other files are given, too, none is called unused.
-            open_ = {rule.code for rule in across if rule.code in text or rule.name in text}
-            ran = here - open_ if open_ else ran
             findings = suppress(text, findings, plan.codes, ran, cells)
             noqa = named_by_noqa(text, plan.codes)
         reported = [
@@ -340,7 +330,7 @@ class Checker:
         kept = self._kept(path, text, large)
         in_order = sorted(kept, key=lambda each: (each.diagnostic.span, each.code))
         hidden, small = len(large) - len(in_order), len(reported) - len(large)
-        return _Looked(tuple(in_order), linted.makes, bool(asked), hidden, small, noqa)
+        return _Looked(tuple(in_order), hidden, small, noqa)
 
     def _answer(self, path: str, finding: Finding) -> Outcome:
         findings = [finding] if finding.code in self.plan(path).reported_in(path) else []
@@ -361,52 +351,27 @@ def run(
     checker: Checker,
     jobs: int | None = None,
     cache: Cache | None = None,
-    roots: Sequence[str] = (),
 ) -> list[Outcome]:
     """Check files, in order; by several processes once it is clear that there is work.
 
     `jobs` is how many; None for as many as can run at once. What a cache knows is not checked.
-    Once all files have said what they make for others, those that mention any of it are checked
-    again: they may import it, as from one of the `roots`.
     """
     checker.looks = cache is not None
-    checker.shares = checker.looks or len(paths) > 1
     settings = {path: checker.described(path) if cache is not None else None for path in paths}
-    known = _known(settings, cache) if cache is not None else {}
-    outcomes = {
-        path: Outcome(Checked(path, ""), makes=each.makes, uses=each.uses)
-        for path, each in known.items()
-    }
+    around = {path: checker.around(path) for path, each in settings.items() if each}
+    known = _known(settings, around, cache) if cache is not None else {}
+    outcomes = {path: Outcome(Checked(path, ""), uses=each.uses) for path, each in known.items()}
     fresh = [path for path in paths if path not in known]
     outcomes.update(zip(fresh, _run(fresh, checker, jobs), strict=True))
-    makes = {path: each.makes for path, each in outcomes.items() if each.makes}
-    among: dict[str, str] = {}
-    asking = {path for path, each in outcomes.items() if each.asks}
-    unsettled = set(asking)
-    if makes or asking:
-        from tfmemlint.project import Project  # noqa: PLC0415
-
-        checker.project = Project(paths, roots, makes)
-        again = sorted(asking)
-        if makes:
-            following = [path for path in paths if checker.config(path).follow_imports]
-            before = {path: each.among for path, each in known.items()}
-            reaching, among = checker.project.settle(following, before, _readable)
-            unsettled.update(path for path in following if path not in among)
-            again = sorted(asking.union(reaching))
-        for path, outcome in zip(again, _run(again, checker, jobs), strict=True):
-            outcomes[path] = _after(outcomes[path], outcome)
     if cache is not None:
         from tfmemlint.cache import Known  # noqa: PLC0415
 
         for path, described in settings.items():
             seen = known[path].seen if path in known else outcomes[path].seen
-            if described is None or seen is None or path in unsettled:
+            if described is None or seen is None:
                 cache.forget(path)
-            elif makes or path not in known:
-                outcome = outcomes[path]
-                found = Known(seen, outcome.makes, among.get(path, ""), outcome.uses)
-                cache.remember(path, described, found)
+            elif path not in known:
+                cache.remember(path, described, Known(seen, around[path], outcomes[path].uses))
         cache.save()
     return [outcomes[path] for path in paths]
 
@@ -471,8 +436,6 @@ class _Looked(NamedTuple):
     """What one look at a file came to."""
 
     findings: tuple[Finding, ...]
-    makes: tuple[str, ...] = ()
-    asks: bool = False
     hidden: int = 0
     small: int = 0
     noqa: str | None = None
@@ -531,31 +494,17 @@ def _cells(opened: Opened) -> tuple[Cell, ...]:
     return () if isinstance(opened.content, Decoded) else opened.content.cells
 
 
-def _known(settings: Mapping[str, str | None], cache: Cache) -> dict[str, Known]:
+def _known(
+    settings: Mapping[str, str | None], around: Mapping[str, str], cache: Cache
+) -> dict[str, Known]:
     found = {path: cache.known(path, each) for path, each in settings.items() if each}
-    return {path: each for path, each in found.items() if each is not None}
-
-
-def _asked_later(asked: list[str]) -> Imported:
-    """Other files before they are looked at: what they are asked is noted."""
-    from tfmemlint.facts.syntax.imports import Imported  # noqa: PLC0415
-
-    def factory(name: str) -> None:
-        return None
-
-    def loads(name: str) -> bool:
-        asked.append(name)
-        return False
-
-    return Imported(frozenset(), factory, loads)
+    return {path: each for path, each in found.items() if each and each.around == around[path]}
 
 
 def _outcome_of(path: str, opened: Opened, looked: _Looked) -> Outcome:
-    findings, makes, asks, hidden, small, noqa = looked
+    findings, hidden, small, noqa = looked
     checked = _checked(path, opened, findings)
-    return Outcome(
-        checked, makes=makes, asks=asks, uses=True, hidden=hidden, small=small, noqa=noqa
-    )
+    return Outcome(checked, uses=True, hidden=hidden, small=small, noqa=noqa)
 
 
 def _is_small(finding: Finding, least: int | None) -> bool:
@@ -564,16 +513,6 @@ def _is_small(finding: Finding, least: int | None) -> bool:
     if cost is None or cost.at_most is None:
         return False
     return cost.at_most < (max(MIN_BYTES, cost.worth) if least is None else least)
-
-
-def _after(first: Outcome, second: Outcome) -> Outcome:
-    """What checking a file twice came to."""
-    if first.change is not None:
-        return second  # the first time it was not written
-    fixed = dict(second.fixed)
-    for code, number in first.fixed:
-        fixed[code] = fixed.get(code, 0) + number
-    return second._replace(fixed=tuple(fixed.items()))
 
 
 def _checked(path: str, opened: Opened, findings: tuple[Finding, ...]) -> Checked:
@@ -599,13 +538,6 @@ def _outcome(path: str, done: Outcome | None) -> Outcome:
     """What a process found, or that the file was the end of it."""
     died = internal_error("the process that checked this file died")
     return done or Outcome(Checked(path, "", (died,)))
-
-
-def _readable(path: str) -> bytes | None:
-    try:
-        return _read(path, os.stat(path))
-    except OSError:
-        return None
 
 
 def _read(path: str, status: os.stat_result) -> bytes | None:

@@ -87,13 +87,32 @@ def words(data: bytes) -> frozenset[bytes]:
     return frozenset(plain.translate(_SPACED).split())
 
 
-def awaited(rules: Iterable[Known], words: frozenset[bytes]) -> list[Known]:
-    """The rules all of whose triggers these words meet."""
-    return [
+def awaited(
+    rules: Iterable[Known], words: frozenset[bytes], others: frozenset[bytes] = frozenset()
+) -> list[Known]:
+    """The rules all of whose triggers these words meet.
+
+    One that has several may have all but one met by words of `others`: of files it imports.
+    """
+    found = [
         rule
         for rule in rules
         if not any(_alternatives(entry).isdisjoint(words) for entry in rule.triggers)
     ]
+    if others:
+        both = words | others
+        found += [
+            rule
+            for rule in rules
+            if rule not in found
+            and not any(_alternatives(entry).isdisjoint(both) for entry in rule.triggers)
+            and (len(rule.triggers) == 1 or _meet_any(rule.triggers, words))
+        ]
+    return found
+
+
+def _meet_any(triggers: Iterable[str], words: frozenset[bytes]) -> bool:
+    return any(not _alternatives(entry).isdisjoint(words) for entry in triggers)
 
 
 def _is_doubtful(formatted: bytes) -> bool:

@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from tfmemlint.facts import TensorFlow
+from tfmemlint.facts.syntax.tree import Tree
 from tfmemlint.light_typing import TYPE_CHECKING
 from tfmemlint.lines import Lines
 from tfmemlint.parsing import parse
-from tfmemlint.vocabulary import Span
+from tfmemlint.vocabulary import ELSEWHERE, Span
 
 if TYPE_CHECKING:
     from tfmemlint.concrete import Concrete
-    from tfmemlint.facts.syntax.imports import Imported
 
 
 class File:
@@ -26,8 +26,8 @@ class File:
         text: str,
         tensorflow: tuple[int, ...] | None = None,
         cells: Sequence[int] = (),
-        imported: Imported | None = None,
         assumed: Mapping[str, float] | None = None,
+        tf: TensorFlow | None = None,
     ) -> None:
         self.path = path
         self.text = text
@@ -35,8 +35,9 @@ class File:
         """Where the cells of a notebook begin."""
         self.tensorflow = tensorflow
         """The oldest version that the code is to run with; None if any."""
-        self.tree = parse(text, path)
-        self.tf = TensorFlow(self.tree, imported, assumed)
+        self.tf = tf or TensorFlow(Tree(parse(text, path)), assumed=assumed)
+        """What the file says about TensorFlow; given where other files are known, too."""
+        self.tree = self.tf.tree.module
 
     @cached_property
     def lines(self) -> Lines:
@@ -70,7 +71,12 @@ class File:
         return marked or any(start < cell <= end for cell in self.cells)
 
     def span(self, first: Located, last: Located | None = None) -> Span:
-        """From the start of `first` to the end of `last`, decorators included."""
+        """From the start of `first` to the end of `last`, decorators included.
+
+        ELSEWHERE for what stands in another file.
+        """
+        if self.tf.tree.elsewhere(first) is not None:
+            return ELSEWHERE
         start = self.lines.offset(first.lineno, first.col_offset)
         decorators: list[ast.expr] = getattr(first, "decorator_list", [])
         if decorators:
@@ -103,7 +109,9 @@ class File:
         return ast.unparse(node) if "\n" in text else text
 
     def source(self, where: Located | Span) -> str:
-        """The user's own text of a node or a span."""
+        """The user's own text of a node or a span; of another file's, what it amounts to."""
+        if not isinstance(where, Span) and self.tf.tree.elsewhere(where) is not None:
+            return ast.unparse(where)
         start, end = where if isinstance(where, Span) else self.span(where)
         return self.text[start:end]
 
@@ -115,7 +123,7 @@ class File:
         """
         from tfmemlint.concrete import concrete  # noqa: PLC0415
 
-        return concrete(self, node)
+        return concrete(self, node) if self.tf.tree.elsewhere(node) is None else None
 
 
 _LONGEST = 60

@@ -43,6 +43,10 @@ class Span(NamedTuple):
     end: int
 
 
+ELSEWHERE = Span(-1, -1)
+"""No place of this file: the place of what stands in another one."""
+
+
 class Edit(NamedTuple):
     """Replace the characters of `span` with `text`."""
 
@@ -117,7 +121,7 @@ class Rule(NamedTuple):
     name: str
     claim: Claim
     triggers: tuple[str, ...]
-    """Words the file must hold for the rule to have anything to say.
+    """Words the file, or what it imports, must hold for the rule to have anything to say.
 
     Each entry lists alternatives, separated by spaces; every entry must be met by one of them.
     Over-approximate: an entry may let through what is clean, never keep out what is not.
@@ -127,8 +131,6 @@ class Rule(NamedTuple):
     `PIPELINE_WORDS` is an entry for rules about tf.data, `"for while"` one for rules about loops.
     """
     check: Callable[[File], Iterable[Diagnostic]]
-    across_files: bool = False
-    """Whether what a file imports from others, its triggers among that, may have it say more."""
 
     @property
     def page(self) -> str:

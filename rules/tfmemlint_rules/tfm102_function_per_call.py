@@ -126,5 +126,4 @@ RULE = Rule(
     claim=Claim(Metric.TRACES, at_most=0.06, because="the function is traced once, not per round"),
     triggers=("function",),
     check=check,
-    across_files=True,
 )

@@ -199,5 +199,4 @@ RULE = Rule(
         "imread load load_img loadtxt open parse_tensor read reader rsplit split " + PIPELINE_WORDS,
     ),
     check=check,
-    across_files=True,
 )

@@ -1,4 +1,4 @@
-"""What makes traced functions for other files, and what a file imports of that."""
+"""What makes traced functions for other files."""
 
 import ast
 from textwrap import dedent
@@ -6,17 +6,14 @@ from textwrap import dedent
 import pytest
 
 from tfmemlint import File
-from tfmemlint.facts.syntax.imports import Factory, Imported
+from tfmemlint.facts.graphs.factories import Factory
 
 IMPORT = "import tensorflow as tf\n"
 
 
-def nothing(name: str) -> bool:
-    return False
-
-
 def factories(source: str) -> dict[str, Factory]:
-    return dict(File("example.py", IMPORT + dedent(source)).tf.factories.all)
+    found = File("example.py", IMPORT + dedent(source)).tf.factories.all
+    return {function.name: factory for function, factory in found.items()}
 
 
 @pytest.mark.parametrize(
@@ -37,11 +34,11 @@ def factories(source: str) -> dict[str, Factory]:
         ),
         (
             "class Net:\n    def make(self, x):\n        return tf.function(self.call)",
-            {"Net().make": Factory(True, ("self",), ("x",), "self")},
+            {"make": Factory(True, ("self",), ("x",), "self")},
         ),
         (
             "class Net:\n    @staticmethod\n    def make(f):\n        return tf.function(f)",
-            {"Net.make": Factory(True, ("f",), ("f",), None)},
+            {"make": Factory(True, ("f",), ("f",), None)},
         ),
         (
             "def make(size):\n    sizes = range(size)\n    return tf.function(lambda x: x * size)",
@@ -77,37 +74,6 @@ def test_what_keeps_a_function_or_makes_what_it_is_for_is_no_factory(source: str
 
 
 @pytest.mark.parametrize(
-    ("source", "asked"),
-    [
-        ("from a import make\nmake()", "a.make"),
-        ("from a import make as m\nm()", "a.make"),
-        ("from . import make\nmake()", ".make"),
-        ("from ..a import b\nb.make()", "..a.b.make"),
-        ("import a.b\na.b.make()", "a.b.make"),
-        ("import a.b as c\nc.make()", "a.b.make"),
-        ("from a import Net\nnet = Net()\nnet.make()", "a.Net().make"),
-        ("from a import Net\nNet.make()", "a.Net.make"),
-        ("try:\n    from a import make\nexcept ImportError:\n    from b import make\nmake()", None),
-        ("make()", None),
-        ("from a import other\nother()", None),
-        ("from a import make\nmake = 1\nmake()", None),
-    ],
-)
-def test_files_are_asked_about_what_is_surely_imported(source: str, asked: str | None) -> None:
-    names: list[str] = []
-
-    def factory(name: str) -> Factory:
-        names.append(name)
-        return Factory(True, (), (), None)
-
-    file = File("example.py", source, imported=Imported(frozenset({"make"}), factory, nothing))
-    calls = [ast.unparse(call.func) for call, _ in file.tf.imports.factories]
-
-    assert names == ([asked] if asked else [])
-    assert len(calls) == len(names)
-
-
-@pytest.mark.parametrize(
     ("call", "given"),
     [
         ("make(a, b)", ["a", "b"]),
@@ -119,16 +85,7 @@ def test_files_are_asked_about_what_is_surely_imported(source: str, asked: str |
 )
 def test_what_a_factory_is_given(call: str, given: list[str | None]) -> None:
     made = Factory(True, ("a", "b"), ("a", "b"), None)
+    found = ast.parse(call, mode="eval").body
+    assert isinstance(found, ast.Call)
 
-    def factory(name: str) -> Factory | None:
-        return made if name == "model.make" else None
-
-    file = File(
-        "example.py",
-        f"from model import make\n{call}",
-        imported=Imported(frozenset({"make"}), factory, nothing),
-    )
-    ((found, _),) = file.tf.imports.factories
-    values = file.tf.imports.given(found, made)
-
-    assert [each and ast.unparse(each) for each in values] == given
+    assert [each and ast.unparse(each) for each in made.given(found)] == given

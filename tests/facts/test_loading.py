@@ -7,7 +7,6 @@ from textwrap import indent
 import pytest
 
 from tfmemlint import File
-from tfmemlint.facts.syntax.imports import Imported
 
 Look = Callable[[str], tuple[File, list[ast.expr]]]
 
@@ -397,28 +396,3 @@ def test_one_way_to_parse_is_enough(look: Look, source: str, many: str | None) -
     found = file.tf.parsing.gathered(seen)
 
     assert (None if found is None else file.source(found.files)) == many
-
-
-@pytest.mark.parametrize(
-    ("imports", "may"),
-    [
-        ("from helpers import load", True),
-        ("from . import helpers", True),
-        ("import numpy as np\nimport keras, os", False),
-    ],
-)
-def test_functions_of_other_files_may_load(imports: str, may: bool) -> None:
-    def nothing(name: str) -> None:
-        return None
-
-    def loads(name: str) -> bool:
-        return name == "helpers.load"
-
-    imported = Imported(frozenset(), nothing, loads)
-    file = File("example.py", f"{imports}\nx = [load(p) for p in paths]", imported=imported)
-    (listed,) = file.tf.tree.all(ast.ListComp)
-    alone = File("example.py", imports)
-
-    assert file.tf.imports.may_load is may
-    assert (file.tf.loading.gathered(listed) is not None) is (imports == "from helpers import load")
-    assert not alone.tf.imports.may_load

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from functools import cached_property
 from importlib import import_module
+from weakref import ref
 
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # what is named here is imported when it is first asked for
-    import ast
     from collections.abc import Callable, Mapping
     from typing import Any, TypeVar
 
@@ -67,8 +67,9 @@ if TYPE_CHECKING:  # what is named here is imported when it is first asked for
     from tfmemlint.facts.sizes.streams import Streams
     from tfmemlint.facts.syntax.bindings import Bindings
     from tfmemlint.facts.syntax.functions import Functions
-    from tfmemlint.facts.syntax.imports import Imported, Imports
+    from tfmemlint.facts.syntax.imports import Imports, Others
     from tfmemlint.facts.syntax.names import Names
+    from tfmemlint.facts.syntax.tree import Tree
 
     A = TypeVar("A")
 
@@ -101,17 +102,16 @@ class TensorFlow:
 
     def __init__(
         self,
-        module: ast.Module,
-        imported: Imported | None = None,
+        tree: Tree,
+        others: Others | None = None,
         assumed: Mapping[str, float] | None = None,
     ) -> None:
-        from tfmemlint.facts.syntax.tree import Tree  # noqa: PLC0415
-
-        self.tree = Tree(module)
+        self.tree = tree
+        self.others = others
+        """The other files of the project; None where they are not to be looked at."""
         self.assumed: Mapping[str, float] = assumed or {}
         """What is taken for granted of numbers that the code does not tell, by their text."""
-        self.imported = imported
-        """What the files that this one imports have to say; None where they are not asked."""
+        tree.forest.facts[tree.module] = ref(self)
         self._analyses: dict[Callable[[TensorFlow], object], Any] = {}
 
     def of(self, analysis: Callable[[TensorFlow], A]) -> A:
@@ -128,7 +128,7 @@ class TensorFlow:
     functions: Functions = _named("syntax.functions", "Functions")
     """The functions of the module and their calls."""
     imports: Imports = _named("syntax.imports", "Imports")
-    """What the files that this one imports say of themselves."""
+    """What is imported from other files of the project."""
     factories: Factories = _named("graphs.factories", "Factories")
     """What makes traced functions for other files."""
     solver: Solver = _named("flow.solver", "Solver")

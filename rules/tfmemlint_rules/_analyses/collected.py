@@ -27,7 +27,6 @@ class Collected:
         self._elements = tf.elements
         self._flow = tf.flow
         self._functions = tf.functions
-        self._imports = tf.imports
         self._lengths = tf.lengths
         self._loops = tf.loops
         self._names = tf.names
@@ -86,7 +85,6 @@ class Collected:
             self._names,
             self._functions,
             self._flow,
-            self._imports,
             self._values,
             loop.node,
             Content.ARRAY,

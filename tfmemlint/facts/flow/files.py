@@ -14,7 +14,6 @@ from tfmemlint.facts.flow.values import Values
 from tfmemlint.facts.library import makers
 from tfmemlint.facts.syntax.bindings import How, element
 from tfmemlint.facts.syntax.functions import Functions
-from tfmemlint.facts.syntax.imports import Imports
 from tfmemlint.facts.syntax.names import Names
 from tfmemlint.facts.syntax.tree import LOOPS, Tree
 
@@ -52,7 +51,6 @@ class Contents:
         names: Names,
         functions: Functions,
         flow: Flow,
-        imports: Imports,
         values: Values,
         source: ast.AST,
         gives: Content = Content.PATH,
@@ -61,7 +59,6 @@ class Contents:
         self._names = names
         self._functions = functions
         self._flow = flow
-        self._imports = imports
         self._values = values
         self._source = source
         self._gives = gives
@@ -168,9 +165,6 @@ class Contents:
             found = (self.of(each.value, each.frame) for each in returned)
             return max(found, default=Content.NOTHING)
         given = self._most((*node.args, *(each.value for each in node.keywords)), frame)
-        first = self.of(node.args[0], frame) if node.args else Content.NOTHING
-        if first is Content.PATH and self._imports.loads(node.func):
-            return Content.ARRAY
         name = self._names.qualified(node.func)
         if name is not None:
             return _made_by(name, given)

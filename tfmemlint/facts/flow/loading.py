@@ -48,7 +48,6 @@ class Loading:
         self._iterables = tf.iterables
         self._repeats = tf.repeats
         self._anywhere = anywhere
-        self._imports = tf.imports
         self._values = tf.values
         self._rows = rows
 
@@ -62,22 +61,10 @@ class Loading:
         """Whether the file has what makes such arrays at all."""
         if self._rows:
             return may_parse(self._tree, self._names)
-        return self._imports.may_load or may_load(self._tree, self._names)
+        return may_load(self._tree, self._names)
 
     def _runs_once(self, node: ast.AST) -> bool:
         return self._anywhere or self._repeats.runs_once(node)
-
-    def loads(self, name: str) -> bool:
-        """Whether a function of the module gives back an array, loaded from its first argument."""
-        bindings = self._bindings.of(self._tree.module, name)
-        function = bindings[0].node if len(bindings) == 1 else None
-        if not isinstance(function, ast.FunctionDef) or function.decorator_list:
-            return False
-        path = ast.Name("path", ast.Load())
-        call = ast.Call(ast.Name(name, ast.Load()), [path], [])
-        contents, frame = self._contents(path), Frame(function, call, None)
-        returned = self._functions.returns(function)
-        return any(contents.of(each, frame) is Content.ARRAY for each in returned)
 
     def loads_each(self, loop: ast.For) -> bool:
         """Whether a loop loads a file in every trip, by a path that it goes over."""
@@ -181,7 +168,6 @@ class Loading:
             self._names,
             self._functions,
             self._flow,
-            self._imports,
             self._values,
             source,
             gives,

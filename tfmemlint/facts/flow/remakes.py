@@ -10,11 +10,13 @@ from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.flow.uses import Trail
 from tfmemlint.facts.graphs.wrappings import DATA, Made, is_plain, parameters, wrapped_by
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.facts.syntax.tree import FUNCTIONS, LEAVES, FunctionNode, root_name
+from tfmemlint.facts.syntax.functions import TF_FUNCTION
+from tfmemlint.facts.syntax.tree import FUNCTIONS, LEAVES, FunctionNode, root_name, within
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
+    from tfmemlint.facts.graphs.factories import Factory
 
 A_FEW = 8
 """As many as are worth no word: a handful of folds, of learning rates, of compared variants."""
@@ -47,7 +49,6 @@ class Remakes:
         self._loops = tf.loops
         self._tracing = tf.tracing
         self._wrappings = tf.wrappings
-        self._imports = tf.imports
 
     @cached_property
     def all(self) -> tuple[Remake, ...]:
@@ -63,8 +64,8 @@ class Remakes:
                 remake = self._remake(made, trail, used, read, only=only)
                 if remake is not None:
                     found.setdefault((made, remake.maker), remake)
-        for call, factory in self._imports.factories:
-            given = self._read(self._imports.given(call, factory))
+        for call, factory in self._factories():
+            given = self._read(factory.given(call))
             if given is None:
                 continue
             for trail in self._wrappings.trails(call) if factory.gives else [(call,)]:
@@ -74,6 +75,16 @@ class Remakes:
                     found.setdefault((call, remake.maker), remake)
         ordered = sorted(found.items(), key=lambda each: (each[1].maker.lineno, each[0][0].lineno))
         return tuple(remake for _, remake in ordered)
+
+    def _factories(self) -> Iterator[tuple[ast.Call, Factory]]:
+        """The calls of what makes traced functions in other files."""
+        for function, calls in self._functions.called_elsewhere:
+            home = self._tree.elsewhere(function)
+            if home is None or home.is_test or not home.names.mentions(TF_FUNCTION):
+                continue
+            factory = home.factories.all.get(function)
+            if factory is not None:
+                yield from ((call, factory) for call in calls)
 
     def _remake(
         self,
@@ -111,7 +122,9 @@ class Remakes:
                 or self._tracing.why(call) is not None
             ):
                 continue
-            passed = self._passed(read, within, call)
+            passed = [*self._passed(read, within, call)]
+            if self._is_reset(_names_in(passed), loop):
+                continue
             if not any(self._is_new(each, self._loops.extent(loop)) for each in passed):
                 return Remake(made, maker, used, loop, within)
         at_once = used.func is maker or (only and not self._loops.around(used))
@@ -262,3 +275,8 @@ class Remakes:
 
 _REBUILDS = frozenset({"add", "freeze", "grow", "insert", "pop", "remove", "unfreeze"})
 """What the names of methods begin with that change which layers a model has, or trains."""
+
+
+def _names_in(expressions: Iterable[ast.expr | None]) -> list[ast.Name]:
+    nodes = within(each for each in expressions if each is not None)
+    return [node for node in nodes if isinstance(node, ast.Name)]

@@ -16,6 +16,7 @@ from tfmemlint.facts.flow.frames import Frame, entered, frame_at
 from tfmemlint.facts.flow.paths import ANY, End, Ends, is_entry, key, may_be, unpacked
 from tfmemlint.facts.flow.solver import Question
 from tfmemlint.facts.syntax.bindings import Binding, How
+from tfmemlint.facts.syntax.imports import Place
 from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
@@ -50,6 +51,7 @@ class Sources:
         self._names = tf.names
         self._functions = tf.functions
         self._stores = tf.stores
+        self._imports = tf.imports
         self._solver = tf.solver
 
     def of(self, node: ast.AST, frame: Frame | None = None, path: Path = ()) -> Ends:
@@ -140,7 +142,9 @@ class Sources:
 
     def _name(self, node: ast.Name, path: Path, frame: Frame | None) -> Ways:
         bindings = self._bindings.reaching(node)
-        if not bindings or any(each.how in _OPAQUE for each in bindings):
+        if not bindings:
+            return self._at(self._imports.of(node), path)
+        if any(each.how in _OPAQUE for each in bindings):
             return None
         found: list[End] = []
         for binding in bindings:
@@ -156,6 +160,8 @@ class Sources:
             return self._parameter(binding, path, frame)
         if binding.how is How.DEFINED:
             return [End(binding.node, path)]
+        if isinstance(binding.node, ast.alias):
+            return self._at(self._imports.of_alias(binding.node), path)
         value = binding.value
         if value is None:
             return None
@@ -172,6 +178,24 @@ class Sources:
         if path and not binding.path:
             found += self._put(self._stores.into(binding), path, frame)
         return found
+
+    def _at(self, place: Place | None, path: Path) -> Ways:
+        """What another file gives a name."""
+        if place is None:
+            return None
+        return [End(place.module, (*(f".{name}" for name in place.names), *path))]
+
+    def _module(self, node: ast.Module, path: Path, frame: Frame | None) -> Ways:
+        """What is read from a file that is imported."""
+        if not path or path[0][0] != ".":
+            return None
+        found: list[End] = []
+        for binding in self._imports.home(Place(node)).inside(str(path[0])[1:]):
+            ways = self._bound(binding, path[1:], None)
+            if ways is None:
+                return None
+            found += ways
+        return found or None
 
     def _put(self, puts: Iterable[Put], path: Path, frame: Frame | None) -> Iterator[End]:
         """What is read from a container that was put there."""
@@ -248,16 +272,18 @@ class Sources:
         """What is assigned to an attribute of instances of a class, or put into what it holds."""
         maker = self._functions.method(owner, "__init__")
         inner = entered(maker, made, frame) if maker is not None and made is not None else None
-        for store in self._stores.of_attribute(name):
+        lineage = self._functions.lineage(owner)
+        related = dict.fromkeys((*lineage, *self._functions.heirs(owner)))
+        for store in self._stores.of_attribute(name, related):
             taken = unpacked(store.places, rest)
             if taken is not None and self._may_set(store.target.value, owner):
                 taken = (ANY, *taken) if store.is_loop else taken
                 yield End(store.value, taken, frame_at(self._tree, store.target, inner))
         if rest:
-            puts = self._stores.into_attribute(name)
+            puts = self._stores.into_attribute(name, related)
             ours = (put for put in puts if self._holds(put.holder, owner))
             yield from self._put(ours, rest, inner)
-        for each in self._functions.lineage(owner):
+        for each in lineage:
             field = self._stores.field(each, name)
             if field is not None:
                 yield from self._field(owner, name, field, rest, made, frame)
@@ -303,6 +329,9 @@ class Sources:
     def _attribute(self, node: ast.Attribute, path: Path, frame: Frame | None) -> Ways:
         if self._names.qualified(node) is not None:
             return None
+        place = self._imports.of(node)
+        if place is not None:
+            return self._at(place, path)
         if _is_super(node.value):
             owner = self._functions.enclosing_class(node)
             bases = self._functions.lineage(owner)[1:] if owner is not None else ()
@@ -428,7 +457,7 @@ class Sources:
         return None
 
 
-_OPAQUE = frozenset({How.IMPORTED, How.OTHER})
+_OPAQUE = frozenset({How.OTHER})
 
 _STEPS: Mapping[type[ast.AST], Callable[..., Ways]] = {
     ast.Name: Sources._name,
@@ -450,6 +479,7 @@ _STEPS: Mapping[type[ast.AST], Callable[..., Ways]] = {
     ast.BinOp: Sources._joined,
     ast.Call: Sources._call,
     ast.ClassDef: Sources._definition,
+    ast.Module: Sources._module,
 }
 
 

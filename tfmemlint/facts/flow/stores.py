@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 
 from tfmemlint.facts.flow.paths import ANY, End, after, key
@@ -11,9 +11,15 @@ from tfmemlint.facts.syntax.bindings import Binding, targets
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from typing import TypeVar
+
     from tfmemlint.facts import TensorFlow
     from tfmemlint.facts.flow.frames import Frame
     from tfmemlint.facts.flow.paths import Path, Read
+
+    A = TypeVar("A")
+    _Owned = dict[ast.ClassDef | None, list[A]]
+    """Things of `self`, by its class; what is of something else under None."""
 
 _MOST_HANDED_ON = 2
 """Functions of the module that a container is followed into, to see what they put there."""
@@ -60,7 +66,7 @@ class Stores:
         self._functions = tf.functions
         self._names = tf.names
         self._into: dict[Binding, tuple[Put, ...]] = {}
-        self._into_attributes: dict[str, tuple[Put, ...]] = {}
+        self._into_attributes: dict[str, _Owned[Put]] = {}
 
     def into(self, binding: Binding) -> tuple[Put, ...]:
         """What is put into the container or object that a binding gives its name."""
@@ -69,18 +75,32 @@ class Stores:
             self._into[binding] = tuple(self._put(binding, _MOST_HANDED_ON))
         return self._into[binding]
 
-    def into_attribute(self, name: str) -> tuple[Put, ...]:
-        """What is put into the containers that attributes of this name hold."""
-        if name not in self._into_attributes:
-            uses = self._tree.attributes.get(name, ())
-            reading = (each for each in uses if isinstance(each.ctx, ast.Load))
-            found = (put for use in reading for put in self._puts(use, _MOST_HANDED_ON))
-            self._into_attributes[name] = tuple(found)
-        return self._into_attributes[name]
+    def of_attribute(self, name: str, related: Collection[ast.ClassDef]) -> Iterator[Store]:
+        """The assignments to attributes of this name that may be of instances of these classes."""
+        for each in self._homes(related):
+            yield from _owned(each._attributes.get(name, {}), related)
 
-    def of_attribute(self, name: str) -> tuple[Store, ...]:
-        """The assignments to attributes of this name, of whatever object."""
-        return self._attributes.get(name, ())
+    def into_attribute(self, name: str, related: Collection[ast.ClassDef]) -> Iterator[Put]:
+        """What is put into containers that such attributes hold."""
+        for each in self._homes(related):
+            yield from _owned(each._into_attribute(name), related)
+
+    def _homes(self, related: Iterable[ast.ClassDef]) -> list[Stores]:
+        found = [self]
+        for owner in related:
+            home = self._tree.elsewhere(owner)
+            if home is not None and home.stores not in found:
+                found.append(home.stores)
+        return found
+
+    def _into_attribute(self, name: str) -> _Owned[Put]:
+        if name not in self._into_attributes:
+            found = self._into_attributes[name] = {}
+            for use in self._tree.attributes.get(name, ()):
+                if isinstance(use.ctx, ast.Load):
+                    owner = self._functions.receiver_named(use.value)
+                    found.setdefault(owner, []).extend(self._puts(use, _MOST_HANDED_ON))
+        return self._into_attributes[name]
 
     def field(self, owner: ast.ClassDef, name: str) -> ast.AnnAssign | ast.Assign | None:
         """The statement in a class's body that declares an attribute or gives it a value."""
@@ -124,21 +144,26 @@ class Stores:
         return found
 
     @cached_property
-    def _attributes(self) -> Mapping[str, tuple[Store, ...]]:
-        found: dict[str, list[Store]] = {}
+    def _attributes(self) -> Mapping[str, _Owned[Store]]:
+        found: dict[str, _Owned[Store]] = {}
+        for store in self._stored():
+            owner = self._functions.receiver_named(store.target.value)
+            found.setdefault(store.target.attr, {}).setdefault(owner, []).append(store)
+        return found
+
+    def _stored(self) -> Iterator[Store]:
         tree = self._tree
         for at in tree.all(ast.Assign):
             for target in at.targets:
-                _note(found, target, at.value, is_loop=False)
+                yield from _stores(target, at.value)
         for declared in tree.all(ast.AnnAssign):
             if declared.value is not None:
-                _note(found, declared.target, declared.value, is_loop=False)
+                yield from _stores(declared.target, declared.value)
         for loop in tree.all(ast.For, ast.AsyncFor):
-            _note(found, loop.target, loop.iter, is_loop=True)
+            yield from _stores(loop.target, loop.iter, is_loop=True)
         for item in tree.all(ast.withitem):
             if item.optional_vars is not None:
-                _note(found, item.optional_vars, item.context_expr, is_loop=False)
-        return {name: tuple(stores) for name, stores in found.items()}
+                yield from _stores(item.optional_vars, item.context_expr)
 
     def _put(self, binding: Binding, hops: int) -> Iterator[Put]:
         for use in self._bindings.readers(binding):
@@ -208,11 +233,15 @@ class Stores:
                 yield from (each._replace(holder=use) for each in self._put(binding, hops - 1))
 
 
-def _note(
-    found: dict[str, list[Store]], target: ast.expr, value: ast.expr, *, is_loop: bool
-) -> None:
+def _stores(target: ast.expr, value: ast.expr, *, is_loop: bool = False) -> Iterator[Store]:
     for attribute, places in targets(target, ast.Attribute):
-        found.setdefault(attribute.attr, []).append(Store(attribute, value, places, is_loop))
+        yield Store(attribute, value, places, is_loop)
+
+
+def _owned(known: _Owned[A], related: Collection[ast.ClassDef]) -> Iterator[A]:
+    """What is surely of one of these classes, and what may be of any."""
+    for owner in (*related, None):
+        yield from known.get(owner, ())
 
 
 def _is_declared(statement: ast.AnnAssign | ast.Assign) -> bool:

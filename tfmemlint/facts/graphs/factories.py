@@ -3,16 +3,46 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from tfmemlint.facts.graphs.wrappings import Made, is_plain
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.facts.syntax.imports import Factory
-from tfmemlint.light_typing import TYPE_CHECKING
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
+
+
+class Factory(NamedTuple):
+    """A function at which every call makes another traced function."""
+
+    gives: bool
+    """Whether it is returned; else it is called there and then."""
+    reads: tuple[str, ...]
+    """The parameters in which the traced function finds its model and the like."""
+    parameters: tuple[str, ...]
+    """Those that take positional arguments, without the receiver."""
+    receiver: str | None
+    """What a method calls the object that it belongs to."""
+
+    def given(self, call: ast.Call) -> Iterator[ast.expr | None]:
+        """What a call gives for all that is read; None for what cannot be told."""
+        if any(isinstance(each, ast.Starred) for each in call.args):
+            yield None
+            return
+        named = {each.arg: each.value for each in call.keywords}
+        for name in self.reads:
+            if name == self.receiver:
+                yield call.func.value if isinstance(call.func, ast.Attribute) else None
+                continue
+            place = self.parameters.index(name) if name in self.parameters else len(call.args)
+            if place < len(call.args):
+                yield call.args[place]
+            elif name in named:
+                yield named[name]
+            elif None in named:
+                yield None  # `**options`; what is left out is the same with every call
 
 
 class Factories:
@@ -28,41 +58,36 @@ class Factories:
         self._wrappings = tf.wrappings
 
     @cached_property
-    def all(self) -> Mapping[str, Factory]:
-        """Every factory, by name; methods of instances as `Class().method`.
+    def all(self) -> Mapping[ast.FunctionDef, Factory]:
+        """Every factory that other files can call.
 
         Those are left out that make what the traced function is for as well, such as its model, or
         that may keep it for later, and those that make it to call it where `remakes` speaks of it.
         """
         spoken_of = {each.within for each in self._remakes.all if each.made is not None}
-        found: dict[str, Factory] = {}
+        found: dict[ast.FunctionDef, Factory] = {}
         for made in self._wrappings.all:
             within = self._tree.function(made)
-            name = self._public(within) if isinstance(within, ast.FunctionDef) else None
-            if name is None or not isinstance(within, ast.FunctionDef):
+            if not isinstance(within, ast.FunctionDef) or not self._is_public(within):
                 continue
             gives, reads = self._gives(made, within), self._reads(made, within)
             if gives is None or reads is None or (not gives and within in spoken_of):
                 continue
-            if name not in found or gives:
-                found[name] = self._factory(within, reads, gives=gives)
+            if within not in found or gives:
+                found[within] = self._factory(within, reads, gives=gives)
         return found
 
-    def _public(self, function: ast.FunctionDef) -> str | None:
-        """What other files call a function, where there is no doubt which one they get."""
+    def _is_public(self, function: ast.FunctionDef) -> bool:
+        """Whether other files can call a function, and there is no doubt which one they get."""
         owner = self._functions.class_of(function)
         if function.name == "__init__" or not all(map(is_plain, function.decorator_list)):
-            return None
+            return False
         outer = owner or function
         if self._tree.parent(outer) is not self._tree.module:
-            return None
+            return False
         if len(self._bindings.of(self._tree.module, outer.name)) != 1:
-            return None
-        if owner is None:
-            return function.name
-        if len(self._bindings.of(owner, function.name)) != 1:
-            return None
-        return f"{owner.name}{'' if function.decorator_list else '()'}.{function.name}"
+            return False
+        return owner is None or len(self._bindings.of(owner, function.name)) == 1
 
     def _gives(self, made: Made, within: ast.FunctionDef) -> bool | None:
         """Whether a function returns what it makes, or else calls it.

@@ -78,7 +78,19 @@ class Bindings:
 
     def of(self, scope: ScopeNode, name: str) -> tuple[Binding, ...]:
         """Every binding of a name in one scope, in source order."""
+        elsewhere = self._tree.elsewhere(scope)
+        if elsewhere is not None:
+            return elsewhere.bindings.of(scope, name)
         return tuple(self._scopes(name).get(scope, ()))
+
+    def at_end(self, name: str) -> tuple[Binding, ...]:
+        """The bindings that may give a name of the module its value once that has run."""
+        home = self._tree.module
+        if home not in self._scopes(name):
+            return ()
+        holders = self._holding(home, name)
+        found, _ = self._made_by(home.body, len(home.body), holders)
+        return (*found, *(each for each in holders.get(home, ()) if each not in found))
 
     @property
     def all(self) -> Iterator[Binding]:
@@ -91,6 +103,9 @@ class Bindings:
 
     def home(self, name: str, at: ast.AST) -> ScopeNode | None:
         """The scope whose binding of `name` is seen from `at`; None for the unknown."""
+        elsewhere = self._tree.elsewhere(at)
+        if elsewhere is not None:
+            return elsewhere.bindings.home(name, at)
         if not self._elsewhere and name not in self._named:
             return None
         scope = self._tree.scope(at)
@@ -117,6 +132,9 @@ class Bindings:
     def reaching(self, use: ast.Name) -> tuple[Binding, ...]:
         """The bindings that may give this use its value, nearest first."""
         if use not in self._reaching:
+            elsewhere = self._tree.elsewhere(use)
+            if elsewhere is not None:
+                return elsewhere.bindings.reaching(use)
             home = self.home(use.id, use)
             found = () if home is None else tuple(self._reach(use, use.id, home))
             self._reaching[use] = found
@@ -147,6 +165,9 @@ class Bindings:
 
     def loads(self, scope: ScopeNode, name: str) -> list[ast.Name]:
         """Every read of the name as bound in this scope, from nested functions too."""
+        elsewhere = self._tree.elsewhere(scope)
+        if elsewhere is not None:
+            return elsewhere.bindings.loads(scope, name)
         if self._read is None:
             self._read = {}
             for use in self._tree.all(ast.Name):
@@ -160,6 +181,9 @@ class Bindings:
 
     def readers(self, binding: Binding) -> list[ast.Name]:
         """The uses this binding may give their value."""
+        elsewhere = self._tree.elsewhere(binding.node)
+        if elsewhere is not None:
+            return elsewhere.bindings.readers(binding)
         scope = self._scope_bound_in(binding.node)
         scope = self._elsewhere.get((scope, binding.name), scope)
         key = (scope, binding.name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from weakref import ref
 
@@ -44,6 +44,7 @@ class Functions:
         self.tree = tf.tree
         self._bindings = tf.bindings
         self._names = tf.names
+        self._imports = tf.imports
         self._tf = ref(tf)
         """What is followed anywhere needs functions, and functions may be led to so."""
         self._returns: dict[FunctionNode, tuple[ast.expr, ...]] = {}
@@ -67,7 +68,8 @@ class Functions:
     def _may_be_led_to(self, callee: ast.expr) -> bool:
         """Whether what an expression means may stand somewhere else than where names lead."""
         if isinstance(callee, ast.Attribute):
-            return callee.attr in self.members and self._names.qualified(callee) is None
+            known = callee.attr in self.members or self._imports.any
+            return known and self._names.qualified(callee) is None
         if isinstance(callee, ast.Name):
             binding = self._bindings.only(callee)
             return binding is not None and (
@@ -89,8 +91,28 @@ class Functions:
         return found if isinstance(found, FUNCTIONS) else None
 
     def calls_of(self, function: FunctionNode | ast.ClassDef) -> tuple[ast.Call, ...]:
+        """The calls that run a function (or make an instance of a class).
+
+        In this module and in that of the function; of a function of this module, in all others of
+        the project, too.
+        """
+        home = self.tree.elsewhere(function)
+        others = [home] if home is not None else self._imports.importers
+        calls = (call for each in others for call in each.functions.calls_here(function))
+        return (*self.calls_here(function), *calls)
+
+    def calls_here(self, function: FunctionNode | ast.ClassDef) -> tuple[ast.Call, ...]:
         """The calls in this module that run a function (or make an instance of a class)."""
         return tuple(self._calls.get(function, ()))
+
+    @cached_property
+    def called_elsewhere(self) -> tuple[tuple[ast.FunctionDef, Sequence[ast.Call]], ...]:
+        """The functions of other files that are called here, each with its calls."""
+        return tuple(
+            (each, calls)
+            for each, calls in self._calls.items()
+            if isinstance(each, ast.FunctionDef) and self.tree.elsewhere(each) is not None
+        )
 
     def class_of(self, function: ast.AST) -> ast.ClassDef | None:
         """The class a method is defined in."""
@@ -136,10 +158,23 @@ class Functions:
         return self._lineages[owner]
 
     def heirs(self, owner: ast.ClassDef) -> tuple[ast.ClassDef, ...]:
+        """The classes of the module that inherit from one, and those of its own module."""
+        home = self.tree.elsewhere(owner)
+        others = [home] if home is not None else self._imports.importers
+        heirs = (each for other in others for each in other.functions.heirs_here(owner))
+        return (*self.heirs_here(owner), *heirs)
+
+    def heirs_here(self, owner: ast.ClassDef) -> Sequence[ast.ClassDef]:
         """The classes of the module that inherit from one."""
-        return tuple(
-            each for each in self.tree.all(ast.ClassDef) if owner in self.lineage(each)[1:]
-        )
+        return self._heirs.get(owner, ())
+
+    @cached_property
+    def _heirs(self) -> Mapping[ast.ClassDef, Sequence[ast.ClassDef]]:
+        found: dict[ast.ClassDef, list[ast.ClassDef]] = {}
+        for each in self.tree.all(ast.ClassDef):
+            for base in self.lineage(each)[1:]:
+                found.setdefault(base, []).append(each)
+        return found
 
     def attributes(self, owner: ast.ClassDef, name: str) -> tuple[ast.expr, ...]:
         """Everything the class's methods assign to `self.name`, whole assignments only."""
@@ -149,14 +184,25 @@ class Functions:
         self, owner: ast.ClassDef, name: str
     ) -> tuple[tuple[ast.expr, tuple[int, ...]], ...]:
         """As `attributes`, each with its place in what is unpacked: `self.x, self.y = load()`."""
-        if name not in self.members:
-            return ()
-        return tuple(
-            found for each in self.lineage(owner) for found in self._assigned.get((each, name), ())
-        )
+        found: list[tuple[ast.expr, tuple[int, ...]]] = []
+        for each in self.lineage(owner):
+            home = self.tree.elsewhere(each)
+            if home is not None:
+                found += home.functions.assigned_here(each, name)
+            found += self.assigned_here(each, name)
+        return tuple(found)
+
+    def assigned_here(
+        self, owner: ast.ClassDef, name: str
+    ) -> Iterable[tuple[ast.expr, tuple[int, ...]]]:
+        """What methods of this module assign to `self.name` of a class, bases left out."""
+        return self._assigned.get((owner, name), ()) if name in self.members else ()
 
     def class_constant(self, attribute: ast.Attribute) -> ast.expr | None:
         """The number that a class gives an attribute, `STEPS = 400`, and that nothing changes."""
+        home = self.tree.elsewhere(attribute)
+        if home is not None:
+            return home.functions.class_constant(attribute)
         several = self._class_values.get(attribute.attr, ())
         if len(several) != 1 or attribute.attr in self.members:
             return None
@@ -315,9 +361,14 @@ class Functions:
             return None
         if isinstance(callee, ast.Lambda):
             return callee
+        home = self.tree.elsewhere(callee)
+        if home is not None:
+            return home.functions._definition(callee, hops)
         if isinstance(callee, ast.Name):
             binding = self._bindings.only(callee) if callee.id in self._given else None
-            if binding is None or binding.path:
+            if binding is None or binding.how is How.IMPORTED:
+                return self._from_elsewhere(callee, hops - 1)
+            if binding.path:
                 return None
             if binding.how is How.DEFINED:
                 node = binding.node
@@ -329,9 +380,41 @@ class Functions:
             wraps = self._names.is_any(callee.func, STAYS_A_FUNCTION)
             wraps = wraps or self.makes_tf_function(callee.func)
             return self._definition(callee.args[0], hops - 1) if wraps and callee.args else None
-        if isinstance(callee, ast.Attribute) and callee.attr in self.members:
-            return self._member(callee, hops - 1)
+        if isinstance(callee, ast.Attribute):
+            found = self._from_elsewhere(callee, hops - 1)
+            if found is not None:
+                return found
+            if callee.attr in self.members or self._imports.any:
+                return self._member(callee, hops - 1)
         return None
+
+    def _from_elsewhere(self, callee: ast.expr, hops: int) -> FunctionNode | ast.ClassDef | None:
+        """What another file defines under the dotted name that begins with an import."""
+        place = self._imports.of(callee)
+        if place is None or not place.names or not hops:
+            return None
+        home = self.tree.elsewhere(place.module)
+        return None if home is None else home.functions.handed_out(place.names, hops)
+
+    def handed_out(
+        self, names: tuple[str, ...], hops: int = _MAX_HOPS
+    ) -> FunctionNode | ast.ClassDef | None:
+        """What other files get under a dotted name from this one."""
+        bindings = self._imports.inside(names[0])
+        if len(bindings) != 1 or bindings[0].path or not hops:
+            return None
+        node, value = bindings[0].node, bindings[0].value
+        if isinstance(node, ast.alias):
+            place = self._imports.of_alias(node)
+            home = self.tree.elsewhere(place.module) if place is not None else None
+            further = (*place.names, *names[1:]) if place is not None else ()
+            return home.functions.handed_out(further, hops - 1) if home and further else None
+        found = node if isinstance(node, (*FUNCTIONS, ast.ClassDef)) else None
+        if found is None and bindings[0].how is How.ASSIGNED and value is not None:
+            found = self._definition(value, hops - 1)
+        for name in names[1:]:
+            found = self.method(found, name) if isinstance(found, ast.ClassDef) else None
+        return found
 
     def _member(self, callee: ast.Attribute, hops: int) -> FunctionNode | ast.ClassDef | None:
         owner = self._instance_of(callee.value, hops)
@@ -372,11 +455,14 @@ class Functions:
 
     @cached_property
     def _has_classes(self) -> bool:
-        return any(True for _ in self.tree.all(ast.ClassDef))
+        return self._imports.any or any(True for _ in self.tree.all(ast.ClassDef))
 
     def _instance_of(self, expression: ast.expr, hops: int) -> ast.ClassDef | None:
         if hops == 0:
             return None
+        home = self.tree.elsewhere(expression)
+        if home is not None:
+            return home.functions._instance_of(expression, hops)
         if isinstance(expression, ast.Call):
             found = self._definition(expression.func, hops - 1)
             return found if isinstance(found, ast.ClassDef) else None
@@ -388,7 +474,10 @@ class Functions:
                 return self.receiver(binding.node)
             if binding.how is How.ASSIGNED and binding.value is not None:
                 return self._instance_of(binding.value, hops - 1)
-        if isinstance(expression, ast.Attribute) and expression.attr in self.members:
+        known = self._imports.any or (
+            isinstance(expression, ast.Attribute) and expression.attr in self.members
+        )
+        if isinstance(expression, ast.Attribute) and known:
             owner = self._instance_of(expression.value, hops - 1)
             values = self.attributes(owner, expression.attr) if owner else ()
             return self._instance_of(values[0], hops - 1) if len(values) == 1 else None
@@ -438,7 +527,8 @@ class Functions:
     @cached_property
     def _calls(self) -> Mapping[ast.AST, list[ast.Call]]:
         found: dict[ast.AST, list[ast.Call]] = {}
-        for call in self.tree.calls({"", *self._given, *self.members}):
+        some = {"", *self._given, *self.members}
+        for call in self.tree.all(ast.Call) if self._imports.any else self.tree.calls(some):
             called = self.definition(call.func)
             if called is not None:
                 found.setdefault(called, []).append(call)

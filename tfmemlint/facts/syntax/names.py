@@ -12,6 +12,7 @@ from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
+    from tfmemlint.facts.syntax.imports import Place
 
 _MAX_HOPS = 20
 
@@ -57,6 +58,7 @@ class Names:
     def __init__(self, tf: TensorFlow) -> None:
         self._tree = tf.tree
         self._bindings = tf.bindings
+        self._imports = tf.imports
         self._known: dict[ast.expr, str | None] = {}
         self._aliases: dict[ast.alias, str | None] = {}
         self._used: dict[tuple[str, ...], bool] = {}
@@ -70,7 +72,12 @@ class Names:
         if expression in self._known:
             return self._known[expression]
         root = _root(expression)
-        if not isinstance(root, ast.Name) or root.id not in self._may_be_imported:
+        if not isinstance(root, ast.Name):
+            return None
+        elsewhere = self._tree.elsewhere(root)
+        if elsewhere is not None:
+            return elsewhere.names.qualified(expression)
+        if root.id not in self._may_be_imported:
             return None
         return None if expression is None else self._resolve(expression, _MAX_HOPS)
 
@@ -113,7 +120,7 @@ class Names:
                 and "." not in called
                 and self._bindings.home(called, at) is scope
                 and all(
-                    isinstance(each.node, ast.alias) and self._imported(each.node) == name
+                    isinstance(each.node, ast.alias) and self.imported(each.node) == name
                     for each in self._bindings.of(scope, called)
                 )
             ):
@@ -128,7 +135,7 @@ class Names:
 
     def _uses(self, names: tuple[str, ...]) -> bool:
         imported = self._tree.all(ast.alias)
-        if any((self._imported(each) or "").startswith(names) for each in imported):
+        if any((self.imported(each) or "").startswith(names) for each in imported):
             return True
         last = {name.rpartition(".")[2] for name in names}
         last |= {old.rpartition(".")[2] for old, new in _CANONICAL.items() if new.endswith(names)}
@@ -139,6 +146,8 @@ class Names:
     def _mentions(self, names: frozenset[str]) -> bool:
         if not self._brought.isdisjoint(names):
             return True
+        if not self._imports.words.isdisjoint(_last_parts(names)):
+            return True  # in another file, from where it may come
         return any(self.qualified(each) in names for each in self._ending(_last_parts(names)))
 
     @cached_property
@@ -149,7 +158,7 @@ class Names:
             for module in self._starred_modules
             for name in _STARS.get(module, ())
         )
-        return frozenset(chain(map(self._imported, self._tree.all(ast.alias)), starred))
+        return frozenset(chain(map(self.imported, self._tree.all(ast.alias)), starred))
 
     def _ending(self, parts: Iterable[str]) -> Iterator[ast.Attribute]:
         """The attributes of these names."""
@@ -179,7 +188,7 @@ class Names:
     def _bound(self, binding: Binding, hops: int) -> str | None:
         if binding.how is How.IMPORTED:
             assert isinstance(binding.node, ast.alias)
-            return self._imported(binding.node)
+            return self.imported(binding.node)
         if binding.how is How.ASSIGNED and not binding.path and binding.value is not None:
             return self._resolve(binding.value, hops)
         return None
@@ -210,7 +219,7 @@ class Names:
         for alias in self._tree.all(ast.alias):
             bindings = self._bindings.named(alias.asname or alias.name.partition(".")[0])
             if len(bindings) == 1 and self._bindings.of(module, bindings[0].name):
-                found[bindings[0].name] = self._imported(alias)
+                found[bindings[0].name] = self.imported(alias)
         return found
 
     def _starred(self, name: str) -> str | None:
@@ -223,20 +232,37 @@ class Names:
     @cached_property
     def _starred_modules(self) -> list[str]:
         stars = (alias for alias in self._tree.all(ast.alias) if alias.name == "*")
-        return [(self._imported(alias) or "").removesuffix(".*") for alias in stars]
+        return [(self.imported(alias) or "").removesuffix(".*") for alias in stars]
 
-    def _imported(self, alias: ast.alias) -> str | None:
+    def imported(self, alias: ast.alias) -> str | None:
+        """The canonical name of what an import brings from a library."""
         if alias not in self._aliases:
             self._aliases[alias] = self._import(alias)
         return self._aliases[alias]
 
     def _import(self, alias: ast.alias) -> str | None:
+        place = self._imports.of_alias(alias)
+        if place is not None:
+            return self._handed_on(place)
         statement = self._tree.parent(alias)
         if isinstance(statement, ast.ImportFrom):
             if statement.level or statement.module is None:
                 return None
             return canonical(f"{statement.module}.{alias.name}")
         return canonical(alias.name if alias.asname else alias.name.partition(".")[0])
+
+    def _handed_on(self, place: Place) -> str | None:
+        """What of a library another file of the project imports for others, too."""
+        if not place.names:
+            return None
+        name, *rest = place.names
+        bindings = self._imports.home(place).inside(name)
+        alias = bindings[0].node if len(bindings) == 1 else None
+        if not isinstance(alias, ast.alias):
+            return None
+        home = self._tree.elsewhere(alias)
+        found = home.names.imported(alias) if home is not None else None
+        return canonical(".".join((found, *rest))) if found else None
 
 
 def _root(expression: ast.expr | None) -> ast.expr | None:

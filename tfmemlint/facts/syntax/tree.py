@@ -12,6 +12,9 @@ from tfmemlint.light_typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from typing import Any, TypeVar, overload
+    from weakref import ReferenceType
+
+    from tfmemlint.facts import TensorFlow
 
     A = TypeVar("A", bound=ast.AST)
     B = TypeVar("B", bound=ast.AST)
@@ -39,16 +42,35 @@ LEAVES = (ast.Break, ast.Raise, ast.Return)
 """Statements that end the loop they stand in."""
 
 
-class Tree:
-    """Every node in source order, by type, with its parent: walked once, without recursion."""
+class Forest:
+    """What is known of the nodes of several files, each in a tree of its own."""
 
-    def __init__(self, module: ast.Module) -> None:
+    def __init__(self) -> None:
+        self.parents: dict[ast.AST, ast.AST] = {}
+        self.places: dict[ast.stmt, tuple[list[ast.stmt], int]] = {}
+        self.scopes: dict[ast.AST, ScopeNode] = {}
+        self.functions: dict[ScopeNode, FunctionNode | None] = {}
+        self.modules: dict[ScopeNode, ast.Module] = {}
+        self.facts: dict[ast.Module, ReferenceType[TensorFlow]] = {}
+        """The facts of each file. Files of a circle of imports would never be freed otherwise."""
+
+
+class Tree:
+    """Every node in source order, by type, with its parent: walked once, without recursion.
+
+    What stands around a node can be asked for nodes of other files of the same forest, too.
+    """
+
+    def __init__(self, module: ast.Module, forest: Forest | None = None) -> None:
         self.module = module
-        self._parents: dict[ast.AST, ast.AST] = {}
+        self.forest = forest = forest or Forest()
+        self._parents = forest.parents
         self._by_type: defaultdict[type[ast.AST], list[ast.AST]] = defaultdict(list)
-        self._places: dict[ast.stmt, tuple[list[ast.stmt], int]] = {}
-        self._scopes: dict[ast.AST, ScopeNode] = {module: module}
-        self._functions: dict[ScopeNode, FunctionNode | None] = {module: None}
+        self._places = forest.places
+        self._scopes = forest.scopes
+        self._functions = forest.functions
+        self._scopes[module] = forest.modules[module] = module
+        self._functions[module] = None
         parents, by_type, fields = self._parents, self._by_type, _FIELDS
         pending: list[ast.AST] = [module]
         while pending:
@@ -157,6 +179,20 @@ class Tree:
         for each in passed:
             known[each] = found
         return found
+
+    def elsewhere(self, node: ast.AST) -> TensorFlow | None:
+        """The facts of the file that a node stands in, where that is another one."""
+        facts = self.forest.facts
+        if len(facts) < 2:
+            return None
+        module = self._module_of(self._scopes.get(node) or self._find_scope(node))
+        return None if module is self.module else facts[module]()
+
+    def _module_of(self, scope: ScopeNode) -> ast.Module:
+        known = self.forest.modules
+        if scope not in known:
+            known[scope] = self._module_of(self.scope(self._parents[scope]))
+        return known[scope]
 
     def _open_scope(self, node: ast.AST) -> None:
         """Note what is evaluated inside a node that opens a scope: not all that it holds is."""
