@@ -1,17 +1,21 @@
-"""A `shuffle` buffer holds a large part of what a generator makes.
+"""A `shuffle` buffer holds a large part of what a generator makes, or a million elements.
 
 ## What it finds
 `shuffle` behind `from_generator`, where the signature tells how large an element is and the buffer
 takes more than 64 MB: in one expression, or through names, branches, helper functions and methods.
+Also a buffer of a million elements or more that come straight from numbers, slices of arrays or
+records, be they ever so small.
 
 ## Why it costs memory
 `shuffle(n)` holds `n` elements for as long as it is read from, and fills anew each epoch. What a
 generator makes is in memory only because the buffer holds it; a buffer as large as the data set
-holds all of it.
+holds all of it. Each element is a tensor of its own besides, which takes 140 bytes before its first
+number, and 200 where it is a number of a `range`: fifty million of these take up ten gigabytes.
 
 ## What to do instead
 Shuffle what is small: have the generator take file names or numbers of rows in random order, and
-let a buffer of a few hundred elements do the rest.
+let a buffer of a few hundred elements do the rest. Numbers and rows of arrays NumPy shuffles in
+place, eight bytes each: `rng.permutation(n)`.
 
 ## Fix safety
 Unsafe: the buffer is made to hold 64 MB, so that elements come in another order and mix less.
@@ -21,9 +25,9 @@ Offered where the size of the buffer is written down in its place.
 When there is room for the buffer, and the generator cannot change its order. Buffers of less than
 256 MB are hidden as long as `min-bytes` is not set, since elements mix less in what the fix leaves:
 that has its price in training, and is paid for a large saving only. The rule is silent by itself
-where sizes are not known, for slices of arrays, which the buffer shares with the array, and
-where a `take` leaves few elements or the generator makes few. What a `map` makes larger is another
-rule's affair.
+where sizes are not known, for up to a million slices of arrays, which the buffer shares with the
+array, for file names, and where a `take` leaves few elements or there are few. What a `map` makes
+larger is another rule's affair.
 """
 
 from __future__ import annotations
@@ -34,7 +38,16 @@ from collections.abc import Iterator
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Law, Metric, Rule, costs, edits
 from tfmemlint.facts.pipelines.chains import Chain, From
 from tfmemlint.facts.sizes.amounts import count
+from tfmemlint.facts.sizes.amounts import held as bytes_held
 
+MANY = 1_000_000
+"""Elements, whose tensors weigh more than what they hold."""
+TENSOR = 140
+NUMBER = 200
+"""Bytes that a tensor takes up, measured: a slice of an array, a number of a `range`."""
+COUNTED = frozenset({From.RANGE, From.SLICES})
+"""What is shuffled in a buffer larger than itself as a matter of course, to mix it well."""
+HEAVY = 128 << 20
 LARGE = 256 << 20
 """Bytes, in one buffer: to shuffle less well is worth that."""
 ENOUGH = 64 << 20
@@ -47,8 +60,13 @@ KEEPS_ELEMENTS = frozenset(
 def check(file: File) -> Iterator[Diagnostic]:
     reported: set[ast.Call] = set()
     for chain in file.tf.datasets.chains:
-        place = _shuffle(chain) if chain.source.kind is From.GENERATOR else None
+        place = _shuffle(chain)
         if place is None or chain.steps[place].call in reported:
+            continue
+        if chain.source.kind is not From.GENERATOR:
+            found = _of_many(file, chain, place)
+            reported.update([chain.steps[place].call] if found else [])
+            yield from found
             continue
         shuffle, streams = chain.steps[place], file.tf.streams
         buffer = shuffle.argument("buffer_size")
@@ -63,6 +81,26 @@ def check(file: File) -> Iterator[Diagnostic]:
             _fix(file, buffer, int(size)),
             costs.cost(held, Law.DATA, after, worth=LARGE),
         )
+
+
+def _of_many(file: File, chain: Chain, place: int) -> list[Diagnostic]:
+    """A buffer of so many elements that their tensors are too many."""
+    shuffle, streams, source = chain.steps[place], file.tf.streams, chain.source
+    buffer, held = shuffle.argument("buffer_size"), streams.kept(chain, place)
+    counted = source.kind is From.RECORDS or streams.count(chain, place).value is not None
+    if buffer is None or held.value is None or held.value < MANY:
+        return []
+    if not counted or source.kind not in COUNTED | {From.RECORDS}:
+        return []
+    each = NUMBER if source.kind is From.RANGE else TENSOR
+    total = held.times(bytes_held(each))
+    return [
+        Diagnostic(
+            edits.method_call(file, shuffle.call) or file.span(shuffle.call),
+            f"`shuffle` holds up to `{ast.unparse(buffer)}` elements, each a tensor of its own",
+            cost=costs.cost(total, Law.DATA, worth=HEAVY),
+        )
+    ]
 
 
 def _shuffle(chain: Chain) -> int | None:
@@ -86,6 +124,10 @@ RULE = Rule(
     code="TFM203",
     name="shuffle-buffer-whole-dataset",
     claim=Claim(Metric.DEVICE_PEAK, at_most=0.3, because="the buffer holds a part of the data"),
-    triggers=("shuffle", "from_generator"),
+    triggers=(
+        "shuffle",
+        "FixedLengthRecordDataset TFRecordDataset TextLineDataset from_generator "
+        "from_tensor_slices range",
+    ),
     check=check,
 )
