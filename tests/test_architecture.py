@@ -43,9 +43,11 @@ ALLOWED = {
         "tfmemlint.screen",
         "tfmemlint.decoding",
         "tfmemlint.facts",
+        "tfmemlint.importers",
         "tfmemlint.parsing",
         "tfmemlint.source",
     },
+    "importers": {"tfmemlint.facts"},
     "report": {
         "tfmemlint.report",
         "tfmemlint.vocabulary",

@@ -68,7 +68,7 @@ def test_a_pipeline_of_an_array_moves_safely_if_nothing_changes_it(
         ("def twice(x):\n    return x * 2", "from_tensor_slices(images).map(twice)", SAFE),
         ("rate = 2.0", "from_tensor_slices(images).map(lambda x: x * rate)", SAFE),
         ("train = None", "from_tensor_slices(images).batch(8)", UNSAFE),
-        ("rate = {'now': 2}", "from_tensor_slices(images).map(lambda x: x * rate['now'])", SAFE),
+        ("rate = {'now': 2}", "from_tensor_slices(images).map(lambda x: x * rate['now'])", UNSAFE),
         (
             "rate = {'now': 2}\nchange(rate)",
             "from_tensor_slices(images).map(lambda x: x * rate['now'])",
@@ -131,8 +131,10 @@ def test_a_function_moves_safely_if_nothing_it_reads_changes(
 @pytest.mark.parametrize(
     ("dataset", "expected"),
     [
-        ("tf.data.TFRecordDataset('a').map(tf.io.decode_jpeg).batch(8)", SAFE),
-        ("tf.data.TFRecordDataset('a').shuffle(99).batch(8)", SAFE),
+        ("tf.data.Dataset.from_tensor_slices(others).map(tf.square).batch(8)", SAFE),
+        ("tf.data.Dataset.from_tensor_slices(others).shuffle(99).batch(8)", SAFE),
+        ("tf.data.TFRecordDataset('a').map(tf.io.decode_jpeg).batch(8)", UNSAFE),
+        ("tf.data.TFRecordDataset('a').shuffle(99).batch(8)", UNSAFE),
         ("tf.data.TFRecordDataset('a').map(lambda r: tf.io.decode_raw(r, 'f') * scale)", UNSAFE),
         ("tf.data.TFRecordDataset('a').map(elsewhere).batch(8)", UNSAFE),
         ("tf.data.Dataset.from_generator(rows, output_types=tf.float32).batch(8)", UNSAFE),

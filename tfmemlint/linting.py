@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from tfmemlint.light_typing import TYPE_CHECKING
 from tfmemlint.lines import Lines
-from tfmemlint.vocabulary import ELSEWHERE, Diagnostic, Finding, Span
+from tfmemlint.vocabulary import ELSEWHERE, Applicability, Diagnostic, Finding, Span
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tfmemlint.facts.sure.openness import Openness
     from tfmemlint.source import File
     from tfmemlint.vocabulary import Rule
 
@@ -66,6 +67,7 @@ def lint(
             diagnostics = [each for each in map(_here, rule.check(file)) if each is not None]
             for diagnostic in diagnostics:
                 _refuse_outside(diagnostic, len(text))
+            diagnostics = [_as_sure(each, file.tf.openness) for each in diagnostics]
         except (RecursionError, MemoryError) as error:
             found[_skipped(error)] = None
         except Exception as error:  # noqa: BLE001  one broken rule silences nobody else
@@ -84,6 +86,17 @@ def raised_at(error: BaseException) -> str:
     if frame is None:
         return ""
     return f" (at {frame.tb_frame.f_code.co_filename}:{frame.tb_lineno})"
+
+
+def _as_sure(diagnostic: Diagnostic, openness: Openness) -> Diagnostic:
+    """A fix is as safe as what was read is complete, which it is not of code that looks at itself.
+
+    This holds for all rules, so that none has to think of it.
+    """
+    fix = diagnostic.fix
+    if fix is None or fix.applicability is not Applicability.SAFE or openness.why is None:
+        return diagnostic
+    return diagnostic._replace(fix=fix._replace(applicability=Applicability.UNSAFE))
 
 
 def unreadable(why: str) -> Finding:

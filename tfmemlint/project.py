@@ -19,8 +19,10 @@ from zlib import crc32
 
 from tfmemlint.decoding import UndecodableError, decode
 from tfmemlint.facts import TensorFlow
+from tfmemlint.facts.sure.outside import Outside
 from tfmemlint.facts.syntax.imports import LIBRARIES, Others, Place
 from tfmemlint.facts.syntax.tree import Forest, Tree
+from tfmemlint.importers import Importers
 from tfmemlint.parsing import TooDeep, parse
 from tfmemlint.screen import mentions_tensorflow, words
 from tfmemlint.source import File
@@ -90,6 +92,7 @@ class Project:
         self._targets: dict[str, tuple[str, ...]] = {}
         self._glances: dict[str, _Glance] = {}
         self._words: dict[str, frozenset[bytes]] = {}
+        self._importing: dict[str, Importers] = {}
         self._forest = Forest()
         self._kept: dict[str, _Kept | None] = {}
         self._size = 0
@@ -155,6 +158,13 @@ class Project:
         text = "\n".join(f"{self._glance(each).place} {each}" for each in sorted(related))
         return blake2b(text.encode(errors="surrogateescape"), digest_size=8).hexdigest()
 
+    def outside(self, path: str) -> Outside:
+        """What the files that import one may do to it, as far as their words tell."""
+        root = self._root(os.path.dirname(path))
+        if root not in self._importing:
+            self._importing[root] = Importers(root)
+        return self._importing[root].of(path)
+
     def _others(self, path: str) -> Others:
         folder = os.path.dirname(path)
 
@@ -174,7 +184,7 @@ class Project:
             found = self.words(path, _read(path) or b"")
             return frozenset(each.decode("ascii", "replace") for each in found)
 
-        return Others(find, importers, all_words)
+        return Others(find, importers, all_words, lambda: self.outside(path))
 
     def _open(self, path: str) -> TensorFlow | None:
         if path not in self._asked and len(self._asked) == _MOST_ASKED:

@@ -15,12 +15,16 @@ kilobytes for each step of a small network, and the time to make them.
 Pass a tensor: `tf.constant(step)`, or loop over `dataset.enumerate()`, whose numbers are tensors.
 
 ## Fix safety
-Safe where the function only gives the number to `tf.cast`, or to a summary as its step, or does
-nothing with it, and is known to do the same in every trace. Unsafe elsewhere: a Python number takes
-the dtype of what it is combined with, and a tensor has its own; and Python's part of a function, be
-it a random number or an attribute that the loop sets, is then run for one trace alone. Not offered
-where Python has to know the number, as in `if step == 0`, and where an integer is added, multiplied
-or compared.
+Safe where the function does nothing with the number, gives it to a summary as its step, or casts it
+to an integer that is counted on with and returned or given to a variable; where it is only called,
+with tensors besides; and where it is known to do the same in every trace: what it reads from around
+it is bound once and cannot change, but for variables and plain Keras objects. Unsafe elsewhere.
+Above all for floating point: with a Python number the graph's optimizer computes in advance what
+hangs on it, and divides by multiplying; with a tensor it does not. Of `x / (1 - tf.pow(0.9,
+tf.cast(step, tf.float32)))` about a third of the results then differ in the last digit. Also, a
+Python number takes the dtype of what it is combined with, and a tensor has its own; and Python's
+part of a function is then run for one trace alone. Not offered where Python has to know the number,
+as in `if step == 0`, and where an integer is added, multiplied or compared.
 
 ## When to ignore it
 When there are but a few numbers: up to 8 the rule is silent by itself, as it is where a number says
@@ -79,7 +83,8 @@ def _fix(file: File, retrace: Retrace, handled: frozenset[Handled]) -> Fix | Non
     kind = f", {tf}.{dtype}" if dtype and retrace.whole else ""
     text = f"{tf}.constant({file.source(retrace.argument)}{kind})"
     edit = edits.replaced(file, retrace.argument, text)
-    safety = Applicability.SAFE if safe and _is_steady(file, retrace) else Applicability.UNSAFE
+    sure = safe and _is_steady(file, retrace) and _stays_whole(file, retrace, handled)
+    safety = Applicability.SAFE if sure else Applicability.UNSAFE
     return Fix("Pass a tensor", (edit,), safety)
 
 
@@ -91,6 +96,27 @@ def _is_steady(file: File, retrace: Retrace) -> bool:
     return all(
         steady.is_steady(each) and all(steady.leaves_alone(code, each) for code in rounds)
         for each in several
+    )
+
+
+def _stays_whole(file: File, retrace: Retrace, handled: frozenset[Handled]) -> bool:
+    """Whether no number that comes out has another last digit: nothing is left to be folded.
+
+    And whether the function is called, with tensors besides, and nothing else is done with it.
+    """
+    sure, function = file.tf.sure_traced, retrace.function
+    calls = sure.calls(function)
+    if calls is None or not sure.keeps_no_graphs:
+        return False
+    if Handled.CAST in handled and not sure.keeps_whole(function, retrace.parameter):
+        return False
+    return all(
+        sure.are_tensors(
+            each
+            for each in (*call.args, *(keyword.value for keyword in call.keywords))
+            if file.tf.functions.argument(call, function, retrace.parameter) is not each
+        )
+        for call in calls
     )
 
 

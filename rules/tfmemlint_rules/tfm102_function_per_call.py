@@ -17,11 +17,14 @@ Make the function once, before the loop, and call it there. What changes from ro
 an argument: tensors for numbers, so that they do not have it traced again.
 
 ## Fix safety
-Safe where the function, moved in front of the loop, is known to be traced to the same graph there:
-it reads numbers, tensors, variables and plain Keras objects, and the loop sets no attributes of any
-object and calls nothing out of sight. Unsafe elsewhere, and where it draws random numbers, since
-those of a new `tf.function` begin anew. Not offered where it reads what the loop makes or changes,
-or prints, or where the loop deletes it.
+Safe where the function, moved in front of the loop, is known to be traced to the same graph there,
+and nothing but calls with tensors is made of it, in the loop alone: it is plainly decorated, reads
+numbers, tensors, variables and plain Keras objects that are bound once, lists of them that nothing
+changes, and the loop sets no attributes of any object and calls nothing out of sight. Unsafe
+elsewhere: where the loop gives it numbers of Python's own, of which 1 and 1.0 share a trace, where
+`reduce_retracing` would have shapes left open, where anything else looks at it or its graphs are
+saved, and where it draws random numbers, since those of a new `tf.function` begin anew. Not offered
+where it reads what the loop makes or changes, or prints, or where the loop deletes it.
 
 ## When to ignore it
 When the process is to end soon anyway. The rule is silent by itself for loops of few rounds, in
@@ -90,8 +93,24 @@ def _fix(file: File, remake: Remake, name: str) -> Fix | None:
     )
     steady, code = file.tf.steady, file.tf.loops.extent(loop)
     certain = steady.is_steady(made) and steady.leaves_alone(code, made)
+    certain = certain and _is_only_called(file, made, loop.node)
     safety = Applicability.SAFE if certain else Applicability.UNSAFE
     return None if edited is None else Fix("Make the function before the loop", edited, safety)
+
+
+def _is_only_called(file: File, made: Made, loop: ast.AST) -> bool:
+    """Whether each round calls the function with tensors, and nobody looks at it otherwise."""
+    sure, tree = file.tf.sure_traced, file.tf.tree
+    if not isinstance(made, ast.FunctionDef) or not sure.keeps_no_graphs:
+        return False
+    calls = sure.calls(made)
+    defaults = [*made.args.defaults, *(each for each in made.args.kw_defaults if each)]
+    return (
+        bool(calls)
+        and not defaults
+        and all(tree.inside(call, loop) for call in calls or ())
+        and all(not call.keywords and sure.are_tensors(call.args) for call in calls or ())
+    )
 
 
 def _is_called_at_once(remake: Remake) -> bool:

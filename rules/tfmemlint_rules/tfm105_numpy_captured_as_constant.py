@@ -14,12 +14,14 @@ Graphs of more than 2 GB cannot be made at all. A tensor made outside is capture
 Make a tensor of the array once, outside, and let the traced function read that.
 
 ## Fix safety
-Safe where the array is converted by itself, as in `tf.gather(table, ids)`: the name is bound once
-and only read, and `tf.constant(table)` is put behind it. Unsafe where the operation converts the
-array to the dtype of its other operand, since a tensor keeps its own: offered for float32 alone.
-Unsafe also where the file sets up devices or forks processes, which may have to come before the
-first tensor. Not offered for attributes, where the array may be changed under any name, and where
-graphs are made by hand.
+Safe where rows are looked up, as in `tf.gather(table, ids)`, at places that are surely tensors: the
+array is bound once, made there and only read, and `tf.constant(table)` is put behind it. Unsafe
+where anything is calculated of the array itself: what a graph has as a constant is calculated in
+advance, so that `table / 3.0` has other last digits. Unsafe also where a tensor may come too early,
+or be missed: where the file sets up devices, forks processes or imports code of its own that may,
+saves graphs or draws random numbers in them. There, and where the operation converts the array to
+the dtype of its other operand, it is offered for float32 alone. Not offered for attributes, where
+the array may be changed under any name, and where graphs are made by hand.
 
 ## When to ignore it
 When the constant is wanted: a model for TensorFlow Lite or a frozen graph has to bring its tables
@@ -49,6 +51,7 @@ from tfmemlint.facts.library.words import TRACED_WORDS
 from tfmemlint.facts.syntax.bindings import Binding
 
 CONVERSIONS = frozenset({"tensorflow.constant", "tensorflow.convert_to_tensor"})
+LOOKS_UP = frozenset({"tensorflow.gather", "tensorflow.nn.embedding_lookup"})
 EXPORTS = (
     "coremltools",
     "tensorflow.compat.v1.graph_util",
@@ -113,7 +116,7 @@ def _fix(file: File, binding: Binding, captures: Sequence[Capture]) -> Fix | Non
             return None
     elif any(conversions):
         return None
-    if file.tf.captures.wants_tensors_late:
+    if not _is_sure(file, captures) or not all(_only_looks_up(file, each) for each in captures):
         safety = Applicability.UNSAFE
     suffix = "_TENSOR" if binding.name.isupper() else "_tensor"
     name = edits.fresh(file, binding.name + suffix)
@@ -142,6 +145,39 @@ def _is_alone(file: File, capture: Capture) -> bool:
     if not isinstance(call, ast.Call) or call.args[:1] != [capture.use]:
         return False
     return (file.tf.names.qualified(call.func) or "").startswith("tensorflow.")
+
+
+def _is_sure(file: File, captures: Sequence[Capture]) -> bool:
+    """Whether a tensor may be made earlier, and nobody keeps the graphs or draws by them."""
+    sure = file.tf.sure_traced
+    return (
+        not file.tf.captures.wants_tensors_late
+        and sure.imports_libraries_alone
+        and sure.keeps_no_graphs
+        and not any(sure.draws(each.function) for each in captures)
+    )
+
+
+def _only_looks_up(file: File, capture: Capture) -> bool:
+    """Whether rows are taken out of an array at places that are tensors: there is none to fold.
+
+    What is calculated with a constant is calculated beforehand, or in another order: its last
+    digits are others than those of the same with a tensor.
+    """
+    call, sure = file.tf.captures.op(capture.use), file.tf.sure_traced
+    if not isinstance(call, ast.Call) or not file.tf.names.is_any(call.func, LOOKS_UP):
+        return False
+    function, places = capture.function, call.args[1:2]
+    place = places[0] if places else None
+    if len(call.args) != 2 or call.keywords or not isinstance(place, ast.Name):
+        return False
+    if file.tf.bindings.home(place.id, place) is not function:
+        return False
+    bound = file.tf.bindings.of(function, place.id)
+    calls = sure.calls(function)
+    passed = [file.tf.functions.argument(each, function, place.id) for each in calls or ()]
+    known = all(each is not None and sure.is_tensor(each) for each in passed)
+    return len(bound) == 1 and bool(passed) and known
 
 
 def _imported_before(file: File, tf: str, statement: ast.stmt) -> bool:

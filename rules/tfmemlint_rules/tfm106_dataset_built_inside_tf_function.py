@@ -14,10 +14,12 @@ copy, and the graph refers to it.
 Make the dataset once, outside, and read it in the traced function, or pass it as an argument.
 
 ## Fix safety
-Safe: what the dataset is made of is bound once and only read, and the dataset is made behind it;
-the steps that follow stay where they are. Unsafe where the file sets up devices or forks processes,
-which may have to come before the first dataset. Not offered for attributes, where arrays may be
-changed under any name, and where graphs are made by hand.
+Safe where what the dataset is made of is bound once, made there and only read, and the function is
+called and nothing else: the dataset is made behind the array, and the steps that follow stay where
+they are. Unsafe where a dataset may come too early, or be missed: where the file sets up devices,
+forks processes or imports code of its own that may, saves graphs, which cannot hold a dataset made
+outside, or draws random numbers in them. Not offered for attributes, where arrays may be changed
+under any name, and where graphs are made by hand.
 
 ## When to ignore it
 When the graph is exported and has to bring its data along. The rule is silent for arrays that are
@@ -119,9 +121,21 @@ def _fix(file: File, call: ast.Call, taken: set[str]) -> Fix | None:
     if "\n" in text or not _is_known_above(file, call, last):
         return None
     line, read = edits.below(file, last, f"{name} = {text}"), edits.replaced(file, call, name)
-    late = file.tf.captures.wants_tensors_late
-    safety = Applicability.UNSAFE if late else Applicability.SAFE
+    safety = Applicability.SAFE if _is_sure(file, call) else Applicability.UNSAFE
     return line and Fix("Make the dataset outside", (line, read), safety)
+
+
+def _is_sure(file: File, call: ast.Call) -> bool:
+    """Whether a dataset may be made earlier, and nobody keeps the graphs or draws by them."""
+    sure, function = file.tf.sure_traced, file.tf.tree.function(call)
+    return (
+        function is not None
+        and not file.tf.captures.wants_tensors_late
+        and sure.imports_libraries_alone
+        and sure.keeps_no_graphs
+        and sure.calls(function) is not None
+        and not sure.draws(function)
+    )
 
 
 def _bindings(file: File, call: ast.Call) -> list[Binding]:

@@ -16,10 +16,11 @@ Shuffle first, then map: the same elements come in the same order, and the buffe
 encoded pictures or bytes.
 
 ## Fix safety
-Safe where everything between the two places is seen to give the same for the same. Unsafe where it
-draws random numbers, runs Python or is out of sight, and where the file ignores errors, since the
-buffer then holds what cannot be made as well: the elements may come out differently. Not offered
-where other steps, or other statements, stand between.
+Safe where everything between the two places is seen to give the same for the same, whatever it is
+given: it reads nothing that can change, and cannot fail, since an error would come with another
+element, or not at all. Unsafe where it decodes or reads files, draws random numbers, runs Python,
+reads what may change or is out of sight, and where anything but its elements is looked at of the
+pipeline. Not offered where other steps, or other statements, stand between.
 
 ## When to ignore it
 When records are larger than what is made of them. The rule is silent by itself where it sees that,
@@ -139,8 +140,19 @@ def _fix(file: File, sites: list[Site]) -> Fix | None:
     found = edits.reordered(file, calls, [calls[-1], *calls[:-1]])
     pure = all(site.passage.is_pure for site in sites)
     pure = pure and not file.tf.datasets.leave_out_failures
+    pure = pure and all(_may_wait(file, site) for site in sites)
     applicability = Applicability.SAFE if pure else Applicability.UNSAFE
     return Fix("Shuffle before mapping", found, applicability) if found else None
+
+
+def _may_wait(file: File, site: Site) -> bool:
+    """Whether what the maps do may surely be done later, and to other elements first."""
+    sure, steps = file.tf.sure_pipelines, site.chain.steps[site.map : site.shuffle + 1]
+    return (
+        all(sure.computes(step) for step in steps)
+        and sure.never_fails(site.chain, site.shuffle)
+        and sure.is_only_read(steps[-1].call)
+    )
 
 
 RULE = Rule(

@@ -13,8 +13,10 @@ and nothing is ever read from it.
 Cache first, then repeat: one copy is held, and from the second epoch on it is read.
 
 ## Fix safety
-Safe where the elements are surely the same, in the same order, whenever they are read, and the file
-ignores no errors. Unsafe otherwise: what changed with each repetition and comes before `cache` now
+Safe where the elements are surely the same, in the same order, whenever they are made, and cannot
+fail: they are made of numbers or arrays, by functions that only compute and read nothing that can
+change, and nothing but elements is looked at of the pipeline. Unsafe otherwise, as with files,
+which may be written between epochs: what changed with each repetition and comes before `cache` now
 is made once for all epochs. `shuffle` and functions seen to be random are put behind `cache`; where
 that would leave less in the cache than was meant, no fix is offered.
 
@@ -114,6 +116,7 @@ def _fix(file: File, site: Site) -> Fix | None:
     found = edits.reordered(file, calls, wanted)
     same = epochs.again(chain, site.cache) is Again.SAME
     same = same and not file.tf.datasets.leave_out_failures
+    same = same and file.tf.sure_pipelines.may_be_reordered(chain, first, site.cache)
     rebatched = maps and not BATCHING.isdisjoint(methods)  # at the ends of epochs
     applicability = Applicability.SAFE if same and not rebatched else Applicability.UNSAFE
     return Fix("Cache before repeating", found, applicability) if found else None

@@ -14,9 +14,11 @@ Take first, then cache: the cache is complete after `k` elements. That saves the
 in every epoch but the first, not memory: as many elements are held, and from then on they stay.
 
 ## Fix safety
-Safe where the elements are surely the same, in the same order, whenever they are read, and the file
-ignores no errors, which take none of the `k` places. Unsafe otherwise: what was drawn anew in each
-epoch, since nothing was cached, is drawn once.
+Safe where the elements are surely the same, in the same order, whenever they are made, and cannot
+fail: they are made of numbers or arrays, by functions that only compute and read nothing that can
+change, and nothing but elements is looked at of the pipeline. Unsafe otherwise, as with files,
+which may be written between epochs: what was made anew in each epoch, since nothing was cached, is
+made once.
 
 ## When to ignore it
 When `k` is larger than the number of elements: then the cache is complete. The rule is silent by
@@ -128,6 +130,7 @@ def _fix(file: File, site: Site) -> Fix | None:
     found = edits.reordered(file, calls, [calls[-1], *calls[:-1]])
     same = file.tf.epochs.again(chain, take) is Again.SAME
     same = same and not file.tf.datasets.leave_out_failures
+    same = same and file.tf.sure_pipelines.may_be_reordered(chain, cache, take)
     applicability = Applicability.SAFE if same else Applicability.UNSAFE
     return Fix("Take before caching", found, applicability) if found else None
 

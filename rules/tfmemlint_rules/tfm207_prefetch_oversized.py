@@ -15,9 +15,10 @@ two of them only wait.
 wait for them. `prefetch(1)` holds one.
 
 ## Fix safety
-Safe where the elements are seen to be the same whenever they are made, in the same order. Unsafe
-where they come from a generator or from out of sight, or where what makes them reads variables or
-runs Python: that may see other things when it runs less far ahead.
+Safe where the elements are made of numbers or arrays, by functions that only compute and read
+nothing that can change, and nothing but elements is looked at of the pipeline. Unsafe where they
+come from files, from a generator or from out of sight, or where what makes them reads variables,
+draws random numbers or runs Python: that may see other things when it runs less far ahead.
 
 ## When to ignore it
 When the time to make a batch varies so much that many are needed to bridge it, and there is room
@@ -114,7 +115,7 @@ def _is_many(file: File, site: Site, buffer: ast.expr) -> bool:
 
 
 def _fix(file: File, call: ast.Call, buffer: ast.expr) -> Fix:
-    early = file.tf.epochs.may_be_early(call)
+    early = file.tf.sure_pipelines.may_be_early(call)
     safety = Applicability.SAFE if early else Applicability.UNSAFE
     autotune = edits.autotune(file, buffer)
     if autotune is None:

@@ -15,9 +15,10 @@ before `batch`, `prefetch(tf.data.AUTOTUNE)` was measured to take as much memory
 it.
 
 ## Fix safety
-Safe where the elements are seen to be the same whenever they are made, in the same order. Unsafe
-where they come from a generator or from out of sight, or where what makes them reads variables or
-runs Python: that may see other things when it runs less far ahead.
+Safe where the elements are made of numbers or arrays, by functions that only compute and read
+nothing that can change, and nothing but elements is looked at of the pipeline. Unsafe where they
+come from files, from a generator or from out of sight, or where what makes them reads variables,
+draws random numbers or runs Python: that may see other things when it runs less far ahead.
 
 ## When to ignore it
 When the time to make an example varies so much that many are needed to bridge it, and there is room
@@ -93,7 +94,7 @@ def _fix(file: File, call: ast.Call, buffer: ast.expr) -> Fix | None:
     if autotune is None:
         return None
     change = edits.replaced(file, buffer, autotune)
-    early = file.tf.epochs.may_be_early(call)
+    early = file.tf.sure_pipelines.may_be_early(call)
     safety = Applicability.SAFE if early else Applicability.UNSAFE
     return Fix("Prefetch as many as are needed", (change,), safety)
 

@@ -15,10 +15,12 @@ for them or not.
 than there are processors.
 
 ## Fix safety
-Safe where the elements are seen to be the same whenever they are made: they come in the same order,
-however many calls run at once. Unsafe where `deterministic` or options may say that they need not,
-and where they come from a generator or from out of sight, or what makes them reads variables or
-runs Python: that may see other things when it runs less far ahead.
+Safe where the elements are made of numbers or arrays, by functions that only compute and read
+nothing that can change, and nothing but elements is looked at of the pipeline: they come in the
+same order, however many calls run at once. Unsafe where `deterministic` or options may say that
+they need not, and where they come from files, from a generator or from out of sight, or what makes
+them reads variables, draws random numbers or runs Python: that may see other things when it runs
+less far ahead.
 
 ## When to ignore it
 When calls wait rather than compute, as those that read from far away do: there many at once save
@@ -91,7 +93,7 @@ def _fix(file: File, chain: Chain, step: Step, calls: ast.expr) -> Fix | None:
     if autotune is None:
         return None
     loose = "with_options" in chain.methods or step.argument("deterministic") is not None
-    loose = loose or not file.tf.epochs.may_be_early(step.call)
+    loose = loose or not file.tf.sure_pipelines.may_be_early(step.call)
     applicability = Applicability.UNSAFE if loose else Applicability.SAFE
     change = edits.replaced(file, calls, autotune)
     return Fix("Run as many calls as keep up", (change,), applicability)

@@ -13,9 +13,12 @@ Keep the bytes, and cast what is read: behind `cache`, and behind a `shuffle` th
 buffer then shares the cache's memory. Casting again in each epoch costs next to nothing.
 
 ## Fix safety
-Safe: number by number, the same operations are done to the same elements, which come in the same
-order. Not offered where other steps, or other statements, stand between. What combines two parts of
-an element, as an image and its own scale, is TFM204's affair: as batches they may not fit.
+Safe where the elements are made of numbers or arrays, by functions that only compute and read
+nothing that can change, and nothing but elements is looked at of the pipeline: number by number,
+the same operations are done to the same elements, which come in the same order. Unsafe elsewhere,
+since casts behind the cache are done in every epoch. Not offered where other steps, or other
+statements, stand between. What combines two parts of an element, as an image and its own scale, is
+TFM204's affair: as batches they may not fit.
 
 ## When to ignore it
 When the cast is not to a wider type after all. The rule is silent by itself where it sees that,
@@ -58,7 +61,9 @@ def _fix(file: File, site: Cached) -> Fix | None:
     casts = [step.call for step in moved if step.method == "map"]
     others = [step.call for step in moved if step.method != "map"]
     found = edits.reordered(file, [step.call for step in moved], [*others, *casts])
-    return Fix("Cast behind the cache", found, Applicability.SAFE) if found else None
+    same = file.tf.sure_pipelines.may_be_reordered(site.chain, site.map, last or site.cache)
+    safety = Applicability.SAFE if same else Applicability.UNSAFE
+    return Fix("Cast behind the cache", found, safety) if found else None
 
 
 RULE = Rule(

@@ -16,9 +16,11 @@ Go over the pipeline itself: a loop, a metric, `model.predict(ds)`. `sum(1 for _
 `ds.cardinality()` tells the number at once where it is known.
 
 ## Fix safety
-Safe where elements are counted. Where a loop goes over them it is safe if they are surely the same
-when they are made one by one, and unsafe if not: a `map` may use what the loop changes. Not offered
-where a list is kept or stacked.
+Safe where elements are counted, by Python's own `len` and `list`. Where a loop goes over them it is
+safe if they are surely the same when they are made one by one, and cannot fail: made of numbers or
+arrays, by functions that only compute and read nothing that can change. Unsafe if not: a `map` may
+use what the loop changes, and an error would come in the midst of the loop. Not offered where a
+list is kept or stacked, or given a name within the expression.
 
 ## When to ignore it
 When all of the data is to be in memory anyway, as for a nearest-neighbour search. The rule is
@@ -48,7 +50,6 @@ from tfmemlint import (
 from tfmemlint.facts.library.words import PIPELINE_WORDS
 from tfmemlint.facts.pipelines.chains import BATCHING, Chain, From
 from tfmemlint.facts.pipelines.consumers import End, Into
-from tfmemlint.facts.pipelines.epochs import Again
 
 FEW = 1024
 MANY = 10_000
@@ -72,11 +73,15 @@ def check(file: File) -> Iterator[Diagnostic]:
                 yield Diagnostic(file.span(made), message, None, _cost(file, end))
         elif isinstance(above, ast.Call) and _builtin(above) == "len":
             change = edits.reduced(file, above, _iterated(made), "sum(1 for _ in ", ")")
-            fix = Fix("Count without a list", (change,), Applicability.SAFE) if change else None
+            counts = _means_builtins(file, above, made) and not _binds(_iterated(made))
+            safety = Applicability.SAFE if counts else Applicability.UNSAFE
+            change = None if _binds(_iterated(made)) else change
+            fix = Fix("Count without a list", (change,), safety) if change else None
             yield Diagnostic(file.span(made), f"{held} to count them", fix, _cost(file, end))
         elif isinstance(above, ast.For) and isinstance(made, ast.Call):
             change = edits.reduced(file, made, _iterated(made))
-            fix = Fix("Do without the list", (change,), _safety(file, end)) if change else None
+            safety = _safety(file, end, made)
+            fix = Fix("Do without the list", (change,), safety) if change else None
             yield Diagnostic(file.span(made), f"{held} to go over them", fix, _cost(file, end))
         elif not isinstance(above, ast.Expr) and all(_is_whole(file, each) for each in end.chains):
             yield Diagnostic(file.span(made), f"{held} at once", None, _cost(file, end))
@@ -117,10 +122,28 @@ def _holds_all(file: File, chain: Chain) -> int | None:
     return places[0]
 
 
-def _safety(file: File, end: End) -> Applicability:
-    """Whether elements are the same when each is made after the loop has dealt with the last."""
-    again = [file.tf.epochs.again(chain, len(chain.steps)) for chain in end.chains]
-    return Applicability.UNSAFE if Again.UNKNOWN in again else Applicability.SAFE
+def _safety(file: File, end: End, made: ast.Call) -> Applicability:
+    """Whether elements are the same when each is made after the loop has dealt with the last.
+
+    And whether each can surely be made: an error would be told in the midst of the loop.
+    """
+    sure = file.tf.sure_pipelines
+    same = all(sure.is_steady(chain) and sure.never_fails(chain) for chain in end.chains)
+    same = same and bool(end.chains) and _means_builtins(file, made)
+    return Applicability.SAFE if same else Applicability.UNSAFE
+
+
+def _means_builtins(file: File, *calls: ast.Call | ast.ListComp) -> bool:
+    """Whether `len`, `list` and `sum` are Python's own, here and wherever the file names them."""
+    called = [each.func for each in calls if isinstance(each, ast.Call)]
+    free = not file.tf.bindings.named("sum") and not file.tf.outside.touches("sum")
+    return free and all(map(file.tf.constants.is_builtin, called))
+
+
+def _binds(expression: ast.expr) -> bool:
+    """Whether an expression does what none may do within a comprehension's iterable."""
+    unfit = (ast.Await, ast.NamedExpr, ast.Yield, ast.YieldFrom)
+    return any(isinstance(each, unfit) for each in ast.walk(expression))
 
 
 def _list(file: File, end: End) -> ast.Call | ast.ListComp | None:

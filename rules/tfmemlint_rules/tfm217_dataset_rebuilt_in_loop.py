@@ -14,11 +14,12 @@ copies its arrays before the last round's copy is gone, and fills its cache from
 Make the pipeline once, before the loop. `shuffle` changes the order every time it is gone over.
 
 ## Fix safety
-Safe where the pipeline is made anew and surely gives the same in every round. Unsafe elsewhere: a
-step that is added once acts once, and elements come in another order; records may be written again
-between rounds; what mapped functions read may change; the name may hold something else before the
-loop. Not offered where the assignment is not the only one of its name in the loop, does not run in
-every round, or reads what is defined there.
+Safe where the pipeline is made anew of one array that nothing changes, surely gives the same in
+every round, not shuffled, and the loop does nothing but go over it. Unsafe elsewhere: a step that
+is added once acts once, and elements come in another order; records may be written again between
+rounds; what mapped functions read may change; the name may hold something else before the loop, or
+be asked for behind it. Not offered where the assignment is not the only one of its name in the
+loop, does not run in every round, or reads what is defined there.
 
 ## When to ignore it
 When the rounds are few and the buffers small. The rule is silent by itself where a step depends on
@@ -93,14 +94,49 @@ def _fix(file: File, rebuilt: Rebuilt) -> Fix | None:
         return None
     moved = edits.lifted(file, rebuilt.assignment, loop)
     once = file.tf.of(Rebuilds).is_bound_once(rebuilt) and not rebuilt.is_lengthened
-    same = once and all(
-        file.tf.epochs.again(chain, len(chain.steps)) is Again.SAME
-        and _is_of_the_same(file, chain)
-        and _maps_alike(file, chain, loop)
-        for chain in rebuilt.chains
+    same = (
+        once
+        and _is_only_gone_over(file, rebuilt)
+        and all(
+            file.tf.epochs.again(chain, len(chain.steps)) is Again.SAME
+            and _is_of_the_same(file, chain)
+            and _maps_alike(file, chain, loop)
+            for chain in rebuilt.chains
+        )
     )
     safety = Applicability.SAFE if same else Applicability.UNSAFE
     return Fix("Make the pipeline before the loop", moved, safety) if moved else None
+
+
+def _is_only_gone_over(file: File, rebuilt: Rebuilt) -> bool:
+    """Whether the loop does nothing but go over the pipeline, and no error is told earlier."""
+    target, loop, sure = rebuilt.assignment.targets[0], rebuilt.loop.node, file.tf.sure_pipelines
+    home = file.tf.bindings.home(target.id, target) if isinstance(target, ast.Name) else None
+    if home is None or not isinstance(target, ast.Name) or not isinstance(loop, ast.For):
+        return False
+    loads = file.tf.bindings.loads(home, target.id)
+    return (
+        all(file.tf.tree.inside(each, loop) for each in loads)
+        and sure.is_only_read(rebuilt.assignment.value)
+        and all(
+            sure.is_steady(chain, in_order=True)
+            and sure.never_fails(chain)
+            and all(map(sure.takes_plain, chain.steps))
+            and _is_of_one_array(chain)
+            for chain in rebuilt.chains
+        )
+    )
+
+
+def _is_of_one_array(chain: Chain) -> bool:
+    """Whether a pipeline is made of one name, which surely can be sliced."""
+    made = chain.source.node
+    return (
+        isinstance(made, ast.Call)
+        and len(made.args) == 1
+        and isinstance(made.args[0], ast.Name)
+        and not made.keywords
+    )
 
 
 def _maps_alike(file: File, chain: Chain, loop: ast.AST) -> bool:

@@ -15,10 +15,11 @@ it. `np.load(path, mmap_mode="r")` reads from the file what is asked for, too: w
 still counts as the process's memory, but the system may take it back at any time.
 
 ## Fix safety
-Safe where a list becomes a generator expression, an `append` a `yield`, or HDF5 is read row by row:
-the same elements come in the same order. Unsafe where a file may give something else when it is
-loaded later, as where random numbers are drawn or code is out of sight. Not offered elsewhere. Rows
-of an HDF5 file that are compressed in large pieces are slow to read one by one.
+Unsafe: the same elements come in the same order, but files are read while the training goes on,
+when they may have been written again, renamed or removed, and one that cannot be read is told of
+when its turn comes, in the midst of an epoch. It is offered where a list becomes a generator
+expression, an `append` a `yield`, or HDF5 is read row by row, not elsewhere. Rows of an HDF5 file
+that are compressed in large pieces are slow to read one by one.
 
 ## When to ignore it
 When the data is small, or reading it again and again takes too long. The rule is silent by itself
@@ -105,9 +106,7 @@ def _fix(file: File, hoard: Hoard, growth: Growth | None) -> Fix | None:
         change = _lazily(file, hoard)
     elif late is Late.AT_ONCE and growth:
         change = _at_once(file, hoard, growth)
-    steady = file.tf.of(LateLoading).is_steady(hoard)
-    safety = Applicability.SAFE if steady else Applicability.UNSAFE
-    return Fix("Load each when its turn comes", change, safety) if change else None
+    return Fix("Load each when its turn comes", change, Applicability.UNSAFE) if change else None
 
 
 def _row_by_row(file: File, hoard: Hoard) -> tuple[Edit, ...]:

@@ -19,10 +19,12 @@ From version 2.12 on TensorFlow adds the first by itself, unless the option `inj
 False: that is how the figures of this rule were measured.
 
 ## Fix safety
-Safe where the elements are seen to be the same whenever they are made. Unsafe where they come from
-a generator or from out of sight, or where what makes them reads variables or runs Python: it then
-runs ahead of what the training changes. Not offered for what another pipeline shuffles, maps or
-batches further on its way into the training: there it would not be the last step.
+Safe where the elements are made of numbers or arrays, by functions that only compute and read
+nothing that can change, and nothing but elements is looked at of the pipeline. Unsafe where they
+come from files, from a generator or from out of sight, or where what makes them reads variables,
+draws random numbers or runs Python: it then runs ahead of what the training changes. Not offered
+for what another pipeline shuffles, maps or batches further on its way into the training: there it
+would not be the last step.
 
 ## When to ignore it
 When memory is short and time is not. The rule is silent by itself where the project asks for
@@ -44,7 +46,6 @@ from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule,
 from tfmemlint.facts.library.words import PIPELINE_WORDS
 from tfmemlint.facts.pipelines.chains import Chain
 from tfmemlint.facts.pipelines.consumers import End, Into
-from tfmemlint.facts.pipelines.epochs import Again
 from tfmemlint_rules._analyses.overlaps import Overlaps
 
 INJECTS = (2, 12)
@@ -150,8 +151,9 @@ def _fix(file: File, last: ast.Call, end: End) -> Fix | None:
         return None
     size = edits.autotune(file, last) or "1"
     added = edits.chained(file, last, f".prefetch({size})")
-    again = [file.tf.epochs.again(chain, len(chain.steps)) for chain in end.chains]
-    safety = Applicability.UNSAFE if Again.UNKNOWN in again else Applicability.SAFE
+    sure = file.tf.sure_pipelines
+    same = all(sure.is_steady(chain) for chain in end.chains) and sure.is_only_read(last)
+    safety = Applicability.SAFE if same and end.chains else Applicability.UNSAFE
     return Fix("Prefetch at the end", (added,), safety) if added else None
 
 

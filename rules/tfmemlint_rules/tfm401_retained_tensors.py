@@ -20,12 +20,13 @@ Predictions go to the host batch by batch with `model(x).numpy()`, or `model.pre
 a machine without a GPU these take as much as NumPy's arrays as they did as tensors.
 
 ## Fix safety
-Safe for single numbers of which NumPy makes an array: the array is the same. Unsafe where other
-functions take the list, or where a tensor may be several: a model's outputs, a loss that a function
-out of sight gives. Not offered where the list is indexed, returned or handed on: NumPy's numbers
-have no `.numpy()`, nor has a list of gradients or a value for each replica; nor where a list beside
-it could not be changed alike. Each step then waits until its number is there, which a GPU that is
-kept busy may notice.
+Safe for single numbers that one loop appends to a list of one function, and of which `np.mean`,
+`np.array` and the like make an array, and nothing else: the array is the same. Unsafe where any
+other code sees the list, another file's included, or where what is kept may be several tensors, or
+a variable: a model's outputs, a loss that a function out of sight gives. Not offered where the list
+is indexed, returned or handed on: NumPy's numbers have no `.numpy()`, nor has a list of gradients
+or a value for each replica; nor where a list beside it could not be changed alike. Each step then
+waits until its number is there, which a GPU that is kept busy may notice.
 
 ## When to ignore it
 When steps are few, or must not wait. The rule is silent by itself on one number for each epoch, on
@@ -54,7 +55,9 @@ from tfmemlint import (
     costs,
 )
 from tfmemlint.facts.flow.loops import Over
+from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.sizes.amounts import held, product
+from tfmemlint.facts.syntax.bindings import How
 from tfmemlint_rules._analyses.kept import Kept, KeptTensors, Sort
 from tfmemlint_rules._analyses.lifetimes import Lifetimes
 
@@ -62,6 +65,10 @@ ALLOCATION = 256
 """Bytes, of which the device's memory is given out in multiples."""
 OBJECT = 1024
 """Bytes, of the Python object for a tensor."""
+OF_NUMBERS = frozenset(
+    f"numpy.{name}"
+    for name in ["array", "asarray", "average", "max", "mean", "median", "min", "std", "sum", "var"]
+)
 FEW = {Sort.NUMBER: 1024, Sort.TENSOR: 16}
 """Trips that keep too little to speak of."""
 FEW_OR_UNKNOWN = {Over.CONDITION, Over.EPOCHS, Over.FOREVER, Over.LITERAL}
@@ -150,8 +157,60 @@ def _fix(file: File, kept: Kept) -> Fix | None:
         change = (Edit(Span(start, start), "("), Edit(Span(end, end), f"){copied}"))
     exact = bool(kept.reads) and all(_makes_array(file, each) for each in kept.reads)
     exact = exact and kept.sort is Sort.NUMBER and file.tf.of(KeptTensors).are_single
+    exact = exact and _is_out_of_reach(file, kept)
     safety = Applicability.SAFE if exact else Applicability.UNSAFE
     return Fix("Keep NumPy's copy instead", change, safety)
+
+
+def _is_out_of_reach(file: File, kept: Kept) -> bool:
+    """Whether all that is done with the list is in sight: no other function or file reads it."""
+    if kept.growth.named is None or not kept.in_sight:
+        return False
+    start = kept.growth.named.start
+    scope = file.tf.bindings.home(start.name, start.node)
+    if scope is None or isinstance(scope, ast.ClassDef) or not isinstance(start.node, ast.Name):
+        return False
+    if file.tf.outside.imported and isinstance(scope, ast.Module):
+        return False
+    here = file.tf.tree.function(kept.growth.node)
+    loads = file.tf.bindings.loads(scope, start.name)
+    others = [each for each in loads if each not in kept.reads]
+    added = [getattr(getattr(kept.growth.node, "func", None), "value", None)]
+    return (
+        others == added
+        and all(file.tf.tree.function(each) is here for each in loads)
+        and len(file.tf.bindings.of(scope, start.name)) == 1
+        and isinstance(start.value, ast.List)
+        and not start.value.elts
+        and all(_is_plain(file, each) for each in kept.reads)
+        and _is_tensor(file, kept)
+    )
+
+
+def _is_plain(file: File, read: ast.expr) -> bool:
+    """Whether one of those functions of NumPy takes a list that make of it what it holds."""
+    call = file.tf.tree.parent(read)
+    return isinstance(call, ast.Call) and file.tf.names.is_any(call.func, OF_NUMBERS)
+
+
+def _is_tensor(file: File, kept: Kept) -> bool:
+    """Whether what is kept is a tensor, which a variable is not: that changes."""
+    if file.tf.values.of(kept.tensor).kind is Kind.VARIABLE:
+        return False
+    name = kept.tensor
+    for _ in range(8):
+        binding = file.tf.bindings.only(name) if isinstance(name, ast.Name) else None
+        if binding is None:
+            break
+        if binding.value is None or binding.path or binding.how is not How.ASSIGNED:
+            return False
+        name = binding.value
+    if isinstance(name, ast.Call):
+        function = file.tf.functions.function(name.func)
+        returned = file.tf.functions.returns(function) if function is not None else ()
+        traced = function is not None and file.tf.tracing.why(function) is not None
+        return file.tf.constants.makes_tensor(name) or (bool(returned) and traced)
+    return isinstance(name, ast.BinOp)
 
 
 def _makes_array(file: File, read: ast.expr) -> bool:

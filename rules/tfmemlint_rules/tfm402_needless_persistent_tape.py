@@ -14,7 +14,10 @@ Drop `persistent=True`: it is for a second call of `gradient`. Gradients of seve
 applied to variables of one model are often those of the losses' sum, and need one call.
 
 ## Fix safety
-Safe: the one call gives the same gradients, and nothing else uses the tape after it.
+Safe where the one call surely asks the tape that has just recorded, and but once: it stands behind
+the recording in the same block, in no loop of its own, or is its last statement, and nothing else
+names the tape. It gives the same gradients then. Unsafe where the recording is a matter of
+conditions, of `try` or of another function, and where the tape is asked for what it watched.
 
 ## When to ignore it
 When more is to be asked soon, or a notebook's cell is to run again. The rule is silent by itself on
@@ -51,7 +54,8 @@ def check(file: File) -> Iterator[Diagnostic]:
             continue
         keyword = next(each for each in tape.call.keywords if each.arg == "persistent")
         change = edits.without_argument(file, tape.call, "persistent")
-        fix = Fix("Drop `persistent`", (change,), Applicability.SAFE) if change else None
+        safety = Applicability.SAFE if file.tf.tapes.is_fresh(tape, asked) else Applicability.UNSAFE
+        fix = Fix("Drop `persistent`", (change,), safety) if change else None
         yield Diagnostic(
             file.span(keyword),
             f"`{tape.name}` is persistent, and keeps what it recorded through its only `gradient`",

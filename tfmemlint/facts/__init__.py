@@ -65,6 +65,12 @@ if TYPE_CHECKING:  # what is named here is imported when it is first asked for
     from tfmemlint.facts.sizes.models import Models
     from tfmemlint.facts.sizes.numbers import Numbers
     from tfmemlint.facts.sizes.streams import Streams
+    from tfmemlint.facts.sure.code import Code
+    from tfmemlint.facts.sure.constants import Constants
+    from tfmemlint.facts.sure.openness import Openness
+    from tfmemlint.facts.sure.outside import Outside
+    from tfmemlint.facts.sure.pipelines import Pipelines
+    from tfmemlint.facts.sure.traced import Traced
     from tfmemlint.facts.syntax.bindings import Bindings
     from tfmemlint.facts.syntax.functions import Functions
     from tfmemlint.facts.syntax.imports import Imports, Others
@@ -234,6 +240,23 @@ class TensorFlow:
     """What models hold."""
     streams: Streams = _named("sizes.streams", "Streams")
     """How many bytes pipelines hold."""
+    openness: Openness = _named("sure.openness", "Openness")
+    """Whether the file looks at itself."""
+    constants: Constants = _named("sure.constants", "Constants")
+    """What never changes."""
+    code: Code = _named("sure.code", "Code")
+    """The functions that surely compute, and nothing else."""
+    sure_traced: Traced = _named("sure.traced", "Traced")
+    """The traced functions that are called, and nothing else."""
+    sure_pipelines: Pipelines = _named("sure.pipelines", "Pipelines")
+    """The pipelines that surely give the same whenever they are read."""
+
+    @cached_property
+    def outside(self) -> Outside:
+        """What other files may do to what stands in this one."""
+        from tfmemlint.facts.sure.outside import Outside  # noqa: PLC0415
+
+        return self.others.outside() if self.others is not None else Outside()
 
     @cached_property
     def is_test(self) -> bool:

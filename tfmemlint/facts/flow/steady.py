@@ -36,6 +36,7 @@ class Steady:
         self._names = tf.names
         self._functions = tf.functions
         self._values = tf.values
+        self._outside = tf.outside
 
     def is_steady(self, traced: Made | FunctionNode) -> bool:
         """Whether one trace does all that several would, at whatever time.
@@ -47,6 +48,8 @@ class Steady:
         if self._tree.calls(_REBINDS):
             return False
         inside = self._run_by(traced)
+        if any(self._tree.elsewhere(each) is not None for each in inside):
+            return False
         return all(
             self._is_steady(node, traced, inside) for each in inside for node in ast.walk(each)
         )
@@ -59,6 +62,8 @@ class Steady:
         skipped = [each for traced in apart for each in self._run_by(traced)]
         pending = [code]
         for each in pending:
+            if self._tree.elsewhere(each) is not None:
+                return False
             for node in _outside(each, skipped):
                 if not self._is_harmless(node):
                     return False
@@ -146,16 +151,20 @@ class Steady:
         if binding.how is How.DEFINED:
             above = self._tree.parent(name)
             return isinstance(binding.node, FUNCTIONS) and not isinstance(above, ast.Attribute)
+        if isinstance(scope, ast.Module) and self._outside.touches(name.id):
+            return False
         if binding.how is How.ASSIGNED and binding.value is not None and not binding.path:
             return self._is_fixed_value(binding.value, binding, traced, hops)
-        return self._values.of(name).kind in _FIXED
+        passed = binding.how is How.PARAMETER or (binding.how is How.ASSIGNED and binding.path)
+        return bool(passed) and self._values.of(name).kind in _FIXED
 
     def _is_fixed_value(
         self, value: ast.expr, binding: Binding, traced: ast.AST, hops: int
     ) -> bool:
         if isinstance(value, (ast.Constant, ast.Lambda)):
             return True
-        if isinstance(value, (ast.List, ast.Dict, ast.ListComp)) and not self._stays(binding):
+        held = _elements(value)
+        if held is not None and (any(map(_holds_more, held)) or not self._stays(binding)):
             return False
         if isinstance(value, ast.Name) and hops:
             return self._is_fixed(value, traced, hops - 1)
@@ -219,7 +228,8 @@ class Steady:
         if isinstance(callee, ast.Name) and self._bindings.home(callee.id, callee) is None:
             return callee.id in words.BUILTINS
         is_known = self._names.qualified(callee) is not None and self._is_known(callee)
-        return is_known or (isinstance(callee, ast.Attribute) and callee.attr in words.METHODS)
+        method = callee.attr if isinstance(callee, ast.Attribute) else ""
+        return is_known or (method in _ONLY_TAKE and method not in self._defined)
 
     def _maker(self, expression: ast.expr, hops: int) -> str | None:
         """What made the Keras object that an expression is, if that has no state but variables."""
@@ -330,13 +340,23 @@ class Steady:
         if not isinstance(callee, ast.Attribute):
             return False
         if callee.attr in words.METHODS or callee.attr in words.RECORDS:
-            return True
+            return callee.attr not in self._defined
         if self._values.of(callee.value).kind in (Kind.ARRAY, Kind.DATASET, Kind.TENSOR):
             return True
         runs = callee.attr in _RUN_MODELS and self._values.of(callee.value).kind is Kind.MODEL
-        return runs and all(each.arg != "callbacks" for each in node.keywords)
+        told = all(each.arg not in ("callbacks", None) for each in node.keywords)
+        return runs and told and len(node.args) <= _FIRST_ARGUMENTS
+
+    @cached_property
+    def _defined(self) -> frozenset[str]:
+        """The names of the file's own functions, which some object of its own may be asked for."""
+        return frozenset(each.name for each in self._tree.all(ast.FunctionDef))
 
 
+_FIRST_ARGUMENTS = 5
+"""What comes before callbacks, by place."""
+_ONLY_TAKE = frozenset({"apply_gradients", "gradient", "jacobian", "minimize", "watch"})
+"""Methods of tapes and optimizers that change nothing in a list that they are given."""
 _SETTERS = frozenset({"__setattr__", "delattr", "setattr"})
 _REBINDS = frozenset({"eval", "exec", "globals", "vars"})
 """What may give a name another value out of sight."""
@@ -347,6 +367,20 @@ _ERRORS = frozenset(
     for name, each in vars(builtins).items()
     if isinstance(each, type) and issubclass(each, BaseException)
 )
+
+
+def _elements(value: ast.expr) -> list[ast.expr] | None:
+    """What a container holds that can be changed; None of any other value."""
+    if isinstance(value, ast.List):
+        return value.elts
+    if isinstance(value, ast.Dict):
+        return value.values
+    return [value.elt] if isinstance(value, ast.ListComp) else None
+
+
+def _holds_more(value: ast.expr) -> bool:
+    """Whether what a container holds can be changed itself, under another name."""
+    return isinstance(value, (ast.Dict, ast.DictComp, ast.List, ast.ListComp, ast.Name, ast.Set))
 
 
 def _outside(code: ast.AST, skipped: Iterable[ast.AST]) -> Iterator[ast.AST]:

@@ -46,7 +46,15 @@ _ONLY_READ = {
 """Functions that make new arrays, and how many of their first arguments they surely only read."""
 _CHANGES = frozenset({"copy", "out", None})
 """The keywords that have functions write to what they are given, or give it away, or may."""
-_GIVES_AWAY = (*RUNS_PYTHON, "tensorflow.nest.")
+_GIVES_AWAY = (
+    *RUNS_PYTHON,
+    "keras.backend.",
+    "keras.ops.convert_to_numpy",
+    "keras.preprocessing.",
+    "keras.utils.",
+    "tensorflow.map_fn",
+    "tensorflow.nest.",
+)
 _MAKES = frozenset(
     {*makers.FILLED, *makers.COUNTED, *makers.SPACED, *makers.LOADS_WHOLE, *makers.FRAMES}
     | {*makers.SPLITS_ARGUMENTS, "numpy.eye", "numpy.identity"}
@@ -62,6 +70,7 @@ class Unchanged:
         self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
+        self._outside = tf.outside
 
     def stays(self, binding: Binding) -> bool:
         """Whether nothing but reads is done with what a name is given, and nothing else can be."""
@@ -69,6 +78,8 @@ class Unchanged:
         if len(self._bindings.of(scope, binding.name)) != 1 or any(self._tree.loops(binding.node)):
             return False
         if binding.value is None or not self._is_new(binding.value):
+            return False
+        if isinstance(scope, ast.Module) and self._outside.touches(binding.name):
             return False
         return all(map(self._only_reads, self._bindings.loads(scope, binding.name)))
 

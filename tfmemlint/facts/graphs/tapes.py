@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
+from tfmemlint.facts.syntax.tree import COMPREHENSIONS, FUNCTIONS, LOOPS
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ class Tapes:
         self._tree = tf.tree
         self._bindings = tf.bindings
         self._names = tf.names
+        self._outside = tf.outside
 
     @cached_property
     def all(self) -> tuple[Tape, ...]:
@@ -84,6 +86,85 @@ class Tapes:
         """Whether code that a persistent tape would record follows a call in its block."""
         last = tape.block.body[-1]
         return self._tree.inside(call, tape.block) and not self._tree.inside(call, last)
+
+    def is_fresh(self, tape: Tape, call: ast.Call) -> bool:
+        """Whether a tape surely has just recorded when it is asked, and is asked but once.
+
+        The statement that asks stands behind the recording, in the same block and in no loop of its
+        own, or is the last one of the recording; and nothing else ever names the tape.
+        """
+        name, tree = tape.name or "", self._tree
+        scope = self._bindings.home(name, tape.block)
+        if scope is None or isinstance(scope, ast.ClassDef) or name in self._declared:
+            return False
+        if isinstance(scope, ast.Module) and self._outside.imported:
+            return False
+        statement = self._behind(call, tape.block)
+        if statement is None:
+            return False
+        between = self._between(tape.block, statement)
+        if any(
+            tree.inside(each.node, one)
+            for each in self._bindings.of(scope, name)
+            for one in between
+        ):
+            return False
+        for use in self._bindings.loads(scope, name):
+            if tree.function(use) is not tree.function(call) or self._is_in_scope_of_its_own(use):
+                return False
+            method = tree.parent(use)
+            if method is call.func:
+                continue
+            if tree.inside(use, tape.block):
+                watches = getattr(method, "attr", "") == "watch" and tree.inside(use, tape.block)
+                if not watches or tree.inside(use, statement):
+                    return False
+            elif not self._is_of_another(use, tape):
+                return False
+        return True
+
+    def _behind(self, call: ast.Call, block: ast.stmt) -> ast.stmt | None:
+        """The statement that asks, where it runs at most once behind each recording."""
+        tree = self._tree
+        body, place = tree.place(block)
+        below: ast.AST = call
+        for above in tree.ancestors(call):
+            if isinstance(above, (*COMPREHENSIONS, *FUNCTIONS, *LOOPS, ast.ClassDef, ast.Try)):
+                return None
+            if above is block:
+                last = getattr(block, "body", [])[-1:]
+                simple = isinstance(below, (ast.Assign, ast.Expr)) and last == [below]
+                return below if simple and isinstance(below, ast.stmt) else None
+            if isinstance(above, ast.stmt) and above in body[place + 1 :]:
+                return above
+            below = above
+        return None
+
+    def _between(self, block: ast.stmt, statement: ast.stmt) -> list[ast.stmt]:
+        """All that runs from a recording to a statement, that one included."""
+        body, place = self._tree.place(block)
+        return body[place + 1 : body.index(statement) + 1] if statement in body else [statement]
+
+    def _is_in_scope_of_its_own(self, use: ast.AST) -> bool:
+        return any(isinstance(each, COMPREHENSIONS) for each in self._tree.ancestors(use))
+
+    def _is_of_another(self, use: ast.Name, tape: Tape) -> bool:
+        """Whether a name surely stands for what another `with` before it has recorded."""
+        for other in self.all:
+            if other.name != tape.name or other.block is tape.block:
+                continue
+            body, place = self._tree.place(other.block)
+            behind = any(self._tree.inside(use, each) for each in body[place + 1 :])
+            if self._tree.inside(use, other.block) or behind:
+                found = self._bindings.only(use)
+                return found is not None and found.value is other.call
+        return False
+
+    @cached_property
+    def _declared(self) -> frozenset[str]:
+        """The names that some function may bind in a scope around it."""
+        found = self._tree.all(ast.Global, ast.Nonlocal)
+        return frozenset(name for each in found for name in each.names)
 
     @cached_property
     def _by_block(self) -> dict[ast.AST, list[Tape]]:

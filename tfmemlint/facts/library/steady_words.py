@@ -88,6 +88,7 @@ ATTRIBUTES = METHODS | {"T", "append", "dtype", "extend", "indices", "ndim", "ra
 RECORDS = frozenset(
     {"append", "as_default", "astype", "batch", "close", "debug", "done", "extend", "flush"}
     | {
+        "hex",
         "info",
         "item",
         "map",
@@ -99,7 +100,8 @@ RECORDS = frozenset(
         "save",
         "set_postfix",
     }
-    | {"set_description", "shape", "shuffle", "skip", "sum", "take", "tolist", "update", "warning"}
+    | {"set_description", "shape", "shuffle", "skip", "sum", "take", "tobytes", "tolist"}
+    | {"update", "warning"}
 )
 """Methods that loops call to note and to show what traced code gave."""
 LOOKS_ON = frozenset({"PIL", "cv2", "matplotlib", "pandas", "scipy", "sklearn", "tqdm"})

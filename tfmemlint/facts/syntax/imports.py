@@ -12,6 +12,7 @@ from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
+    from tfmemlint.facts.sure.outside import Outside
 
 _MAX_HOPS = 8
 """Files that hand a name on to each other, each by an import."""
@@ -36,6 +37,8 @@ class Others(NamedTuple):
     """The files that import this one."""
     words: Callable[[], frozenset[str]]
     """Every name in the files that this one imports, directly or not."""
+    outside: Callable[[], Outside]
+    """What the files that import this one may do to it."""
 
 
 class Imports:
