@@ -135,10 +135,11 @@ class Project:
         return any(self._glance(each).mentions for each in reached)
 
     def words(self, path: str, data: bytes) -> frozenset[bytes]:
-        """Everything that can be a name in the files that one imports, directly or not."""
+        """Everything that can be a name in the files that one imports, or that import it."""
         here = os.path.abspath(path)
         reached = self._reached(here, self._aimed(here, _imported_in(data)))
-        return frozenset[bytes]().union(*map(self._words_in, reached))
+        near = dict.fromkeys((*reached, *self._importers(here)))
+        return frozenset[bytes]().union(*map(self._words_in, near))
 
     def around(self, path: str) -> str:
         """Stands for all other files that findings in one may depend on; empty if there are none.

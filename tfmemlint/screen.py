@@ -92,7 +92,8 @@ def awaited(
 ) -> list[Known]:
     """The rules all of whose triggers these words meet.
 
-    One that has several may have all but one met by words of `others`: of files it imports.
+    One that has several may have all but one met by words of `others`: of files that it imports,
+    or that import it.
     """
     found = [
         rule

@@ -56,10 +56,10 @@ def check(file: File) -> Iterator[Diagnostic]:
 
 def _is_unrolled(file: File, call: ast.Call) -> bool:
     unroll = argument(call, None, "unroll")
-    unroll = file.tf.bindings.assigned(unroll) or unroll
+    given = None if unroll is None else file.tf.sources.constant(unroll)
     dropped = argument(call, None, "recurrent_dropout")
     dropout = dropped is not None and file.tf.values.number(dropped) != 0
-    return isinstance(unroll, ast.Constant) and unroll.value is True and not dropout
+    return given is not None and given.value is True and not dropout
 
 
 def _message(layer: ast.Call, unroll: ast.keyword, steps: int | None) -> str:

@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
-from tfmemlint.facts.graphs.switches import is_true
 from tfmemlint.facts.graphs.tracing import TracedBy, Tracing
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.light_typing import TYPE_CHECKING
@@ -105,7 +104,7 @@ class EagerMode:
         calls = [each for each, _ in self._tree.methods("compile")]
         for call in calls:
             keyword = next((each for each in call.keywords if each.arg == "run_eagerly"), None)
-            if keyword is not None and is_true(keyword.value):
+            if keyword is not None and self._switches.is_true(keyword.value):
                 later = (each for each in calls if each.lineno > call.lineno)
                 if not any(self._bindings.same(_model(each), _model(call)) for each in later):
                     yield keyword
@@ -118,7 +117,7 @@ class EagerMode:
             for target in assignment.targets
             if isinstance(target, ast.Attribute) and target.attr == "run_eagerly"
         ]
-        if all(is_true(assignment.value) for assignment in found):
+        if all(self._switches.is_true(assignment.value) for assignment in found):
             yield from found
 
 

@@ -77,6 +77,16 @@ class Sources:
                 sure = False
         return Classes(tuple(classes), sure)
 
+    def constant(self, node: ast.expr, frame: Frame | None = None) -> ast.Constant | None:
+        """The literal that an expression surely is, wherever it was written."""
+        if isinstance(node, ast.Constant):
+            return node
+        ends = self.of(node, frame)
+        found = [each.node for each in ends.found if not each.path]
+        literals = [each for each in found if isinstance(each, ast.Constant)]
+        same = len({repr(each.value) for each in literals}) == 1
+        return literals[0] if same and ends.complete and len(literals) == len(ends.found) else None
+
     def definitions(self, callee: ast.expr, frame: Frame | None = None) -> Ends:
         """The functions, lambdas and classes of the module that an expression may mean."""
         ends = self.of(callee, frame)

@@ -28,13 +28,14 @@ class Switches:
         self._tree = tf.tree
         self._names = tf.names
         self._functions = tf.functions
+        self._sources = tf.sources
 
     @cached_property
     def left_on(self) -> tuple[ast.Call, ...]:
         """The calls that turn graphs off, where no test decides and nothing switches back."""
         found = [each for each, _ in self._names.calls(_SWITCHES)]
         given = [[*each.args, *(keyword.value for keyword in each.keywords)] for each in found]
-        if not all(len(each) == 1 and is_true(each[0]) for each in given):
+        if not all(len(each) == 1 and self.is_true(each[0]) for each in given):
             return ()
         return tuple(each for each in found if not self.is_conditional(each))
 
@@ -64,6 +65,11 @@ class Switches:
         for call, _ in self._names.calls(_SETS_BACKEND):
             yield from call.args
 
+    def is_true(self, node: ast.expr) -> bool:
+        """Whether an expression is surely `True`."""
+        found = self._sources.constant(node)
+        return found is not None and found.value is True
+
     def is_conditional(self, switch: ast.AST) -> bool:
         """Whether a test decides: `if debug:`; but what `if __name__` starts is the program."""
         below = switch
@@ -91,8 +97,3 @@ def _is_backend(node: ast.expr) -> bool:
 
 def _is_text(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-
-
-def is_true(node: ast.expr) -> bool:
-    """Whether an expression is `True`."""
-    return isinstance(node, ast.Constant) and node.value is True

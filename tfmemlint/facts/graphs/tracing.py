@@ -103,6 +103,7 @@ class Tracing:
         self._names = tf.names
         self._functions = tf.functions
         self._datasets = tf.datasets
+        self._imports = tf.imports
         self._switches = tf.switches if obeys_switches else None
 
     @cached_property
@@ -195,7 +196,7 @@ class Tracing:
     def _whys(self) -> Mapping[FunctionNode, list[Traced]]:
         """The functions that run as a graph, each with its own declarations or else its callers."""
         found: dict[FunctionNode, list[Traced]] = {}
-        for function, why in self._declared():
+        for function, why in (*self.declared, *self._declared_elsewhere()):
             if why.by is TracedBy.DATASET or not self.makes_no_functions:
                 found.setdefault(function, []).append(why)
         declared = frozenset(found)
@@ -207,6 +208,22 @@ class Tracing:
                 if called not in declared:
                     found.setdefault(called, []).append(Traced(TracedBy.CALLER, call))
         return found
+
+    @cached_property
+    def declared(self) -> tuple[tuple[FunctionNode, Traced], ...]:
+        """The functions that this file itself has traced, and how."""
+        return tuple(self._declared())
+
+    def _declared_elsewhere(self) -> Iterator[tuple[FunctionNode, Traced]]:
+        """What other files say of the functions that they share with this one."""
+        called = {each for each, _ in self._functions.called_elsewhere}
+        homes = {id(home): home for each in called if (home := self._tree.elsewhere(each))}
+        for home in homes.values():
+            yield from (each for each in home.tracing.declared if each[0] in called)
+        for importer in self._imports.importers:
+            for function, why in importer.tracing.declared:
+                if self._tree.elsewhere(function) is None:
+                    yield function, why
 
     def _declared(self) -> Iterator[tuple[FunctionNode, Traced]]:
         functions = self._functions

@@ -311,6 +311,9 @@ class Functions:
         True of `tf.function`, `tf.function(jit_compile=True)`, `partial(tf.function, ...)`, and of
         names for these.
         """
+        home = self.tree.elsewhere(expression)
+        if home is not None:
+            return home.functions.makes_tf_function(expression)
         if not self._names.mentions(TF_FUNCTION):
             return False
         if self._names.is_any(expression, TF_FUNCTION):
@@ -425,7 +428,8 @@ class Functions:
             return None
         method = self.method(owner, callee.attr)
         if method is not None:
-            return method
+            instead = self.overrides(method) if _is_abstract(method) else ()
+            return instead[0] if len(instead) == 1 else method
         values = self.attributes(owner, callee.attr)
         return self._definition(values[0], hops) if len(values) == 1 and hops else None
 
@@ -568,6 +572,17 @@ class Functions:
                     value = element(assignment.value, path)
                     everything.setdefault((owner, attribute.attr), []).append(value)
         return everything
+
+
+def _is_abstract(method: FunctionNode) -> bool:
+    """Whether a method does nothing, and leaves that to those of heirs."""
+    if isinstance(method, ast.Lambda):
+        return False
+    return all(
+        isinstance(each, (ast.Pass, ast.Raise))
+        or (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))
+        for each in method.body
+    )
 
 
 def default(function: FunctionNode, name: str) -> ast.expr | None:
