@@ -165,6 +165,9 @@ class Loops:
 
     def growths_of(self, start: Binding) -> tuple[Growth, ...]:
         """Where the list that starts at one binding grows, in source order."""
+        home = self._tree.elsewhere(start.node)
+        if home is not None:
+            return home.loops.growths_of(start)
         return tuple(self._growths_by_start.get(start, ()))
 
     @cached_property
