@@ -2,8 +2,9 @@
 
 import ast
 import signal
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from textwrap import dedent
+from typing import Any
 
 import pytest
 
@@ -18,14 +19,48 @@ def pytest_configure() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
-    """What is weighed on a machine that others use is weighed once more before it counts as failed.
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What runs TensorFlow comes last, and once more before it counts as failed.
 
-    pytest says so, in its last line, wherever that was needed.
+    What is weighed on a machine that others use, too, may be disturbed; pytest says in its last
+    line wherever that was so.
     """
     for item in items:
         if item.get_closest_marker("tensorflow"):
             item.add_marker(pytest.mark.flaky(reruns=1))
+    items.sort(key=lambda item: item.get_closest_marker("tensorflow") is not None)
+
+
+_LEFT_OUT = pytest.StashKey[int]()
+
+
+def pytest_deselected(items: Sequence[pytest.Item]) -> None:
+    """Count what is left out for being slow, unless somebody has chosen the tests himself."""
+    for item in items:
+        if item.config.getoption("markexpr") == "not slow" and item.get_closest_marker("slow"):
+            item.config.stash[_LEFT_OUT] = item.config.stash.get(_LEFT_OUT, 0) + 1
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: object) -> None:
+    """Hear from a process of pytest-xdist what it has left out; all leave out the same."""
+    node.config.stash[_LEFT_OUT] = getattr(node, "workeroutput", {}).get("left_out", 0)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output["left_out"] = session.config.stash.get(_LEFT_OUT, 0)
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Say what was left out, and why."""
+    number = config.stash.get(_LEFT_OUT, 0)
+    if number:
+        terminalreporter.write_line(
+            f"{number} slow tests left out: they measure the claims of the other rules, which takes"
+            " longer than all that was run. `python -m pytest -m slow` runs them."
+        )
 
 
 @pytest.fixture

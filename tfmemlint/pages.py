@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfmemlint import registry
+from tfmemlint.report import links
 from tfmemlint.report.escape import show
 from tfmemlint.report.figures import figure, measured
 from tfmemlint.report.items import ENGINE, UNUSED_SUPPRESSION
@@ -93,13 +94,13 @@ def index(rules: Mapping[str, Rule]) -> str:
         "# The rules\n\n"
         "Written by `python -m tfmemlint.pages` from the rules' own pages and measurements.\n"
         "`tfmemlint rule CODE` tells all about one of them.\n\n"
-        f"{_table(rules, '')}\n"
+        f"{_table(rules, '##')}\n"
     )
 
 
 def readme_table(rules: Mapping[str, Rule]) -> str:
     """The block of README.md between its two marks."""
-    return f"{BEGIN}\n{_table(rules, 'rules/')}\n{END}"
+    return f"{BEGIN}\n{_table(rules, '###')}\n{END}"
 
 
 def fix_safety(rule: Rule) -> str:
@@ -215,16 +216,39 @@ def _digest(data: str, code: Path) -> str:
     return digest.hexdigest()
 
 
-def _table(rules: Mapping[str, Rule], prefix: str) -> str:
-    rows = ["| Rule | Name | What it finds | Fix | Measured |", "|---|---|---|---|---|"]
-    for rule in rules.values():
-        module = f"{prefix}{rule.check.__module__.replace('.', '/')}.py"
-        found = summary(rule.page).replace("|", "\\|")
-        saved = phrase(registry.folder(rule)) or ""
-        rows.append(
-            f"| [{rule.code}]({module}) | `{rule.name}` | {found} | {fix_safety(rule)} | {saved} |"
-        )
-    return "\n".join(rows)
+def grouped(rules: Mapping[str, Rule]) -> list[tuple[str, list[Rule]]]:
+    """The rules by what is wrong where they find something, with the word that selects them."""
+    found: dict[str, list[Rule]] = {}
+    for metric, harm in registry.HARMS.items():
+        mine = [rule for rule in rules.values() if rule.claim.metric is metric]
+        found.setdefault(f"{_WRONG[harm]} (`{harm}`)", []).extend(mine)
+    return [
+        (heading, sorted(mine, key=lambda rule: rule.code))
+        for heading, mine in found.items()
+        if mine
+    ]
+
+
+_WRONG = {
+    "peak": "Too much memory at once",
+    "growth": "Memory that grows with every step",
+    "retracing": "Functions that are traced again and again",
+    "graph": "Graphs that are larger than need be",
+    "time": "Time that is lost",
+}
+
+
+def _table(rules: Mapping[str, Rule], level: str) -> str:
+    parts: list[str] = []
+    for heading, mine in grouped(rules):
+        rows = ["| Rule | What it finds | Fix | Measured |", "|---|---|---|---|"]
+        for rule in mine:
+            found = summary(rule.page).replace("|", "\\|")
+            saved = phrase(registry.folder(rule)) or ""
+            link = f"[{rule.code}]({links.page(rule.code)}) `{rule.name}`"
+            rows.append(f"| {link} | {found} | {fix_safety(rule)} | {saved} |")
+        parts.append("\n".join([f"{level} {heading}", "", *rows]))
+    return "\n\n".join(parts)
 
 
 def _example(folder: Path) -> str:

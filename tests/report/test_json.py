@@ -52,7 +52,7 @@ def test_an_object_has_the_fields_that_readers_of_ruff_know(render: Render, foun
             "name": "shuffle-after-batch",
             "noqa_row": 3,
             "severity": "warning",
-            "url": None,
+            "url": "https://tfmemlint.readthedocs.io/en/latest/rules/TFM202/",
         }
     ]
 

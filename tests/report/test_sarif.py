@@ -95,7 +95,8 @@ _RULE = _object(
                 "problem.severity": {"enum": ["error", "warning", "recommendation"]},
             }
         ),
-    }
+    },
+    {"helpUri": {"type": "string", "pattern": "^https://.*/rules/TFM\\d{3}/$"}},
 )
 _DRIVER = _object(
     {

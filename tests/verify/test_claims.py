@@ -11,7 +11,7 @@ from tfmemlint import registry
 from tfmemlint.verify.terminal import Progress
 from tfmemlint.verify.trials import Trial, default_jobs, trials
 from tfmemlint.verify.weighing import Settings
-from tfmemlint.vocabulary import Rule
+from tfmemlint.vocabulary import Metric, Rule
 
 Attempt = Callable[[Rule], Trial]
 
@@ -40,8 +40,20 @@ def attempt(request: pytest.FixtureRequest) -> Iterator[Attempt]:
     coming.close()
 
 
+def _each() -> Iterator[object]:
+    """Each rule; one for each thing that is weighed is tried wherever tests are run at all.
+
+    Times are told only where nothing else runs, so these are among the slow ones.
+    """
+    tried = {Metric.STEP_TIME}
+    for code, rule in RULES.items():
+        marks = [pytest.mark.slow] if rule.claim.metric in tried else []
+        tried.add(rule.claim.metric)
+        yield pytest.param(rule, id=code, marks=marks)
+
+
 @pytest.mark.tensorflow
-@pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.code)
+@pytest.mark.parametrize("rule", list(_each()))
 def test_the_fix_saves_what_the_rule_claims(rule: Rule, attempt: Attempt) -> None:
     outcome = attempt(rule).outcome
     if isinstance(outcome, Exception):

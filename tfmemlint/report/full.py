@@ -9,6 +9,7 @@ from tfmemlint.report.escape import show, show_path, width
 from tfmemlint.report.figures import cost
 from tfmemlint.report.fix_diff import Line, changes
 from tfmemlint.report.items import Item, Settings
+from tfmemlint.report.links import page
 from tfmemlint.vocabulary import Applicability, Fix
 
 LONGEST_LINE = 160
@@ -37,7 +38,7 @@ def write(items: Iterable[Item], settings: Settings, out: TextIO) -> None:
 def _paragraph(item: Item, settings: Settings, paint: Paint) -> Iterator[str]:
     code, _, diagnostic = item.finding
     mark = f" [{paint('*', _CYAN)}]" if item.applies else ""
-    yield f"{paint(code, _RED)}{mark} {show(diagnostic.message)}"
+    yield f"{_linked(code, paint(code, _RED), settings)}{mark} {show(diagnostic.message)}"
     yield from _frame(item, settings, paint)
     if diagnostic.fix:
         yield f"{paint('help', _CYAN)}: {show(diagnostic.fix.title)}"
@@ -176,6 +177,12 @@ def _width(line: str, characters: int, left: int) -> int:
     """How many columns the first so many characters of a line take where it is shown."""
     part = line[left : min(characters, left + 2 * LONGEST_LINE)]
     return (len(_CUT) if left else 0) + width(show(part.replace("\t", _TAB)))
+
+
+def _linked(code: str, shown: str, settings: Settings) -> str:
+    """A code that leads to its page, in a terminal that shows colours."""
+    address = page(code) if settings.color and settings.width else None
+    return f"\x1b]8;;{address}\x1b\\{shown}\x1b]8;;\x1b\\" if address else shown
 
 
 def _plain(text: str, style: str) -> str:

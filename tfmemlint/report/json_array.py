@@ -10,6 +10,7 @@ from typing import Any, TextIO
 
 from tfmemlint.report.escape import encodable
 from tfmemlint.report.items import Item, Place, Settings, Source, absolute
+from tfmemlint.report.links import page
 from tfmemlint.report.noqa import NoqaRows
 from tfmemlint.vocabulary import Cost, Fix
 
@@ -38,7 +39,7 @@ def records(items: Iterable[Item]) -> Iterator[dict[str, Any]]:
                 "name": finding.name,
                 "noqa_row": noqa.row(item),
                 "severity": item.severity,
-                "url": None,
+                "url": page(finding.code),
             }
 
 

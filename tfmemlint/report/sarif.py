@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from importlib import metadata
 from typing import Any, TextIO
 
+from tfmemlint.report import links
 from tfmemlint.report.escape import encodable, uri
 from tfmemlint.report.fingerprints import fingerprinted
 from tfmemlint.report.items import (
@@ -145,9 +146,11 @@ def _rules(settings: Settings, findings: Iterable[Finding]) -> list[Object]:
 
 def _descriptor(code: str, name: str, short: str, full: str, page: str) -> Object:
     level = severity(code)
+    address = links.page(code)
     return {
         "id": code,
         "name": name,
+        **({"helpUri": address} if address else {}),
         "shortDescription": {"text": short},
         "fullDescription": {"text": full[:_LONGEST_DESCRIPTION]},
         "help": {"text": page, "markdown": page},

@@ -14,6 +14,7 @@ from pygls.lsp.server import LanguageServer
 from tfmemlint import __version__
 from tfmemlint.config import FILES, ConfigError
 from tfmemlint.report.items import severity
+from tfmemlint.report.links import page
 from tfmemlint.server.checking import Desk, Found, Part, offered
 from tfmemlint.server.texts import Positions, difference, edits
 from tfmemlint.vocabulary import Applicability, Edit, Finding, Fix
@@ -326,12 +327,14 @@ def _answer(server: LanguageServer, service: Service) -> None:
 
 
 def _diagnostic(finding: Finding, positions: Positions) -> types.Diagnostic:
+    address = page(finding.code)
     return types.Diagnostic(
         positions.range(finding.diagnostic.span),
         finding.diagnostic.message,
         _SEVERITIES[severity(finding.code)],
         finding.code,
         source="tfmemlint",
+        code_description=types.CodeDescription(address) if address else None,
     )
 
 
