@@ -64,6 +64,7 @@ if TYPE_CHECKING:  # what is named here is imported when it is first asked for
     from tfmemlint.facts.sizes.arrays import Arrays
     from tfmemlint.facts.sizes.models import Models
     from tfmemlint.facts.sizes.numbers import Numbers
+    from tfmemlint.facts.sizes.plans import Plans
     from tfmemlint.facts.sizes.streams import Streams
     from tfmemlint.facts.sure.code import Code
     from tfmemlint.facts.sure.constants import Constants
@@ -238,6 +239,8 @@ class TensorFlow:
     """How many bytes arrays, tensors and lists of them hold."""
     models: Models = _named("sizes.models", "Models")
     """What models hold."""
+    plans: Plans = _named("sizes.plans", "Plans")
+    """What the program holds at its largest step."""
     streams: Streams = _named("sizes.streams", "Streams")
     """How many bytes pipelines hold."""
     openness: Openness = _named("sure.openness", "Openness")

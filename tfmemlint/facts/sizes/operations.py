@@ -193,7 +193,8 @@ class Results:
             if second is None:
                 return given if given.dims else None
             dtype = "bool" if last in _COMPARES else promoted(given, second)
-            return broadcast(given, second, dtype)
+            told = argument(node, None, "dtype")
+            return broadcast(given, second, dtype if told is None else self._values.dtype(told))
         if last in _REDUCES:
             return self._reduced(last, node, given, frame)
         if last in ("matmul", "dot") and len(node.args) > 1:
