@@ -25,6 +25,7 @@ Commands:
   rule     explain a rule
   verify   measure what the fixes of rules save, on this machine
   measure  run a program and say which of its lines hold the memory
+  plan     read a program and say what it will hold, line by line
   server   tell an editor of findings and fixes
   config   explain a setting
   clean    remove what interrupted runs have left behind
@@ -134,6 +135,12 @@ def _server(argv: Sequence[str]) -> int:
     return main(argv)
 
 
+def _plan(argv: Sequence[str]) -> int:
+    from tfmemlint.plan import main  # noqa: PLC0415
+
+    return main(argv)
+
+
 def _config(argv: Sequence[str]) -> int:
     import argparse  # noqa: PLC0415
 
@@ -164,6 +171,7 @@ _COMMANDS: Mapping[str, Callable[[Sequence[str]], int]] = {
     "explain": _rule,
     "verify": _verify,
     "measure": _measure,
+    "plan": _plan,
     "server": _server,
     "config": _config,
     "clean": _clean,

@@ -183,6 +183,7 @@ def _details(trial: Trial) -> Iterator[str]:
     if isinstance(outcome, ProgramError):
         yield from last_lines(outcome.stderr)
         return
+    yield from _predicted(trial.rule)
     if outcome.scaling is not None:
         metric = outcome.measurements[0].metric
         for name, weights in (("bad", outcome.scaling.bad), ("fixed", outcome.scaling.fixed)):
@@ -197,6 +198,17 @@ def _details(trial: Trial) -> Iterator[str]:
         yield f"outputs differ: {printable(outcome.difference or 'far down')}"
     if outcome.measurements[0].meter == "ru_maxrss":
         yield "taken from ru_maxrss, which cannot be set back: peaks below an earlier one are lost"
+
+
+def _predicted(rule: Rule) -> Iterator[str]:
+    """What the code of the programs says, where that is all there is to say."""
+    from tfmemlint.predictions import of_programs  # noqa: PLC0415  the facts take long to import
+
+    metric = rule.claim.metric
+    found = of_programs(registry.folder(rule), metric)
+    if len(found) == 2 and all(each.is_whole for each in found.values()):
+        bad, fixed = (amount(metric, found[which].bytes) for which in ("bad", "fixed"))
+        yield f"predicted from the code: {bad} and {fixed}"
 
 
 def _summary(done: Sequence[Trial], settings: Settings) -> str:

@@ -9,6 +9,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from tfmemlint.registry import folder
 from tfmemlint.report.figures import unit
 from tfmemlint.verify.pairs import RESOLUTION, Measurement, Verdict
 from tfmemlint.verify.processes import Machine
@@ -30,11 +31,25 @@ def record(verdict: Verdict) -> dict[str, Any]:
         },
         "same_output": verdict.same_output,
     }
+    predicted = _predicted(verdict)
+    if predicted:
+        content["predicted"] = predicted
     if verdict.scaling is not None:
         content["scaling"] = _scaling(verdict.scaling, claim.metric)
     if verdict.exhaustion is not None:
         content["out_of_memory"] = {"unit": "bytes", **verdict.exhaustion._asdict()}
     return content
+
+
+def _predicted(verdict: Verdict) -> dict[str, Any]:
+    """What the code of the two programs says of the metric that is claimed, in its unit."""
+    from tfmemlint.predictions import of_programs  # noqa: PLC0415  the facts take long to import
+
+    found = of_programs(folder(verdict.rule), verdict.rule.claim.metric)
+    return {
+        which: {"figure": round(each.bytes), "unknown": each.unknown}
+        for which, each in found.items()
+    }
 
 
 def pair_record(measurements: tuple[Measurement, ...], machine: Machine) -> dict[str, Any]:

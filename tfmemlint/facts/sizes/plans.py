@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from enum import Enum
 
 from tfmemlint.facts.library.kinds import Kind
-from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.library.makers import JOINS, argument
 from tfmemlint.facts.pipelines.consumers import Into
 from tfmemlint.facts.sizes.amounts import Amount, count, held, product, total
 from tfmemlint.facts.sizes.arrays import Arrays
@@ -101,6 +101,8 @@ class Plans:
         self._loops = tf.loops
         self._passes = tf.passes
         self._tapes = tf.tapes
+        self._captures = tf.captures
+        self._anew = tf.anew
         self._numbers = tf.of(Numbers)
         self._arrays = tf.of(Arrays)
         self._models = tf.of(Models)
@@ -123,16 +125,20 @@ class Plans:
             if self._tracing.why(growth.node) is not None or not growth.elements:
                 continue
             kept = self._arrays.nbytes(growth.elements[0])
-            if self._values.of(growth.elements[0]).kind is Kind.ARRAY or kept.value is None:
+            if kept.value is None or self._is_on_host(growth.elements[0]):
                 continue
             found.append(held(-(-kept.value // _ALLOCATION) * _ALLOCATION))
         for chain in self._datasets.chains:
             found += self._flights.growing(chain)
+        for model in self._anew.models:
+            runs = self._models.runs(model.made, None) if isinstance(model.made, ast.expr) else None
+            weights = self._models.weights(runs) if runs else None
+            found += [weights] if weights is not None else []
         return total(found) if found else None
 
     def moments(self) -> list[Moment]:
         """What the program holds all along, with each of what it does in turn."""
-        lasting = [*self._data(None), *self._lists(None)]
+        lasting = [*self._data(None), *self._lists(None), *self._unmodelled()]
         weights, steps = self._steps()
         lasting += weights
         moving: list[list[Item]] = [[]]
@@ -140,6 +146,43 @@ class Plans:
         moving += self._readings()
         every = [[*one, *step] for one in moving for step in [[], *steps]]
         return [Moment((*lasting, *each)) for each in every]
+
+    def _unmodelled(self) -> Iterable[Item]:
+        """What is there, too, and cannot be told from the code alone."""
+        for capture in self._captures.all:
+            name = ast.unparse(capture.use)
+            yield Item(capture.use, Part.DATA, f"copies of `{name}` in graphs", UNSEEN)
+        for tape in self._tapes.all:
+            recorded = any(True for _ in self._runs_in(tape.block))
+            if self._tracing.why(tape.block) is None and not recorded:
+                yield Item(tape.block, Part.ACTIVATIONS, "what the tape records", UNSEEN)
+        for function in self._tree.all(ast.FunctionDef):
+            traced = any(map(self._traces, function.decorator_list))
+            if traced and not any(True for _ in self._runs_in(function)):
+                yield Item(function, Part.ACTIVATIONS, f"what `{function.name}` computes", UNSEEN)
+        for growth in self._loops.growths:
+            if self._tracing.why(growth.node) is not None:
+                yield Item(growth.node, Part.DATA, f"`{growth.name}` in the graph", UNSEEN)
+        for node in self._tree.all(ast.Assign):
+            rebound = isinstance(node.targets[0], ast.Name) and any(self._tree.loops(node))
+            if rebound and self._continues(node):
+                name = ast.unparse(node.targets[0])
+                yield Item(node, Part.BUFFERS, f"`{name}` of every round", UNSEEN)
+
+    def _traces(self, decorator: ast.expr) -> bool:
+        made = decorator.func if isinstance(decorator, ast.Call) else decorator
+        return self._names.qualified(made) == "tensorflow.function"
+
+    def _continues(self, node: ast.Assign) -> bool:
+        """Whether a loop gives a name what it makes of the pipeline or tensor that it has."""
+        target = ast.unparse(node.targets[0])
+        inner = ast.walk(node.value)
+        reads = any(isinstance(each, ast.Name) and each.id == target for each in inner)
+        joins = isinstance(node.value, ast.Call) and self._names.is_any(node.value.func, JOINS)
+        return reads and (joins or self._datasets.is_dataset(node.value))
+
+    def _runs_in(self, block: ast.AST) -> Iterable[ast.Call]:
+        return (each for each, *_ in self._runs() if self._tree.inside(each, block))
 
     def _entered(self) -> list[FunctionNode]:
         """The functions that run as plain Python."""
@@ -165,6 +208,12 @@ class Plans:
             if others and name in reads:
                 before = max(others, key=lambda each: each[1].value or 0)
                 yield Item(before[0], Part.DATA, f"`{name}` before", before[1], before[2])
+
+    def _is_on_host(self, node: ast.expr) -> bool:
+        """Whether something is NumPy's, or Python's own."""
+        called = node.func if isinstance(node, ast.Call) else None
+        copied = isinstance(called, ast.Attribute) and called.attr == "numpy"
+        return copied or self._values.of(node).kind in (Kind.ARRAY, Kind.NUMBER)
 
     def _side(self, node: ast.expr) -> Kind | None:
         """Whether an expression makes an array or a tensor; None for another name of one."""

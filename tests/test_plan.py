@@ -1,0 +1,121 @@
+"""What a program will hold, told from its code."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tfmemlint.cli import main
+
+PROGRAM = """\
+import keras
+import numpy as np
+
+x = np.zeros((10_000, 100), np.float32)
+y = np.zeros((10_000, 10), np.float32)
+model = keras.Sequential([keras.Input((100,)), keras.layers.Dense(1000), keras.layers.Dense(10)])
+model.compile("adam", "mse")
+model.fit(x, y, batch_size=256)
+"""
+BUFFERS = """\
+import tensorflow as tf
+
+
+def image(seed):
+    return tf.random.stateless_uniform([64, 64, 3], seed=[seed, 0])
+
+
+images = tf.data.Dataset.range(4096).map(image).batch(32).shuffle(256).prefetch(1)
+for batch in images:
+    print(tf.reduce_mean(batch))
+"""
+MB = 1 << 20
+
+
+def plan(
+    capsys: pytest.CaptureFixture[str], folder: Path, text: str, *options: str
+) -> tuple[int, dict[str, Any]]:
+    path = folder / "program.py"
+    path.write_text(text)
+    status = main(["plan", "--json", *options, str(path)])
+    made: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return status, made
+
+
+def test_data_weights_slots_gradients_and_activations(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, made = plan(capsys, tmp_path, PROGRAM)
+    weights = (100 * 1000 + 1000 + 1000 * 10 + 10) * 4
+
+    parts = {(each["part"], each["on_host"]): each["bytes"] for each in made["items"]}
+    assert parts["weights", False] == weights
+    assert parts["gradients", False] == weights
+    assert parts["optimiser's slots", False] == 2 * weights
+    assert parts["activations", False] == (1000 + 10 + 1000) * 256 * 4
+    assert made["host_bytes"] == 10_000 * 110 * 4
+    assert made["unknown"] == []
+
+
+@pytest.mark.parametrize(("device", "status"), [("1GiB", 0), ("100MiB", 1)])
+def test_whether_it_fits(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], device: str, status: int
+) -> None:
+    found, made = plan(capsys, tmp_path, BUFFERS, "--device", device)
+
+    assert (found, made["fits"]) == (status, status == 0)
+    assert made["device_bytes"] == 192 * MB
+
+
+def test_which_findings_make_it_fit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "program.py"
+    path.write_text(BUFFERS)
+
+    assert main(["plan", str(path), "--device", "100MiB"]) == 1
+
+    out = capsys.readouterr().out
+    assert "192 MB  line 8     buffers of the pipeline: shuffle" in out
+    assert "It does not fit into 100 MB: 92 MB too much." in out
+    assert "  line 8: TFM20" in out
+
+
+def test_what_is_unknown_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = BUFFERS.replace("[64, 64, 3]", "[side, side, 3]")
+
+    _, made = plan(capsys, tmp_path, text)
+
+    assert [each["line"] for each in made["unknown"]] == [8, 8, 8, 9]
+    assert made["device_bytes"] == 0
+
+
+def test_what_is_assumed_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = BUFFERS.replace("shuffle(256)", "shuffle(buffer)")
+
+    _, made = plan(capsys, tmp_path, text, "--assume", "buffer=16")
+
+    assert made["device_bytes"] == (16 + 1 + 1 + 2) * 32 * 48 << 10
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["nothing.py"], "nothing.py: No such file or directory"),
+        (["program.py", "--device", "lots"], "`lots` is not an amount of memory"),
+        (["program.py", "--assume", "n"], "is not an expression; write `name=number`"),
+    ],
+)
+def test_what_cannot_be_planned_is_an_error(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    why: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("program.py").write_text(PROGRAM)
+
+    assert main(["plan", *arguments]) == 2
+    assert why in capsys.readouterr().err

@@ -1,0 +1,141 @@
+"""What the code of the rules' programs says they hold, beside what they were measured to hold.
+
+`python -m tfmemlint.predictions` prints it, and runs none of the programs.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tfmemlint.report.figures import amount
+from tfmemlint.source import File
+from tfmemlint.vocabulary import Metric, Rule
+
+CLOSE = 0.15
+"""How far a prediction may be off and still be called close."""
+
+_PEAKS = (Metric.DEVICE_PEAK, Metric.HOST_PEAK)
+_GROWTHS = (Metric.DEVICE_GROWTH, Metric.HOST_GROWTH)
+
+
+class Predicted(NamedTuple):
+    """What a program is said to hold, or to hold more of with each step."""
+
+    bytes: float
+    unknown: int
+    """How many things there are of no known size."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the sizes of all that it holds are known."""
+        return self.bytes > 0 and not self.unknown
+
+
+class Compared(NamedTuple):
+    """One program of a rule, predicted and measured."""
+
+    code: str
+    which: str
+    metric: Metric
+    predicted: Predicted
+    measured: float
+
+    @property
+    def ratio(self) -> float:
+        """Predicted to measured."""
+        if not self.measured:
+            return 0.0 if self.predicted.bytes else 1.0
+        return self.predicted.bytes / self.measured
+
+    @property
+    def is_told(self) -> bool:
+        """Whether the code says all that there is to say, be it that nothing grows."""
+        nothing = not self.measured and not self.predicted.bytes
+        return self.predicted.is_whole or (nothing and self.metric in _GROWTHS)
+
+    @property
+    def is_close(self) -> bool:
+        """Whether the two are about the same."""
+        return abs(self.ratio - 1) <= CLOSE
+
+
+def predict(text: str, metric: Metric) -> Predicted | None:
+    """What a program holds by its code alone; None for what is not about bytes held."""
+    plans = File("program.py", text).tf.plans
+    if metric in _GROWTHS:
+        grown = plans.growth()
+        return Predicted(0 if grown is None else grown.value or 0, 0)
+    if metric not in _PEAKS:
+        return None
+    on_host = metric is Metric.HOST_PEAK
+    return Predicted(plans.largest(on_host=on_host).nbytes(on_host=on_host), len(plans.unknown))
+
+
+def of_programs(folder: Path, metric: Metric) -> dict[str, Predicted]:
+    """What the two programs of a rule hold by their code; none of what is not about bytes."""
+    found: dict[str, Predicted] = {}
+    for which in ("bad", "fixed"):
+        try:
+            predicted = predict((folder / f"{which}.py").read_text("utf-8"), metric)
+        except (OSError, ValueError, SyntaxError):
+            continue
+        if predicted is not None:
+            found[which] = predicted
+    return found
+
+
+def compare(folder: Path, code: str) -> Iterator[Compared]:
+    """The two programs of a rule, as far as they were measured."""
+    try:
+        figures: Mapping[str, Any] = json.loads((folder / "measured.json").read_text("utf-8"))
+        metric = Metric(figures["claim"]["metric"])
+        taken = figures["metrics"][metric.value]
+    except (OSError, ValueError, KeyError):
+        return
+    for which, predicted in of_programs(folder, metric).items():
+        yield Compared(code, which, metric, predicted, float(taken[which]["figure"]))
+
+
+def table(compared: Iterable[Compared]) -> list[str]:
+    """One row a program, and how many are close of those of which all is known."""
+    lines: list[str] = []
+    every = list(compared)
+    for each in every:
+        said = amount(each.metric, each.predicted.bytes)
+        seen = amount(each.metric, each.measured)
+        if each.is_told:
+            verdict = f"{each.ratio:.2f}"
+        else:
+            verdict = "sizes unknown" if each.predicted.unknown else "not predicted"
+        name = each.metric.value
+        lines.append(f"{each.code} {each.which:<6} {name:<13} {said:>16} {seen:>16}  {verdict}")
+    whole = [each for each in every if each.is_told]
+    close = sum(each.is_close for each in whole)
+    twice = sum(not 0.5 <= each.ratio <= 2 for each in whole)
+    lines.append(
+        f"{close} of {len(whole)} programs whose sizes are all known are predicted within "
+        f"{CLOSE:.0%}; {twice} are more than two times off"
+    )
+    return lines
+
+
+def main(argv: Sequence[str]) -> int:
+    """Print what is predicted and measured of these rules, or of all."""
+    from tfmemlint import registry  # noqa: PLC0415
+
+    rules: Mapping[str, Rule] = registry.load()
+    wanted = [rules[code] for code in argv if code in rules] or rules.values()
+    print(f"{'rule':<7}{'':<7}{'metric':<13} {'predicted':>17} {'measured':>16}  ratio")
+    for line in table(
+        each for rule in wanted for each in compare(registry.folder(rule), rule.code)
+    ):
+        print(line)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
