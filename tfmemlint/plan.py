@@ -14,7 +14,7 @@ from tfmemlint import registry
 from tfmemlint.config import ConfigError, assumptions, bytes_of, plugins_here
 from tfmemlint.decoding import UndecodableError, decode
 from tfmemlint.facts.sizes.plans import Item, Moment
-from tfmemlint.linting import lint_with
+from tfmemlint.linting import lint
 from tfmemlint.report.escape import show, show_path
 from tfmemlint.source import File
 from tfmemlint.units import size
@@ -89,7 +89,7 @@ def plan(path: Path, assumed: Mapping[str, float]) -> Plan:
     file = File(str(path), text, assumed=assumed)
     plans, rules = file.tf.plans, registry.load(plugins_here())
     savings: list[Saving] = []
-    for finding in lint_with(str(path), text, rules.values(), assumed=assumed).findings:
+    for finding in lint(str(path), text, rules.values(), assumed=assumed):
         cost = finding.diagnostic.cost
         if cost is not None and cost.bytes is not None and cost.fixed_bytes is not None:
             row, _ = file.lines.position(finding.diagnostic.span.start)
