@@ -101,7 +101,7 @@ def _diagnostic(
     if kind is InGraph.LOOP:
         read = file.named(found.reads[0])
         text = f"`{adding}` in a graph loop over `{over}`: `{read}` cannot read what it adds"
-    fix = _loop_fix(file, loop, kind)
+    fix = _loop_fix(file, loop, kind) if found.in_sight else None
     return Diagnostic(file.span(found.node), text, fix, _cost(file, found))
 
 

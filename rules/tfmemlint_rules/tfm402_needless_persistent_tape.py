@@ -52,8 +52,11 @@ def check(file: File) -> Iterator[Diagnostic]:
         asked = file.tf.tapes.only_asked(tape)
         if asked is None or file.has_cells_between(tape.block, asked):
             continue
+        if file.tf.tapes.others(tape) != []:
+            continue
         keyword = next(each for each in tape.call.keywords if each.arg == "persistent")
-        change = edits.without_argument(file, tape.call, "persistent")
+        direct = file.tf.tapes.is_direct(tape)
+        change = edits.without_argument(file, tape.call, "persistent") if direct else None
         safety = Applicability.SAFE if file.tf.tapes.is_fresh(tape, asked) else Applicability.UNSAFE
         fix = Fix("Drop `persistent`", (change,), safety) if change else None
         yield Diagnostic(

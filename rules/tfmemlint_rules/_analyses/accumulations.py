@@ -55,6 +55,8 @@ class Accumulated(NamedTuple):
     """The loops that add to it, innermost first, and what they are in the graph."""
     reads: tuple[ast.Call, ...]
     """Where TensorFlow takes the list for one tensor."""
+    in_sight: bool = True
+    """Whether one name has the list, from its beginning to its end."""
 
 
 class Accumulations:
@@ -67,6 +69,8 @@ class Accumulations:
         self._functions = tf.functions
         self._values = tf.values
         self._loops = tf.loops
+        self._growths = tf.growths
+        self._objects = tf.objects
         self._tracing = tf.tracing
         self._tensors = tf.tensors
         self._graph_loops = tf.graph_loops
@@ -116,9 +120,11 @@ class Accumulations:
     ) -> Accumulated | None:
         if not elements or self._tracing.why(node) is None:
             return None
-        start = self._start(grown) if isinstance(grown, (ast.Name, ast.Subscript)) else None
-        if start is None or not self._are_tensors(elements):
+        if not self._are_tensors(elements):
             return None
+        start = self._start(grown) if isinstance(grown, (ast.Name, ast.Subscript)) else None
+        if start is None:
+            return self._accumulated_elsewhere(grown, node, elements)
         around = self._loops.around(node)
         function = self._tree.function(node)
         if function is not None and function is not self._tree.function(start.node):
@@ -136,6 +142,23 @@ class Accumulations:
         if not reads or self._is_recurrence(start, loops):
             return None
         return Accumulated(node, ast.unparse(grown), tuple(elements), loops, tuple(reads))
+
+    def _accumulated_elsewhere(
+        self, grown: ast.expr, node: ast.Call | ast.stmt, elements: list[ast.expr]
+    ) -> Accumulated | None:
+        """The same for a list that an attribute, an entry or another function has."""
+        found = (each for each in self._growths.all if each.node is node)
+        growth = next(found, None)
+        if growth is None:
+            return None
+        loops = self._in_graph([*growth.loops])
+        uses = self._objects.uses(growth.made) if loops else None
+        reads = dict.fromkeys(call for use in uses or () for call in self._taken(use, _MAX_HOPS))
+        if not reads:
+            return None
+        return Accumulated(
+            node, ast.unparse(grown), tuple(elements), loops, tuple(reads), in_sight=False
+        )
 
     def _start(self, grown: ast.Name | ast.Subscript) -> Binding | None:
         """What gives its name to the list, or to the dictionary that holds it."""

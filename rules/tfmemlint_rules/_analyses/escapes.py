@@ -58,6 +58,7 @@ class Escapes:
         self._names = tf.names
         self._functions = tf.functions
         self._tracing = tf.tracing
+        self._objects = tf.objects
         self._symbolic = tf.of(Symbolic)
 
     @cached_property
@@ -86,9 +87,20 @@ class Escapes:
     def _outlives(self, holder: ast.expr, hops: int) -> bool:
         """Whether a list, or what it is an element of, is surely made outside traced code."""
         base = _container(holder)
-        if isinstance(base, ast.Name):
-            return self._name_outlives(base, hops)
-        return isinstance(base, ast.Attribute) and self._attribute_outlives(base)
+        if isinstance(base, ast.Name) and self._name_outlives(base, hops):
+            return True
+        if isinstance(base, ast.Attribute) and self._attribute_outlives(base):
+            return True
+        return hops == _MAX_HOPS and self._object_outlives(holder)
+
+    def _object_outlives(self, holder: ast.expr) -> bool:
+        """Whether what makes a list stands outside traced code, and nothing takes elements out."""
+        made = self._objects.made(holder)
+        node = made[0].node if made is not None and len(made) == 1 else None
+        if not isinstance(node, ast.expr) or not self._is_container(node):
+            return False
+        uses = self._objects.uses(node) if self._tracing.why(node) is None else None
+        return uses is not None and not any(map(self._is_shortened, uses))
 
     def _name_outlives(self, name: ast.Name, hops: int) -> bool:
         home = self._bindings.home(name.id, name)

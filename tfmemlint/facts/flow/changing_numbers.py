@@ -35,6 +35,7 @@ class ChangingNumbers:
         self._tree = tf.tree
         self._bindings = tf.bindings
         self._functions = tf.functions
+        self._flow = tf.flow
         self._values = tf.values
         self._loops = tf.loops
         self._tracing = tf.tracing
@@ -57,16 +58,39 @@ class ChangingNumbers:
             return None
         if isinstance(number, ast.Name):
             found = [self._bound(each, at, hops) for each in self._bindings.reaching(number)]
-            return next((each for each in found if each is not None), None)
+            change = next((each for each in found if each is not None), None)
+            return change or self._put(number, at, hops)
         if isinstance(number, ast.UnaryOp) and isinstance(number.op, ast.USub):
             return self._change(number.operand, at, hops)
         if isinstance(number, ast.BinOp):
             return self._calculated(number, at, hops)
         if isinstance(number, ast.Call):
-            return self._called(number, at, hops)
+            return self._called(number, at, hops) or self._put(number, at, hops)
         if isinstance(number, ast.Attribute):
-            return self._counted(number, at)
-        return None
+            return self._counted(number, at) or self._put(number, at, hops)
+        return self._put(number, at, hops) if isinstance(number, ast.Subscript) else None
+
+    def _put(self, number: ast.expr, at: ast.AST, hops: int) -> Change | None:
+        """What changes a number that each round puts somewhere, to be read from there."""
+        origins = self._flow.origins(number) or ()
+        around = [each.node for each in self._loops.around(at)]
+        found: list[Change] = []
+        for origin in origins:
+            value, frame = origin.value, origin.frame
+            while isinstance(value, ast.Name) and frame is not None:
+                given = self._flow.named(value, frame) or ()
+                if len(given) != 1 or given[0].path or given[0].how is not How.ASSIGNED:
+                    return None
+                if given[0].value is value:
+                    return None
+                value, frame = given[0].value, given[0].frame
+            in_round = any(self._tree.inside(value, each) for each in around)
+            whole = origin.how is How.ASSIGNED and not origin.path and value is not number
+            change = self._change(value, value, hops - 1) if in_round and whole else None
+            if change is None:
+                return None
+            found.append(change)
+        return found[0] if found else None
 
     def _counted(self, attribute: ast.Attribute, at: ast.AST) -> Change | None:
         """`self.step`, where `self.step += 1` is run by a loop that runs the code at `at`."""

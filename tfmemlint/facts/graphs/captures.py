@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from itertools import chain
 
-from tfmemlint.facts.graphs.tracing import RUNS_PYTHON
+from tfmemlint.facts.graphs.tracing import RUNS_PYTHON, TracedBy
 from tfmemlint.facts.library.kinds import Kind, Value
 from tfmemlint.facts.syntax.bindings import Binding, How
 from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
 _CONVERTS = ("keras.ops.", "tensorflow.")
+_MOST_HOPS = 4
 _LEAVES_PYTHON = ("tensorflow.data.", "tensorflow.debugging.", "tensorflow.print")
 _MAKES_GRAPHS = ("tensorflow.Graph", "tensorflow.Session", "tensorflow.wrap_function")
 _BEFORE_TENSORS = (
@@ -46,7 +47,7 @@ _BEFORE_TENSORS = (
 class Capture(NamedTuple):
     """An array that a traced function reads, and that is no argument of its."""
 
-    use: ast.Name | ast.Attribute
+    use: ast.Name | ast.Attribute | ast.Subscript
     function: FunctionNode
     value: Value
     binding: Binding | None
@@ -61,6 +62,7 @@ class Captures:
         self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
+        self._flow = tf.flow
         self._values = tf.values
         self._tensors = tf.tensors
         self._tracing = tf.tracing
@@ -71,6 +73,7 @@ class Captures:
         if not self._tracing.functions:
             return ()
         found = [*self._of_names(), *self._of_attributes()]
+        found += self._of_others({each.use for each in found})
         return tuple(sorted(found, key=lambda each: (each.use.lineno, each.use.col_offset)))
 
     def op(self, use: ast.expr) -> ast.Call | ast.BinOp | None:
@@ -149,6 +152,55 @@ class Captures:
                 made_outside = origin is not None and self._tracing.why(origin) is None
                 if value.kind is Kind.ARRAY and made_outside:
                     yield Capture(attribute, self._named(function), value, None)
+
+    def _of_others(self, known: set[ast.expr]) -> Iterator[Capture]:
+        """What operations take that stands for such an array: an entry, an argument, an alias."""
+        for use in self._tree.all(ast.Name, ast.Attribute, ast.Subscript):
+            function = self._tree.function(use)
+            if use in known or function is None or not isinstance(use.ctx, ast.Load):
+                continue
+            if self.op(use) is None or self._tracing.why(use) is None:
+                continue
+            value = self._values.of(use)
+            if value.kind is Kind.ARRAY and self._is_brought(use, _MOST_HOPS):
+                yield Capture(use, self._named(function), value, None)
+
+    def _is_brought(self, node: ast.expr, hops: int) -> bool:
+        """Whether an array surely comes from outside, and no call has made a tensor of it."""
+        if self._tracing.why(node) is None:
+            return True
+        if hops == 0:
+            return False
+        if isinstance(node, ast.Name):
+            bindings = self._bindings.reaching(node)
+            if any(each.how is How.PARAMETER for each in bindings):
+                return len(bindings) == 1 and self._is_handed_on(node, bindings[0], hops)
+        origins = self._flow.origins(node) or ()
+        return bool(origins) and all(
+            each.how is How.ASSIGNED
+            and not each.path
+            and each.value is not node
+            and self._is_brought(each.value, hops - 1)
+            for each in origins
+        )
+
+    def _is_handed_on(self, name: ast.Name, parameter: Binding, hops: int) -> bool:
+        """Whether traced code calls the function, and no other: it gives the array itself."""
+        function = self._tree.function(parameter.node)
+        calls = self._functions.calls_of(function) if function is not None else ()
+        given = [
+            self._functions.argument(each, function, name.id)
+            for each in calls
+            if function is not None and self._tracing.why(each) is not None
+        ]
+        why = self._tracing.functions.get(function) if function is not None else None
+        is_plain = why is None or why.by is TracedBy.CALLER
+        return (
+            is_plain
+            and bool(given)
+            and len(given) == len(calls)
+            and all(each is not None and self._is_brought(each, hops - 1) for each in given)
+        )
 
     def _is_outside(self, binding: Binding) -> bool:
         return self._tracing.why(binding.node) is None

@@ -11,6 +11,7 @@ from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
+_TAPE = frozenset({"tensorflow.GradientTape"})
 _ASKED = frozenset({"gradient", "jacobian", "batch_jacobian"})
 
 
@@ -39,6 +40,8 @@ class Tapes:
         self._tree = tf.tree
         self._bindings = tf.bindings
         self._names = tf.names
+        self._sources = tf.sources
+        self._objects = tf.objects
         self._outside = tf.outside
 
     @cached_property
@@ -47,12 +50,50 @@ class Tapes:
         found: list[Tape] = []
         for block in self._tree.all(ast.With, ast.AsyncWith):
             for item in block.items:
-                call = item.context_expr
-                if not isinstance(call, ast.Call):
-                    continue
-                if self._names.qualified(call.func) == "tensorflow.GradientTape":
+                call = self._opened(item.context_expr)
+                if call is not None:
                     found.append(self._tape(block, call, item.optional_vars))
         return tuple(found)
+
+    def _opened(self, expression: ast.expr) -> ast.Call | None:
+        """The call that makes the tape a `with` opens, wherever it stands."""
+        if self._makes(expression):
+            assert isinstance(expression, ast.Call)
+            return expression
+        if not self._may_be_made or self._names.qualified(expression) is not None:
+            return None
+        if isinstance(expression, ast.Call) and self._names.qualified(expression.func) is not None:
+            return None
+        ends = self._sources.of(expression)
+        only = ends.found[0] if ends.complete and len(ends.found) == 1 else None
+        if only is None or only.path or not self._makes(only.node):
+            return None
+        assert isinstance(only.node, ast.Call)
+        return only.node
+
+    def _makes(self, node: ast.AST) -> bool:
+        return isinstance(node, ast.Call) and self._names.is_any(node.func, _TAPE)
+
+    @cached_property
+    def _may_be_made(self) -> bool:
+        return self._names.mentions(_TAPE)
+
+    def is_direct(self, tape: Tape) -> bool:
+        """Whether a `with` makes its tape itself."""
+        return any(each.context_expr is tape.call for each in tape.block.items)
+
+    def others(self, tape: Tape) -> list[Tape] | None:
+        """The tapes that the same call makes for other `with` statements.
+
+        None where something else than a `with` has the tape.
+        """
+        if self.is_direct(tape):
+            return []
+        parents = map(self._tree.parent, self._objects.uses(tape.call) or ())
+        names = {id(self._tree.parent(each)) for each in tape.uses}
+        if any(isinstance(each, ast.Attribute) and id(each) not in names for each in parents):
+            return None
+        return [each for each in self.all if each.call is tape.call and each is not tape]
 
     def recording(self, node: ast.AST) -> tuple[Tape, ...]:
         """The tapes in whose blocks a node stands, innermost first."""
