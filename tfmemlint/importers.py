@@ -14,7 +14,7 @@ import re
 from functools import cached_property
 from stat import S_ISREG
 
-from tfmemlint.facts.sure.outside import Outside
+from tfmemlint.facts.sure.outside import Importing
 
 _IMPORT = re.compile(rb"\b(?:from|import)[ \t]+([^\n;#]*(?:\([^)]*\))?[^\n;#]*)")
 _BY_NAME = (b"__import__", b"import_module", b"runpy")
@@ -32,17 +32,17 @@ class Importers:
 
     def __init__(self, root: str) -> None:
         self._root = root
-        self._known: dict[str, Outside] = {}
+        self._known: dict[str, Importing] = {}
 
-    def of(self, path: str) -> Outside:
+    def of(self, path: str) -> Importing:
         """What the others may do to a file, given by its absolute path."""
         if path not in self._known:
             self._known[path] = self._of(path)
         return self._known[path]
 
-    def _of(self, path: str) -> Outside:
+    def _of(self, path: str) -> Importing:
         if self._by_word is None:
-            return Outside(imported=True, is_vague=True)
+            return Importing(imported=True, is_vague=True)
         folder, name = os.path.split(path)
         module = os.path.basename(folder) if name == _PACKAGE else name.removesuffix(".py")
         others = [each for each in self._by_word.get(module.encode(), ()) if each != path]
@@ -51,7 +51,7 @@ class Importers:
             data = _read(each)
             words.update(_TOUCHED.findall(data), _imported(data))
         known = frozenset(word.decode(errors="replace") for word in words)
-        return Outside(imported=bool(others), words=known)
+        return Importing(imported=bool(others), words=known)
 
     @cached_property
     def _by_word(self) -> dict[bytes, list[str]] | None:

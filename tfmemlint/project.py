@@ -19,7 +19,7 @@ from zlib import crc32
 
 from tfmemlint.decoding import UndecodableError, decode
 from tfmemlint.facts import TensorFlow
-from tfmemlint.facts.sure.outside import Outside
+from tfmemlint.facts.sure.outside import Importing
 from tfmemlint.facts.syntax.imports import LIBRARIES, Others, Place
 from tfmemlint.facts.syntax.tree import Forest, Tree
 from tfmemlint.importers import Importers
@@ -29,7 +29,7 @@ from tfmemlint.source import File
 
 _LARGEST = 500_000
 """Bytes of a file that others are not told of: data, or made by a program."""
-_MOST_KEPT = 1_500_000
+_MOST_KEPT = 400_000
 """Bytes of the files whose facts are kept for those that are checked next."""
 _MOST_ASKED = 60
 """Files that one file leads to."""
@@ -56,7 +56,9 @@ _MARKS = frozenset(
 )
 """What stands in the first folder of a project."""
 _PASSED_OVER = frozenset(("__pycache__", "build", "dist", "node_modules", "site-packages", "venv"))
-_IMPORT = re.compile(rb"\b(?:from[ \t]+([.\w]+)[ \t]+)?import[ \t]+(\([^)]*\)|[^\n#;(]*)")
+_IMPORT = re.compile(
+    rb"^[ \t\"]*(?:from[ \t]+([.\w]+)[ \t]+)?import[ \t]+(\([^)]*\)|[^\n#;(]*)", re.MULTILINE
+)
 _NAME = re.compile(r"[^\W\d][.\w]*|\*")
 
 
@@ -159,7 +161,7 @@ class Project:
         text = "\n".join(f"{self._glance(each).place} {each}" for each in sorted(related))
         return blake2b(text.encode(errors="surrogateescape"), digest_size=8).hexdigest()
 
-    def outside(self, path: str) -> Outside:
+    def importing(self, path: str) -> Importing:
         """What the files that import one may do to it, as far as their words tell."""
         root = self._root(os.path.dirname(path))
         if root not in self._importing:
@@ -181,11 +183,10 @@ class Project:
             found = map(self._open, several if len(several) <= _MOST_IMPORTERS else ())
             return tuple(each for each in found if each is not None)
 
-        def all_words() -> frozenset[str]:
-            found = self.words(path, _read(path) or b"")
-            return frozenset(each.decode("ascii", "replace") for each in found)
+        def all_words() -> frozenset[bytes]:
+            return self.words(path, _read(path) or b"")
 
-        return Others(find, importers, all_words, lambda: self.outside(path))
+        return Others(find, importers, all_words, lambda: self.importing(path))
 
     def _open(self, path: str) -> TensorFlow | None:
         if path not in self._asked and len(self._asked) == _MOST_ASKED:

@@ -254,12 +254,8 @@ class TensorFlow:
     sure_pipelines: Pipelines = _named("sure.pipelines", "Pipelines")
     """The pipelines that surely give the same whenever they are read."""
 
-    @cached_property
-    def outside(self) -> Outside:
-        """What other files may do to what stands in this one."""
-        from tfmemlint.facts.sure.outside import Outside  # noqa: PLC0415
-
-        return self.others.outside() if self.others is not None else Outside()
+    outside: Outside = _named("sure.outside", "Outside")
+    """What other files may do to what stands in this one."""
 
     @cached_property
     def is_test(self) -> bool:

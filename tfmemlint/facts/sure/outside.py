@@ -1,20 +1,41 @@
-"""What other files, of those that are checked together, may do to what stands in one."""
+"""What other files of a project may do to what stands in one."""
 
 from __future__ import annotations
 
-from tfmemlint.light_typing import NamedTuple
+from functools import cached_property
+
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
 
 
-class Outside(NamedTuple):
-    """Other files as one file knows them; by default there are none that import it."""
+class Importing(NamedTuple):
+    """The files that import one, as far as their words tell; by default there are none."""
 
     imported: bool = False
-    """Whether another file imports this one."""
+    """Whether there is any."""
     words: frozenset[str] = frozenset()
     """What such files name as an attribute, or define: they may set it, or take its place."""
     is_vague: bool = False
     """Whether there are too many files to look through."""
 
+
+class Outside:
+    """Other files as one file knows them: looked at when something hangs on it, not before."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._others = tf.others
+
+    @cached_property
+    def _importing(self) -> Importing:
+        return self._others.importing() if self._others is not None else Importing()
+
+    @property
+    def imported(self) -> bool:
+        """Whether another file imports this one."""
+        return self._importing.imported
+
     def touches(self, name: str) -> bool:
         """Whether another file may give something of this file another value."""
-        return self.is_vague or name in self.words
+        return self._importing.is_vague or name in self._importing.words

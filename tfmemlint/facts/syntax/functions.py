@@ -49,6 +49,8 @@ class Functions:
         """What is followed anywhere needs functions, and functions may be led to so."""
         self._returns: dict[FunctionNode, tuple[ast.expr, ...]] = {}
         self._definitions: dict[ast.expr, FunctionNode | ast.ClassDef | None] = {}
+        self._unnamed: set[ast.expr] = set()
+        """What may be a definition, but by no name that leads there."""
         self._instances: dict[ast.expr, ast.ClassDef | None] = {}
         self._lineages: dict[ast.ClassDef, tuple[ast.ClassDef, ...]] = {}
         self._methods: dict[ast.ClassDef, dict[str, FunctionNode]] = {}
@@ -58,12 +60,15 @@ class Functions:
 
         Seen through `tf.function(f)`, `functools.partial(f, ...)`, assignments and `self.method`.
         """
-        if callee not in self._definitions:
+        if callee in self._definitions:
+            return self._definitions[callee]
+        if callee not in self._unnamed:
             found = self._definition(callee, _MAX_HOPS)
-            if found is None and self._may_be_led_to(callee):
-                return self._led_to(callee)
-            self._definitions[callee] = found
-        return self._definitions[callee]
+            if found is not None or not self._may_be_led_to(callee):
+                self._definitions[callee] = found
+                return found
+            self._unnamed.add(callee)
+        return self._led_to(callee)
 
     def _may_be_led_to(self, callee: ast.expr) -> bool:
         """Whether what an expression means may stand somewhere else than where names lead."""
@@ -370,7 +375,7 @@ class Functions:
         if isinstance(callee, ast.Name):
             binding = self._bindings.only(callee) if callee.id in self._given else None
             if binding is None or binding.how is How.IMPORTED:
-                return self._from_elsewhere(callee, hops - 1)
+                return self._from_elsewhere(callee, hops - 1) if self._imports.any else None
             if binding.path:
                 return None
             if binding.how is How.DEFINED:
@@ -384,7 +389,7 @@ class Functions:
             wraps = wraps or self.makes_tf_function(callee.func)
             return self._definition(callee.args[0], hops - 1) if wraps and callee.args else None
         if isinstance(callee, ast.Attribute):
-            found = self._from_elsewhere(callee, hops - 1)
+            found = self._from_elsewhere(callee, hops - 1) if self._imports.any else None
             if found is not None:
                 return found
             if callee.attr in self.members or self._imports.any:

@@ -12,7 +12,7 @@ from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
-    from tfmemlint.facts.sure.outside import Outside
+    from tfmemlint.facts.sure.outside import Importing
 
 _MAX_HOPS = 8
 """Files that hand a name on to each other, each by an import."""
@@ -35,9 +35,9 @@ class Others(NamedTuple):
     """What a dotted name means, with as many dots before it as an import has."""
     importers: Callable[[], tuple[TensorFlow, ...]]
     """The files that import this one."""
-    words: Callable[[], frozenset[str]]
+    words: Callable[[], frozenset[bytes]]
     """Every name in the files that this one imports, directly or not."""
-    outside: Callable[[], Outside]
+    importing: Callable[[], Importing]
     """What the files that import this one may do to it."""
 
 
@@ -56,7 +56,7 @@ class Imports:
         return any(self._find(self.written(each)) for each in self._tree.all(ast.alias))
 
     @cached_property
-    def words(self) -> frozenset[str]:
+    def words(self) -> frozenset[bytes]:
         """Every name in the files that this one imports, directly or not."""
         return self._others.words() if self._others is not None and self.any else frozenset()
 
@@ -83,7 +83,7 @@ class Imports:
         while isinstance(expression, ast.Attribute):
             names.append(expression.attr)
             expression = expression.value
-        if not isinstance(expression, ast.Name):
+        if not isinstance(expression, ast.Name) or not self._may_mean(expression.id):
             return None
         bindings = self._bindings.reaching(expression)
         if not bindings:
@@ -93,6 +93,16 @@ class Imports:
         if len(bindings) > 1 or not isinstance(alias, ast.alias):
             return None
         return self._find(".".join((self.written(alias), *reversed(names))))
+
+    def _may_mean(self, name: str) -> bool:
+        """Whether a name may be one that other files give: most are not."""
+        return name in self._brought or bool(self._starred)
+
+    @cached_property
+    def _brought(self) -> frozenset[str]:
+        """The names that are given what other files have."""
+        found = (each for each in self._tree.all(ast.alias) if self._find(self.written(each)))
+        return frozenset(each.asname or each.name.partition(".")[0] for each in found)
 
     def inside(self, name: str, hops: int = _MAX_HOPS) -> tuple[Binding, ...]:
         """What gives a name of this file the value with which others import it."""

@@ -146,7 +146,7 @@ class Names:
     def _mentions(self, names: frozenset[str]) -> bool:
         if not self._brought.isdisjoint(names):
             return True
-        if not self._imports.words.isdisjoint(_last_parts(names)):
+        if self._imports.words and not _last_words(names).isdisjoint(self._imports.words):
             return True  # in another file, from where it may come
         return any(self.qualified(each) in names for each in self._ending(_last_parts(names)))
 
@@ -276,6 +276,11 @@ def _last_parts(names: frozenset[str]) -> frozenset[str]:
     """What stands behind the last dot where one of these canonical names is meant."""
     meant = (old for old in _CANONICAL if canonical(old) in names)
     return frozenset(name.rpartition(".")[2] for name in (*names, *meant))
+
+
+@lru_cache(maxsize=1_000)
+def _last_words(names: frozenset[str]) -> frozenset[bytes]:
+    return frozenset(each.encode() for each in _last_parts(names))
 
 
 @lru_cache(maxsize=10_000)

@@ -182,11 +182,12 @@ class Tree:
 
     def elsewhere(self, node: ast.AST) -> TensorFlow | None:
         """The facts of the file that a node stands in, where that is another one."""
-        facts = self.forest.facts
-        if len(facts) < 2:
+        forest = self.forest
+        if len(forest.facts) < 2:
             return None
-        module = self._module_of(self._scopes.get(node) or self._find_scope(node))
-        return None if module is self.module else facts[module]()
+        scope = self._scopes.get(node) or self._find_scope(node)
+        module = forest.modules.get(scope) or self._module_of(scope)
+        return None if module is self.module else forest.facts[module]()
 
     def _module_of(self, scope: ScopeNode) -> ast.Module:
         known = self.forest.modules
