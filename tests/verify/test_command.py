@@ -147,7 +147,7 @@ def test_measurements_are_written_beside_the_programs_and_printed_as_json(
     assert measure([(toy, home)], ONCE, write=True, as_json=True) == 0
     written = home.joinpath("measured.json").read_text(encoding="utf-8")
     recorded = json.loads(written)
-    [printed] = json.loads(capsys.readouterr().out)
+    [printed] = map(json.loads, capsys.readouterr().out.splitlines())  # JSON Lines
     assert printed == {**recorded, "code": "TOY101", "name": "toy", "error": None}
     assert set(recorded["metrics"]) == {"host peak"}
     assert recorded["claim"]["metric"] == "host peak"

@@ -70,6 +70,20 @@ def test_lines_that_do_not_change_from_run_to_run_are_compared(
     assert agreement(printed(*before), printed(*after)) == (expected, words)
 
 
+def test_bars_that_are_not_full_yet_are_no_output() -> None:
+    bars = "1/9 \u2501\u2501\u2501\u2501 2s\r4/9 \u2501\u2501\u2501\u2501 1s\r"
+    quick, slow = (
+        f"{bars}9/9 \u2501\u2501\u2501\u2501 3s\ndone\n",
+        "9/9 \u2501\u2501\u2501\u2501 1s\ndone\n",
+    )
+    assert agreement(printed(slow, slow), printed(quick, slow)) == (
+        True,
+        "outputs agree but for the times in them",
+    )
+    going = " 50%|\u2588\u2588   | 1/2\n"
+    assert agreement(printed("a\n", "a\n"), printed(f"{going}a\n", "a\n")).same
+
+
 def test_a_programs_own_runs_count_where_rules_are_tried() -> None:
     assert same(printed("1"), printed("1")) is True
     assert same(printed("1", "2"), printed("1")) is False

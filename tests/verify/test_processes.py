@@ -69,6 +69,32 @@ def test_a_tensor_of_100_mb_is_counted_and_counted_the_same_again(weigh: Weigh) 
     assert first.output == second.output
 
 
+def test_what_threads_and_the_end_hold_counts_and_no_reset_makes_it_forgotten(
+    weigh: Weigh,
+) -> None:
+    program = (
+        "import atexit, time\nfrom threading import Thread\nimport tensorflow as tf\n"
+        "kept = []\n\n\ndef hold(mb):\n    time.sleep(0.2)\n"
+        "    kept.append(tf.zeros([mb, 1024, 256]))\n\n\n"
+        "atexit.register(hold, 30)\nThread(target=hold, args=[20]).start()\n"
+    )
+    assert weigh(program, Metric.DEVICE_PEAK).figure == pytest.approx(50 * MB, rel=0.02)
+    resets = (
+        "import tensorflow as tf\nx = tf.zeros([70, 1024, 256])\ndel x\n"
+        "tf.config.experimental.reset_memory_stats('CPU:0')\n"
+    )
+    assert weigh(resets, Metric.DEVICE_PEAK).figure == pytest.approx(70 * MB, rel=0.02)
+
+
+def test_the_hosts_peak_is_not_forgotten_because_a_program_says_so() -> None:
+    program = (
+        "import numpy as np\nx = np.ones([80, 1024, 256], np.float32)\ndel x\n"
+        "open('/proc/self/clear_refs', 'w').write('5')\n"
+    )
+    job = Job("toy.py", program, Metric.HOST_PEAK, "cpu", 300)
+    assert run(job).figure == pytest.approx(80 * MB, rel=0.03)
+
+
 def test_tensors_between_one_and_two_megabytes_are_not_rounded_up(weigh: Weigh) -> None:
     program = "import tensorflow as tf\nkept = [tf.zeros([5, 1024, 64]) for _ in range(16)]\n"
     assert weigh(program, Metric.DEVICE_PEAK).figure == pytest.approx(20 * MB, rel=0.01)

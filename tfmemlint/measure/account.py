@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from tfmemlint.measure.statements import Statement
 from tfmemlint.measure.watching import NOW_AT, PEAK, PEAK_AT, RISES
+from tfmemlint.verify.family import Children
 
 _TRACED = 0.9
 """The part of the allocator's own peak that the trace of a program that was killed has to explain.
@@ -129,6 +130,8 @@ class Account(NamedTuple):
     own_seconds: float
     versions: Mapping[str, str]
     notes: tuple[str, ...]
+    children: Children = Children()
+    """What processes that the program started held besides."""
 
     @property
     def peak(self) -> int:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TextIO, cast
 from tfmemlint import plots
 from tfmemlint.measure.account import Account, UnusableError, read
 from tfmemlint.verify.devices import SetupError
+from tfmemlint.verify.family import Family
 from tfmemlint.verify.processes import packages_with_tensorflow
 
 if TYPE_CHECKING:
@@ -118,8 +119,12 @@ def measure(
             stdout=out,
             stderr=errors,
         )
-        status, host_peak = _wait(process)
-        account = read(record, shared, status)
+        family = Family(process.pid)
+        try:
+            status, host_peak = _wait(process)
+        finally:
+            children = family.end()
+        account = read(record, shared, status)._replace(children=children)
     if account.ended == "killed":  # its own record is older than its end
         return account._replace(host_peak=host_peak)
     return account

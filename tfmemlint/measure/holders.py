@@ -19,7 +19,7 @@ from types import (
     MethodType,
     ModuleType,
 )
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from tfmemlint.measure.allocations import EAGER, GRADIENT, PIPELINE, Allocation
 
@@ -186,7 +186,7 @@ class Holders:
             return each._read_variable_op()
         return None
 
-    def is_of_users(self, kind: type) -> bool:
+    def is_of_users(self, kind: type[Any]) -> bool:
         """Whether the class is written in the program's own files."""
         module = sys.modules.get(getattr(kind, "__module__", ""))
         return self._is_users(getattr(module, "__file__", None) or "")
@@ -285,7 +285,7 @@ class _Walk:
             yield from _of_dictionary(each, path, holder)
         elif isinstance(each, (list, tuple, set, frozenset, deque)):
             within = holder or Holder(path, type(each).__name__)
-            for child in list(each):
+            for child in cast("Iterable[Any]", tuple(each)):
                 yield child, f"{path}[*]", within
         elif isinstance(each, FunctionType):
             for name, cell in zip(each.__code__.co_freevars, each.__closure__ or (), strict=False):

@@ -17,7 +17,7 @@ class Host:
         _forget()
         self.before = _greatest() or 0
         self._greatest = 0
-        self._paused = False
+        self._paused = self._own = False
         self.rises: dict[int, int] = {}
         """How far each statement drove the peak up."""
         self.anonymous = 0
@@ -51,6 +51,11 @@ class Host:
         self.files = max(self.files, found["RssFile"])
         self.outside = max(self.outside, anonymous - tensors)
 
+    def on_event(self, event: str, arguments: tuple[object, ...]) -> None:
+        """Look before the program has the system forget the peak."""
+        if event == "open" and forgets_the_peak(arguments) and not self._own:
+            self._greatest = self.peak or 0
+
     def pause(self) -> None:
         """What follows is none of the program's doing."""
         self._greatest = self.peak or 0
@@ -60,8 +65,14 @@ class Host:
         """What follows is."""
         with contextlib.suppress(AttributeError, OSError):  # there is no such thing but in glibc
             ctypes.CDLL(None).malloc_trim(0)
+        self._own = True
         _forget()
-        self._paused = False
+        self._own = self._paused = False
+
+
+def forgets_the_peak(arguments: tuple[object, ...]) -> bool:
+    """Whether what is about to be opened is where Linux is told to forget how much there was."""
+    return bool(arguments) and str(arguments[0]).endswith("/clear_refs")
 
 
 def _forget() -> None:

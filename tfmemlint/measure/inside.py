@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from threading import Event, Lock, Thread, current_thread
-from threading import enumerate as enumerate_threads
 from types import ModuleType, TracebackType
 from typing import Any
 
@@ -26,7 +25,7 @@ from tfmemlint.measure.keras_layers import Layers
 from tfmemlint.measure.origins import Origins
 from tfmemlint.measure.statements import Statements
 from tfmemlint.measure.watching import Watch
-from tfmemlint.verify.ending import status_of
+from tfmemlint.verify.ending import status_of, wait_for_threads
 
 _STRETCH = 5.0  # seconds of work that are traced before the trace is read
 _LONGEST_STRETCH = 60.0  # seconds, with whatever work
@@ -100,12 +99,13 @@ class _Session:
             os.register_at_fork(after_in_child=watch.forget)
         sys.modules["__main__"] = program
         self._host = Host()
+        sys.addaudithook(self._host.on_event)
         watch.host = self._note_host
         self._started = time.time_ns()
         ended, status = "finished", 0
         try:
             exec(code, vars(program))
-            _wait_for_threads()
+            wait_for_threads()
         except SystemExit as end:
             status = status_of(end)
         except KeyboardInterrupt:
@@ -140,6 +140,7 @@ class _Session:
             context: Any = import_module("tensorflow.python.eager.context").Context
             self._wait_for_devices(context, context.ensure_initialized)
             self._stand_before_graphs(context, context.call_function)
+            self._stand_before_resets(context, context.reset_memory_stats)
         except (ImportError, AttributeError):
             self._notes.append("this TensorFlow tells only what is traced, not what is in use")
             self._begin(self._choose(), read=False)
@@ -177,6 +178,15 @@ class _Session:
             return call(owner, *args, **kwargs)
 
         context.call_function = settle_and_call
+
+    def _stand_before_resets(self, context: Any, reset: Any) -> None:
+        """Read before the program has the allocator forget its peak."""
+
+        def settle_and_reset(owner: Any, *args: Any, **kwargs: Any) -> Any:
+            self._watch.between()
+            return reset(owner, *args, **kwargs)
+
+        context.reset_memory_stats = settle_and_reset
 
     def _note_host(self, statement: int, in_use: int) -> None:
         self._host.note(statement, 0 if self._device.startswith("GPU") else in_use)
@@ -376,10 +386,3 @@ class _Session:
 
     def _write(self, record: Mapping[str, Any]) -> None:
         recording.write(Path(self._request["record"]), record)
-
-
-def _wait_for_threads() -> None:
-    """As Python does when a program has come to its end."""
-    for thread in enumerate_threads():
-        if thread is not current_thread() and not thread.daemon:
-            thread.join()

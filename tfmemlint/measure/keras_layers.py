@@ -93,7 +93,7 @@ class Layers:
 
     def _users_line(self, without: Any = None) -> Place | None:
         """The line of the user's that is at work; not one in the `__init__` of the very object."""
-        frame: FrameType | None = sys._getframe(2)
+        frame: FrameType | None = sys._getframe(2)  # pyright: ignore[reportPrivateUsage]
         while frame is not None:
             code = frame.f_code
             own = code.co_name == "__init__" and next(iter(frame.f_locals.values()), 0) is without

@@ -16,6 +16,7 @@ from tfmemlint.measure.advice import Advice
 from tfmemlint.measure.statements import Statement
 from tfmemlint.report.escape import encodable, show, show_path
 from tfmemlint.report.figures import size
+from tfmemlint.verify.family import Children
 
 _LINES, _HOLDINGS = 8, 3
 """How much of what was held is shown to people."""
@@ -82,6 +83,7 @@ def write_json(account: Account, advice: Advice, out: TextIO, limit: int | None 
                 {**_place(statement), "bytes": risen} for statement, risen in account.host.rises
             ],
         },
+        "processes": account.children._asdict(),
         "curve": account.curve,
         "seconds": account.seconds,
         "own_seconds": account.own_seconds,
@@ -122,6 +124,7 @@ def _report(account: Account, advice: Advice, bars: str, limit: int | None) -> I
         before = f" ({size(account.host_before)} before the program began; the trace counts, too)"
         yield f"host peak    {size(account.host_peak)}{before}"
         yield from _host(account.host, account.host_peak)
+    yield from children(account.children)
     if account.curve:
         line = sparkline(account.curve, bars)
         start, end = account.curve[0][0], account.curve[-1][0]
@@ -135,6 +138,15 @@ def _report(account: Account, advice: Advice, bars: str, limit: int | None) -> I
     if advice.elsewhere:
         number = "one" if advice.elsewhere == 1 else str(advice.elsewhere)
         yield f"findings     {number} on other lines; `tfmemlint check` tells"
+
+
+def children(found: Children) -> Iterator[str]:
+    """What processes held that the program has started; nothing where there were none."""
+    if found.most:
+        yield (
+            f"processes    {found.most} more at once: the largest {size(found.largest)}, together "
+            f"at most {size(found.together)}; not counted above"
+        )
 
 
 def _host(host: Host, peak: int) -> Iterator[str]:

@@ -36,6 +36,10 @@ TITLE = "What the fixes save"
 def main(argv: list[str]) -> int:
     """Measure the rules or the program named, print what came of it, return the exit status."""
     asked = options.parse(argv)
+    if asked.self_check:
+        from tfmemlint.verify import self_check  # noqa: PLC0415
+
+        return self_check.check(asked.device, as_json=asked.json)
     jobs = asked.jobs or default_jobs()
     settings = Settings(
         runs=asked.runs,
@@ -124,8 +128,10 @@ def _write(verdict: Verdict, folder: Path) -> None:
 
 
 def _print_json(trials: Iterator[Trial]) -> list[Trial]:
-    done = list(trials)
-    print(record.text([_entry(trial) for trial in done]), end="")
+    done: list[Trial] = []
+    for trial in trials:  # as they come: all of them take minutes
+        print(record.line(_entry(trial)), flush=True)
+        done.append(trial)
     return done
 
 

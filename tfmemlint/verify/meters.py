@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import statistics
 import sys
 import time
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from itertools import combinations, pairwise
 from pathlib import Path
 from threading import Event, Thread
@@ -51,12 +53,32 @@ def slope(readings: Sequence[float]) -> float:
 def _device_peak(tf: Any, device: Device) -> Meter:
     held = _device_bytes(tf, device)
     tf.config.experimental.reset_memory_stats(device.address)
+    before_resets = 0
 
     def now() -> Reading:
         info = tf.config.experimental.get_memory_info(device.address)
-        return Reading(info["current"] - held, info["peak"] - held)
+        return Reading(info["current"] - held, max(info["peak"], before_resets) - held)
+
+    def note() -> None:
+        nonlocal before_resets
+        before_resets = max(before_resets, _device_bytes(tf, device, "peak"))
+
+    _before_resets(note)
 
     return Meter("TensorFlow's allocator", lambda: now().peak, now=now)
+
+
+def _before_resets(note: Callable[[], None]) -> None:
+    """Have something done before the program makes TensorFlow forget the peak."""
+    with contextlib.suppress(ImportError, AttributeError):  # where private names have changed
+        context: Any = import_module("tensorflow.python.eager.context").Context
+        reset = context.reset_memory_stats
+
+        def note_and_reset(owner: Any, *args: Any) -> Any:
+            note()
+            return reset(owner, *args)
+
+        context.reset_memory_stats = note_and_reset
 
 
 def _device_growth(tf: Any, device: Device) -> Meter:
@@ -87,9 +109,17 @@ def _host_peak(tf: Any, device: Device) -> Meter:
         start = _greatest_ever()
         return Meter("ru_maxrss", lambda: _greatest_ever() - start)
     held = _status("VmHWM")
+    before_resets = 0
 
     def now() -> Reading:
-        return Reading(_status("VmRSS") - held, _status("VmHWM") - held)
+        return Reading(_status("VmRSS") - held, max(_status("VmHWM"), before_resets) - held)
+
+    def on_event(event: str, arguments: tuple[object, ...]) -> None:
+        nonlocal before_resets
+        if event == "open" and arguments and str(arguments[0]).endswith("/clear_refs"):
+            before_resets = max(before_resets, _status("VmHWM"))
+
+    sys.addaudithook(on_event)
 
     return Meter("VmHWM", lambda: now().peak, now=now)
 

@@ -29,6 +29,8 @@ def parse(argv: list[str]) -> argparse.Namespace:
         parser.error("--scaling, --oom and --jobs are for the programs of rules")
     if not files and (asked.select is not None or asked.unsafe_fixes is not None or dashes):
         parser.error("--select, --unsafe-fixes and -- are for a program: name its file")
+    if asked.self_check and (asked.codes or asked.write or asked.html or asked.svg or dashes):
+        parser.error("--self-check tries the meters alone: say nothing but --device and --json")
     if asked.recorded and (files or not (asked.html or asked.svg)):
         parser.error("--recorded is for the rules' figures: say --html or --svg, and no file")
     asked.runs = asked.runs or _RUNS
@@ -55,7 +57,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="tfmemlint verify",
         usage="tfmemlint verify [OPTION ...] [CODE ...]\n"
-        "       tfmemlint verify [OPTION ...] FILE.py [-- ARGUMENT ...]",
+        "       tfmemlint verify [OPTION ...] FILE.py [-- ARGUMENT ...]\n"
+        "       tfmemlint verify --self-check [--device {gpu,cpu}] [--json]",
         description="Runs the two programs of each rule on this machine, the one with the "
         "antipattern and the fixed one, and tells whether the fix saves what the rule claims. "
         "Given a file, runs that program as it is and with its fixes, and tells what they save: "
@@ -69,7 +72,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     add("codes", nargs="*", metavar="CODE", help="rules to try [default: all]; or one file")
-    add("--json", action="store_true", help="print everything measured as JSON")
+    add(
+        "--json",
+        action="store_true",
+        help="print everything measured as JSON; of rules, a line each",
+    )
     add("--runs", type=_positive(int), metavar="N", help="runs of each program [3; own: 3 to 6]")
     add(
         "--jobs",
@@ -113,6 +120,12 @@ def _parser() -> argparse.ArgumentParser:
         "--recorded",
         action="store_true",
         help="measure nothing: have --html and --svg show what each measured.json says",
+    )
+    add(
+        "--self-check",
+        action="store_true",
+        help="try the meters themselves: known allocations, and what is found of them on this "
+        "machine; to be pasted into a report",
     )
     group = parser.add_argument_group("a program of your own")
     group.add_argument(

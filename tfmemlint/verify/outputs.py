@@ -16,6 +16,9 @@ Outputs = tuple[Output, ...]
 # As in the progress that Keras prints: 12ms/step, 3s, 0.5 s.
 _DURATION = re.compile(r"\b\d+(?:\.\d+)? ?(?:us|\N{MICRO SIGN}s|ms|s|min|h)(?:/\w+)?\b")
 
+# What Keras and tqdm draw while something goes on: steps done, steps in all, and a bar; or a share.
+_BAR = re.compile(r"(\d+)/(\d+|Unknown)\b.*[\u2501\u2588=>.]{3}|(\d+)%\|")
+
 
 class Agreement(NamedTuple):
     """Whether two programs print the same, and how that is known."""
@@ -71,7 +74,7 @@ def agreement(before: Outputs, after: Outputs) -> Agreement:
 
 
 def _lines(output: Output) -> list[str]:
-    return [_DURATION.sub("_", line) for line in output.text.splitlines()]
+    return [_DURATION.sub("_", line) for line in output.text.splitlines() if not _BAR.search(line)]
 
 
 def _steady_and_ever(runs: Sequence[Sequence[str]]) -> tuple[Counter[str], Counter[str]]:

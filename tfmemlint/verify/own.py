@@ -12,6 +12,7 @@ from tfmemlint.config import Config, Configs, Selection
 from tfmemlint.decoding import decode
 from tfmemlint.linting import ENGINE
 from tfmemlint.run import Change, Checker, Outcome
+from tfmemlint.verify.family import Children
 from tfmemlint.verify.outputs import Agreement, Outputs, agreement
 from tfmemlint.verify.own_lines import Remains, look
 from tfmemlint.verify.pairs import Measurement
@@ -69,6 +70,8 @@ class Saving(NamedTuple):
     """Against the program with the fixes that were left out, too."""
     remains: Remains | None = None
     """What is left, and where; None where that could not be traced."""
+    children: Children = Children()
+    """What processes of the program as it is held besides."""
 
     @property
     def doubt(self) -> str | None:
@@ -127,6 +130,7 @@ def weigh(
         weighed[0].runs[0][0].machine,
         tuple(each.against_first(2) for each in weighed if mended.left_out),
         remains,
+        max((run.children for each in weighed for run in each.runs[0]), key=_together),
     )
 
 
@@ -158,6 +162,10 @@ def _jobs(request: Request, mended: Mended, settings: Settings) -> list[Job]:
 def _changed(job: Job, change: Change, title: str) -> Job:
     after = decode(change.after)
     return job._replace(text=after.text, encoding=after.encoding, title=title)
+
+
+def _together(children: Children) -> int:
+    return children.together
 
 
 def _outputs(weighed: Sequence[Weighed], which: int) -> Outputs:

@@ -7,7 +7,7 @@ from typing import Any
 
 from tfmemlint.config import ConfigError
 from tfmemlint.decoding import UndecodableError
-from tfmemlint.measure.showing import keeping, quoted
+from tfmemlint.measure.showing import children, keeping, quoted
 from tfmemlint.report.figures import amount, size
 from tfmemlint.verify.own import Request, Saving, Unmended, mend, planned, weigh
 from tfmemlint.verify.own_lines import Remains
@@ -107,6 +107,7 @@ def _rows(saving: Saving) -> Iterator[str]:
     for one in saving.measurements:
         yield _row(one)
     yield saving.outputs.words
+    yield from children(saving.children)
     if saving.remains:
         yield from _of_lines(saving.remains)
     if saving.mended.left_out:
@@ -155,6 +156,7 @@ def _record(saving: Saving) -> dict[str, Any]:
         "doubt": saving.doubt,
         "fixed": dict(saving.mended.fixed),
         "outputs": saving.outputs._asdict(),
+        "processes": saving.children._asdict(),
         "lines": saving.remains and [spot._asdict() for spot in saving.remains.spots],
         "remains": saving.remains and _remains(saving.remains),
         "left_out": left_out

@@ -19,6 +19,7 @@ from threading import Thread
 from typing import IO, Any, NamedTuple
 
 from tfmemlint.verify.devices import SetupError
+from tfmemlint.verify.family import Children, Family
 from tfmemlint.vocabulary import Metric
 
 KEPT = 1 << 16
@@ -39,10 +40,16 @@ _PASSED_ON = (
     "PATH",
     "LD_LIBRARY_PATH",
     "DYLD_LIBRARY_PATH",
+    "CUDA_CACHE_PATH",
+    "CUDA_DEVICE_ORDER",
     "CUDA_VISIBLE_DEVICES",
     "HIP_VISIBLE_DEVICES",
     "ROCR_VISIBLE_DEVICES",
+    "TF_CUDNN_USE_AUTOTUNE",
+    "TF_GPU_ALLOCATOR",
 )
+_NEEDED = ("CUDA_VISIBLE_DEVICES", "TF_CPU_ALLOCATOR_USE_BFC")
+"""What nobody else may set where a program is to be weighed on one device."""
 _STEADY = {
     "LANG": "C.UTF-8",
     "TF_CPP_MIN_LOG_LEVEL": "2",
@@ -135,6 +142,8 @@ class Run(NamedTuple):
     machine: Machine
     output: Output
     curve: Curve = ()
+    children: Children = Children()
+    """What the program's own processes held, which the figure does not count."""
 
 
 class Launch(NamedTuple):
@@ -154,6 +163,7 @@ class Ended(NamedTuple):
     """None if it had to be stopped."""
     output: Output
     stderr: str
+    children: Children = Children()
 
 
 def run(job: Job, start: Callable[[Launch], Ended] | None = None, place: int | None = None) -> Run:
@@ -180,7 +190,7 @@ def run(job: Job, start: Callable[[Launch], Ended] | None = None, place: int | N
             "place": place,
         }
         launch = Launch(request, _environment(job, work), None if job.own else work, job.seconds)
-        status, output, stderr = (start or run_freshly)(launch)
+        status, output, stderr, children = (start or run_freshly)(launch)
         stderr = stderr.replace(f"{home}{os.sep}", "")
         if status is None:
             raise ProgramError(f"{job.called} was still running after {job.seconds:g} s", stderr)
@@ -188,7 +198,7 @@ def run(job: Job, start: Callable[[Launch], Ended] | None = None, place: int | N
     device = report["device"]
     machine = Machine(device["kind"], device["name"], report["versions"], device["driver"])
     curve = tuple((moment, held) for moment, held in report["curve"])
-    return Run(report["figure"], report["meter"], machine, output, curve)
+    return Run(report["figure"], report["meter"], machine, output, curve, children)
 
 
 def run_freshly(launch: Launch, begun: Callable[[int], None] = lambda _: None) -> Ended:
@@ -227,7 +237,8 @@ def run_to_its_end(
     `begun` is told its process group.
     """
     mark = uuid.uuid4().hex
-    process = None
+    process = family = None
+    children = Children()
     try:
         process = subprocess.Popen(
             command,
@@ -238,6 +249,7 @@ def run_to_its_end(
             env={**environment, MARK: mark},
             start_new_session=True,
         )
+        family = Family(process.pid) if folder is None else None  # a user's own program
         begun(process.pid)
         stdout, stderr = Drain(process.stdout), Drain(process.stderr)
         status = _wait(process, seconds)
@@ -246,7 +258,9 @@ def run_to_its_end(
             kill_group(process.pid)
             process.wait()
         kill_all(mark, process.pid if process else None)
-    return Ended(status, stdout.output(), stderr.last())
+        if family is not None:
+            children = family.end()
+    return Ended(status, stdout.output(), stderr.last(), children)
 
 
 def kill_group(group: int) -> None:
@@ -277,7 +291,7 @@ def environment_of_device(device: str) -> dict[str, str]:
 def _environment(job: Job, work: Path) -> dict[str, str]:
     limit = {} if job.limit is None else {"TF_CPU_BFC_MEM_LIMIT_IN_MB": str(job.limit)}
     if job.own:
-        return {**os.environ, **steady(job.device, [job.metric]), **limit}
+        return environment_of_own(job.device, [job.metric]) | limit
     home = {"HOME": str(work.parent), "TMPDIR": str(work.parent)}
     return environment_of_device(job.device) | steady(job.device, [job.metric]) | limit | home
 
@@ -287,6 +301,15 @@ def steady(device: str, metrics: Collection[Metric]) -> dict[str, str]:
     weighs_device = not {Metric.DEVICE_PEAK, Metric.DEVICE_GROWTH}.isdisjoint(metrics)
     of_device = {"CUDA_VISIBLE_DEVICES": "-1"} if device == "cpu" else {}
     return _STEADY | of_device | ({"TF_CPU_ALLOCATOR_USE_BFC": "1"} if weighs_device else {})
+
+
+def environment_of_own(device: str, metrics: Collection[Metric]) -> dict[str, str]:
+    """The user's own environment, made steady where the user has said nothing, as far as that
+    changes no result: a backend for Keras is for the user to choose."""
+    wanted = steady(device, metrics)
+    wanted.pop("KERAS_BACKEND")
+    needed = {name: wanted[name] for name in _NEEDED if name in wanted}
+    return {**wanted, **os.environ, **needed}
 
 
 def _own(own: Surroundings) -> dict[str, object]:

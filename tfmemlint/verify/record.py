@@ -74,6 +74,11 @@ def text(content: Any) -> str:
     return json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 
+def line(content: Any) -> str:
+    """The same in one line, as JSON Lines want it."""
+    return json.dumps(content, sort_keys=True, ensure_ascii=False)
+
+
 def write(verdict: Verdict, folder: Path) -> None:
     """Replace the folder's `measured.json`, whole or not at all."""
     target = folder / "measured.json"

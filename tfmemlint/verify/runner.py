@@ -13,7 +13,7 @@ import signal
 import sys
 import tokenize
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module, metadata
 from importlib.machinery import PathFinder
 from pathlib import Path
@@ -29,6 +29,7 @@ from tfmemlint.verify.devices import (
     prewarm,
     warm_up,
 )
+from tfmemlint.verify.ending import keep_for_the_end, wait_for_threads
 from tfmemlint.verify.marks import STEP, STEP_DONE, mark_steps, marked_lines
 from tfmemlint.verify.meters import METERS, NEED_STEPS, MeasuringError, sampled
 
@@ -78,7 +79,10 @@ def _weigh(request: dict[str, Any]) -> dict[str, Any]:
     meter = METERS[request["metric"]](tf, device)
     vars(program)[STEP_DONE] = meter.step or (lambda: None)
     curve = sampled(meter.now) if request["curve"] and meter.now else list
+    files = {path, program.__file__}
+    run_what_was_kept = keep_for_the_end(files.__contains__)
     _execute(code, program)
+    _execute_to_the_end(run_what_was_kept)
     report: dict[str, Any] = {
         "figure": meter.stop(),
         "curve": curve(),
@@ -113,6 +117,15 @@ def _program(path: str, own: dict[str, Any] | None) -> ModuleType:
         sys.argv += own["arguments"]
         sys.path[:0] = own["path"]
     return program
+
+
+def _execute_to_the_end(run_what_was_kept: Callable[[], None]) -> None:
+    """What Python itself does behind the last line of a program."""
+    wait_for_threads()
+    try:
+        run_what_was_kept()
+    except Exception:  # noqa: BLE001  Python, too, says so and goes on
+        traceback.print_exc()
 
 
 def _execute(code: CodeType, program: ModuleType) -> None:

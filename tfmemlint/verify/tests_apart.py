@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import sys
 import tempfile
@@ -14,7 +13,7 @@ import pytest
 
 from tfmemlint.pytest_plugin import FOLDER, MARK
 from tfmemlint.verify.limits import Limits, limits
-from tfmemlint.verify.processes import Ended, run_to_its_end, steady
+from tfmemlint.verify.processes import Ended, environment_of_own, run_to_its_end
 from tfmemlint.verify.tests_inside import TRACED
 from tfmemlint.vocabulary import Metric
 
@@ -48,7 +47,7 @@ def _run(
     """The reports of a run of the test, and whether a limit was exceeded in it."""
     config = item.config
     with tempfile.TemporaryDirectory(prefix="tfmemlint-", ignore_cleanup_errors=True) as folder:
-        environment = {**os.environ, **steady("auto", wanted.bytes), FOLDER: folder}
+        environment = {**environment_of_own("auto", wanted.bytes), FOLDER: folder}
         environment.pop("PYTEST_ADDOPTS", None)
         if traced:
             environment[TRACED] = "1"
