@@ -61,6 +61,8 @@ def _advice(file: File, filled: FilledOneHot) -> str:
     made = f"`{filled.name}` is `{kinds}` numbers for each"
     if filled.is_label:
         return f"{made} label, all but one of them zero: a sparse loss takes the labels as they are"
+    if len(filled.axes) == 2:
+        return f"{made} example, most of them zero: `CategoryEncoding` makes them of each batch"
     return f"{made} word, all but one of them zero: an `Embedding` takes the words' numbers"
 
 
@@ -126,8 +128,7 @@ RULE = Rule(
     ),
     triggers=(
         "to_categorical one_hot eye identity zeros",
-        "CategoricalCrossentropy categorical_crossentropy fit evaluate from_tensor_slices predict "
-        "test_on_batch train_on_batch",
+        "CategoricalCrossentropy categorical_crossentropy fit evaluate from_tensor_slices predict",
     ),
     check=check,
 )

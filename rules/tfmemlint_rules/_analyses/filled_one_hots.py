@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
 _ZEROS = frozenset({"numpy.zeros"})
-_TAKES = frozenset(
-    {"evaluate", "fit", "from_tensor_slices", "predict", "test_on_batch", "train_on_batch"}
-)
+_TAKES = frozenset({"evaluate", "fit", "from_tensor_slices", "predict"})
 _COUNTS = frozenset({"arange", "enumerate", "range", "trange"})
 _MAX_HOPS = 6
 
@@ -62,6 +60,8 @@ class FilledOneHots:
         target, axes = assignment.targets[0], tuple(shape.elts)
         alike = any(same_code(each, axes[-1]) for each in axes[:-1])
         if len(axes) not in (2, 3) or alike or not isinstance(target, ast.Name):
+            return None
+        if isinstance(axes[0], ast.Constant):  # as many rows, whatever the data: a batch
             return None
         binding = self._binding(target)
         if binding is None or not self._is_done_once(made):

@@ -24,7 +24,7 @@ _KEEPS = frozenset(
         "tensorflow.convert_to_tensor",
     }
 )
-_TRAINS = frozenset({"evaluate", "fit", "test_on_batch", "train_on_batch"})
+_TRAINS = frozenset({"evaluate", "fit"})
 _SPARSE_NAMES = {
     "categorical_crossentropy": "sparse_categorical_crossentropy",
     "CategoricalCrossentropy": "SparseCategoricalCrossentropy",
@@ -74,6 +74,7 @@ class OneHots:
         self._values = tf.values
         self._repeats = tf.repeats
         self._tracing = tf.tracing
+        self._tapes = tf.tapes
         self._passed: dict[ast.expr, list[ast.expr]] = {}
 
     @cached_property
@@ -88,8 +89,9 @@ class OneHots:
 
     def _is_whole(self, found: OneHot) -> bool:
         """Whether this is done once, to all labels."""
-        once = self._repeats.runs_once(found.node) and not any(self._tree.loops(found.node))
-        return once and self._tracing.why(found.node) is None
+        if self._tracing.why(found.node) is not None or self._tapes.recording(found.node):
+            return False
+        return self._repeats.runs_once(found.node) and not any(self._tree.loops(found.node))
 
     # What is made.
 
@@ -270,6 +272,8 @@ class OneHots:
 
     def _goes_there_alone(self, node: ast.expr) -> bool:
         statement = self._tree.parent(node)
+        if isinstance(statement, ast.Tuple):  # one of several things that are given back
+            statement = self._tree.parent(statement)
         if node in self._passed:
             return True
         if isinstance(statement, ast.expr) and statement in self._passed:
