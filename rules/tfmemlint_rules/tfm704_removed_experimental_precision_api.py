@@ -1,0 +1,117 @@
+"""Mixed precision is asked for under a name that TensorFlow no longer has.
+
+## What it finds
+`tf.keras.mixed_precision.experimental.Policy` and `set_policy`, whichever way they are imported:
+the names of TensorFlow 2.1 to 2.3, which later versions have outside of `experimental`, and Keras 3
+has not at all.
+
+## Why it costs memory
+Where the name is missing, the program ends with an `AttributeError`, or, where that is caught, goes
+on in float32: activations take twice what was meant.
+
+## What to do instead
+`tf.keras.mixed_precision.set_global_policy("mixed_float16")`. Weights and what the optimizer keeps
+stay float32 under it: only activations become smaller. A step of your own has to scale the loss for
+float16, `optimizer.scale_loss(loss)` in Keras 3; bfloat16 needs no scale.
+
+## Fix safety
+Safe where the missing name would end the program. Unsafe within `try`, where float32 has taken its
+place so far. All of a file's uses change together; not offered where a policy is given a loss
+scale, which the new one does not take, where single names are imported, and where the project's
+oldest TensorFlow is older than 2.4.
+
+## When to ignore it
+When the program is to run with TensorFlow 2.3 and nothing newer.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, edits
+
+OLD = "keras.mixed_precision.experimental"
+NEW_NAMES = {
+    "LossScaleOptimizer": "LossScaleOptimizer",
+    "Policy": "Policy",
+    "global_policy": "global_policy",
+    "set_policy": "set_global_policy",
+}
+NAMES = frozenset(f"{OLD}.{each}" for each in NEW_NAMES)
+STABLE_SINCE = (2, 4)
+
+
+def check(file: File) -> Iterator[Diagnostic]:
+    used = [
+        each
+        for each in file.tf.tree.all(ast.Attribute, ast.Name)
+        if isinstance(each.ctx, ast.Load) and file.tf.names.qualified(each) in NAMES
+    ]
+    used.sort(key=lambda each: (each.lineno, each.col_offset))
+    if used:
+        name = (file.tf.names.qualified(used[0]) or "").rpartition(".")[2]
+        yield Diagnostic(
+            file.span(used[0]),
+            f"`{file.named(used[0])}` is gone: it is `mixed_precision.{NEW_NAMES[name]}` since 2.4",
+            _fix(file, used),
+        )
+
+
+def _fix(file: File, used: list[ast.Attribute | ast.Name]) -> Fix | None:
+    if file.tensorflow is not None and file.tensorflow < STABLE_SINCE:
+        return None
+    whole = edits.whole(_changes(file, used))
+    tried = any(isinstance(above, ast.Try) for each in used for above in _around(file, each))
+    safety = Applicability.UNSAFE if tried else Applicability.SAFE
+    return Fix("Use the name that has stayed", whole, safety) if whole else None
+
+
+def _around(file: File, node: ast.expr) -> Iterable[ast.AST]:
+    return file.tf.tree.ancestors(node)
+
+
+def _changes(file: File, used: list[ast.Attribute | ast.Name]) -> Iterator[Edit | None]:
+    imports: dict[ast.ImportFrom, Edit | None] = {}
+    for each in used:
+        call = file.tf.tree.parent(each)
+        scaled = isinstance(call, ast.Call) and (len(call.args) > 1 or bool(call.keywords))
+        if isinstance(each, ast.Name) or scaled or file.concrete(each) is None:
+            yield None
+            return
+        name = NEW_NAMES[each.attr]
+        owner = each.value
+        if isinstance(owner, ast.Attribute) and owner.attr == "experimental":
+            yield edits.instead(file, each, f"{file.source(owner.value)}.{name}")
+            continue
+        if name != each.attr:
+            yield edits.replaced(file, each, f"{file.source(owner)}.{name}")
+        binding = file.tf.bindings.only(owner) if isinstance(owner, ast.Name) else None
+        statement = file.tf.tree.parent(binding.node) if binding is not None else None
+        if not isinstance(statement, ast.ImportFrom):
+            yield None
+            return
+        imports[statement] = _imported(file, statement)
+    yield from imports.values()
+
+
+def _imported(file: File, statement: ast.ImportFrom) -> Edit | None:
+    """`from tensorflow.keras import mixed_precision` for the import of `experimental` from it."""
+    module, _, last = (statement.module or "").rpartition(".")
+    alias = statement.names[0]
+    if last != "mixed_precision" or len(statement.names) > 1 or alias.name != "experimental":
+        return None
+    called = alias.asname or alias.name
+    renamed = "" if called == last else f" as {called}"
+    return edits.instead(file, statement, f"from {module} import {last}{renamed}")
+
+
+RULE = Rule(
+    code="TFM704",
+    name="removed-experimental-precision-api",
+    claim=Claim(
+        Metric.DEVICE_PEAK, at_most=0.8, because="activations are half as wide once it is found"
+    ),
+    triggers=("mixed_precision", "experimental"),
+    check=check,
+)
