@@ -3,8 +3,11 @@
 ## What it finds
 A call in a loop of a function that `tf.function` traces, with an argument that is a number of
 Python's own and another one each time: what `range` or `enumerate` count, what `+=` counts, be it
-`self.step`, what is calculated of these or comes out of `float(...)` or `.item()`. Also through
-functions of the module that pass the number on, and through `strategy.run(step, args=(x, n))`.
+`self.step`, what a loop makes of itself (`rate = max(1e-5, rate * 0.99)`), what `random` draws,
+what is calculated of these or comes out of `float(...)` or `.item()`. Also through functions of the
+module that pass the number on, and through `strategy.run(step, args=(x, n))`. And a function that
+is another object each time: a method, `model.step`, a lambda or a `partial` that stands in the
+call.
 
 ## Why it costs memory
 Tensors are data to a graph, but a Python number is part of what the graph is made for. For each new
@@ -13,6 +16,8 @@ kilobytes for each step of a small network, and the time to make them.
 
 ## What to do instead
 Pass a tensor: `tf.constant(step)`, or loop over `dataset.enumerate()`, whose numbers are tensors.
+Give a method or a lambda a name before the loop, and pass that: 20 calls with `model.step` make 20
+graphs, with one name for it 1. A method that `tf.function` decorates stays the same by itself.
 
 ## Fix safety
 Safe where the function does nothing with the number, gives it to a summary as its step, or casts it
@@ -40,6 +45,7 @@ from collections.abc import Iterator
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
 from tfmemlint.facts.graphs.retraces import Retrace
 from tfmemlint_rules._analyses.handling import Handled, Handling
+from tfmemlint_rules._analyses.new_callables import NewCallables
 
 KEEPS = {
     frozenset[Handled](): "",
@@ -57,6 +63,14 @@ def check(file: File) -> Iterator[Diagnostic]:
         if Handled.STRUCTURE not in handled:
             span = file.span(retrace.argument)
             yield Diagnostic(span, _message(file, retrace), _fix(file, retrace, handled))
+    for new in file.tf.of(NewCallables).all:
+        given = new.given
+        name = getattr(given.function, "name", ast.unparse(given.call.func))
+        yield Diagnostic(
+            file.span(given.argument),
+            f"`{name}` is traced anew for each `{file.named(given.argument)}`, another object at "
+            f"every call, in `{file.named(new.loop.node)}`",
+        )
 
 
 def _handled(file: File, retrace: Retrace) -> frozenset[Handled]:

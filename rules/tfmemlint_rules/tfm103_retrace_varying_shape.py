@@ -3,7 +3,8 @@
 ## What it finds
 A call, in a loop or for every request, of a function that `tf.function` traces, with a tensor of
 another shape each time: a slice up to a number that changes, what is joined to or appended to in
-every round, a list as long as a text, rows of a ragged tensor, what a mask leaves, and batches of
+every round, what is made as long as a number that is drawn, a list as long as a text or of more
+tensors each time, rows of a ragged tensor, what a mask leaves, and batches of
 `padded_batch`, each as long as its longest example.
 
 ## Why it costs memory
@@ -40,6 +41,7 @@ OPEN = "reduce_retracing=True"
 OPEN_BEFORE_2_9 = "experimental_relax_shapes=True"
 HOW = {
     ShapedBy.GROWTH: "longer each time",
+    ShapedBy.LIST: "a longer list each time",
     ShapedBy.PADDING: "as long as the longest example of each batch",
     ShapedBy.PICK: "as long as there is something to pick",
     ShapedBy.SEQUENCE: "of another length each time",
@@ -59,12 +61,14 @@ def _message(file: File, varying: Varying) -> str:
     given = varying.given
     name = getattr(given.function, "name", ast.unparse(given.call.func))
     what = f"`{file.named(given.argument)}`, {HOW[varying.by]}, has `{name}` traced anew"
-    if varying.loop is None or varying.by not in (ShapedBy.GROWTH, ShapedBy.SLICE):
+    if varying.loop is None or varying.by not in (ShapedBy.GROWTH, ShapedBy.LIST, ShapedBy.SLICE):
         return f"{what} for every length"
     return f"{what} in every round of `{file.named(varying.loop.node)}`"
 
 
 def _fix(file: File, varying: Varying) -> Fix | None:
+    if varying.by is ShapedBy.LIST:
+        return None  # however its sizes are left open, a list has as many tensors as it has
     made = file.tf.of(VaryingShapes).maker(varying.given.function)
     if made is None or file.tf.of(VaryingShapes).asks_for_shape(varying.given.function):
         return None

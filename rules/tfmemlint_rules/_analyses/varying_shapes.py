@@ -15,7 +15,7 @@ from tfmemlint.facts.flow.remakes import A_FEW
 from tfmemlint.facts.graphs.retraces import Given
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument
-from tfmemlint.facts.syntax.bindings import Binding, How
+from tfmemlint.facts.syntax.bindings import Binding, How, element
 from tfmemlint.facts.syntax.functions import TF_FUNCTION
 from tfmemlint.facts.syntax.tree import FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
@@ -46,6 +46,23 @@ _KEEPS_SHAPE = frozenset(
 )
 """Functions whose result has one size for each of what they are given first, lists included."""
 _STACKS = frozenset({"numpy.stack", "tensorflow.concat", "tensorflow.stack"})
+_FILLS = frozenset(
+    {
+        "numpy.empty",
+        "numpy.full",
+        "numpy.ones",
+        "numpy.random.normal",
+        "numpy.random.rand",
+        "numpy.random.randn",
+        "numpy.zeros",
+        "tensorflow.fill",
+        "tensorflow.ones",
+        "tensorflow.random.normal",
+        "tensorflow.random.uniform",
+        "tensorflow.zeros",
+    }
+)
+"""Functions that make an array of sizes they are given."""
 _JOINS = frozenset(
     {
         "numpy.append",
@@ -70,6 +87,7 @@ class ShapedBy(Enum):
     GROWTH = "it gets longer with every round"
     SEQUENCE = "a list as long as the text or the row it is made of"
     PADDING = "a batch padded to the longest of its examples"
+    LIST = "a list of tensors gets longer with every round"
     PICK = "as many as there are to pick"
 
 
@@ -115,6 +133,9 @@ class VaryingShapes:
         for given in self._retraces.given(_SETTLED):
             if given.call not in found:
                 varying = self._tensor(given.argument, given.call, _MAX_HOPS)
+                if varying is None:
+                    grown = self._grown_list(given.argument, given.call)
+                    varying = grown and grown._replace(by=ShapedBy.LIST)
                 if varying is not None:
                     found[given.call] = Varying(given, *varying)
         return tuple(sorted(found.values(), key=lambda each: _place(each.given.call)))
@@ -170,6 +191,10 @@ class VaryingShapes:
             return None if self._reads_fields(call, first) else found
         if self._names.is_any(call.func, _STACKS) and first is not None:
             return self._grown_list(first, at)
+        if self._names.is_any(call.func, _FILLS):
+            return self._filled(call, at)
+        if self._functions.function(call.func) is not None:
+            return self._returned(call, (), hops - 1)
         picks = self._names.is_any(call.func, _PICKS)
         picks = picks or (self._names.qualified(call.func) in _WHERE and len(call.args) == 1)
         if picks and not call.keywords:
@@ -183,6 +208,27 @@ class VaryingShapes:
             sized = argument(call, 2, "shape") is not None
             return None if sized else self._changing(call, ShapedBy.SEQUENCE, at)
         return None
+
+    def _filled(self, call: ast.Call, at: ast.AST) -> _Found | None:
+        """`np.zeros((n, 8))`, where `n` is another number each time."""
+        shape = argument(call, None, "shape") or argument(call, None, "size")
+        given = [shape] if shape is not None else call.args
+        sizes = [
+            size
+            for each in given
+            for size in (each.elts if isinstance(each, (ast.List, ast.Tuple)) else [each])
+        ]
+        loops = (self._varies(each, at) for each in sizes)
+        loop = next((each for each in loops if each is not None), None)
+        return _Found(call, ShapedBy.SLICE, loop) if loop is not None else None
+
+    def _returned(self, call: ast.Call, path: tuple[int, ...], hops: int) -> _Found | None:
+        """As `_tensor`, of what a function of the module gives back."""
+        function = self._functions.function(call.func)
+        returned = self._functions.returns(function) if function is not None and hops > 0 else ()
+        parts = [element(each, path) for each in returned]
+        found = [self._tensor(each, each, hops) for each, rest in parts if not rest]
+        return found[0] if len(found) == 1 else None
 
     def _reads_fields(self, call: ast.Call, words: ast.expr) -> bool:
         """Whether the words of a line are numbers: `np.array(line.split(), dtype=float)`."""
@@ -260,6 +306,8 @@ class VaryingShapes:
             return self._growing(binding, around[0])
         found = self._tensor(binding.value, binding.node, hops - 1)
         batches = found is not None and found.by is ShapedBy.PADDING
+        if binding.path and isinstance(binding.value, ast.Call):
+            return found if batches else self._returned(binding.value, binding.path, hops - 1)
         return found if batches or not binding.path else None
 
     def _looped(self, binding: Binding, at: ast.AST, hops: int) -> _Found | None:

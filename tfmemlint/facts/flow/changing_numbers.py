@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 _MAX_HOPS = 5
 _NUMBERS = frozenset({"float", "int", "len", "round"})
+_BOUNDS = frozenset({"max", "min"})
+_DRAWS_WHOLE = frozenset({"numpy.random.randint", "random.randint", "random.randrange"})
+_DRAWS = _DRAWS_WHOLE | {"numpy.random.uniform", "random.gauss", "random.random", "random.uniform"}
 
 
 class Change(NamedTuple):
@@ -34,6 +37,7 @@ class ChangingNumbers:
     def __init__(self, tf: TensorFlow) -> None:
         self._tree = tf.tree
         self._bindings = tf.bindings
+        self._names = tf.names
         self._functions = tf.functions
         self._flow = tf.flow
         self._values = tf.values
@@ -159,12 +163,43 @@ class ChangingNumbers:
             whole = all(isinstance(getattr(each, "value", None), int) for each in values)
             return Change(loop, whole) if numbers else None
         if binding.how is How.ASSIGNED and binding.value is not None and not binding.path:
-            if any(self._in_body(binding, each) for each in around):
-                return self._change(binding.value, binding.node, hops - 1)
-            return None
+            loop = next((each for each in around if self._in_body(binding, each)), None)
+            if loop is None:
+                drawn = isinstance(binding.value, ast.Call) and self._draws(binding.value)
+                here = self._tree.function(binding.node) is self._tree.function(at) is not None
+                return self._change(binding.value, binding.node, 1) if drawn and here else None
+            if _is_many(loop) and self._is_carried(binding, loop):
+                return Change(loop, False)
+            return self._change(binding.value, binding.node, hops - 1)
         if binding.how is How.PARAMETER:
             return self._passed(binding, hops)
         return None
+
+    def _is_carried(self, binding: Binding, loop: Loop) -> bool:
+        """Whether a loop makes a number of itself: `rate = max(1e-5, rate * 0.99)`."""
+        others = self._bindings.of(self._tree.scope(binding.node), binding.name)
+        starts = [each for each in others if each is not binding]
+        value = binding.value
+        if value is None or not self._is_calculated(value) or len(starts) != 1:
+            return False
+        begun = starts[0].value
+        if begun is None or starts[0].path or not self._is_number(begun):
+            return False
+        carried = any(
+            isinstance(each, ast.Name) and binding in self._bindings.reaching(each)
+            for each in ast.walk(value)
+        )
+        return carried and not self._is_seldom(binding.node, loop)
+
+    def _is_calculated(self, node: ast.expr) -> bool:
+        """Whether an expression is arithmetic on names and numbers, with many values."""
+        if isinstance(node, ast.BinOp):
+            few = isinstance(node.op, (ast.Mod, ast.FloorDiv, ast.MatMult))
+            return not few and self._is_calculated(node.left) and self._is_calculated(node.right)
+        if isinstance(node, ast.Call):
+            bounds = isinstance(node.func, ast.Name) and node.func.id in _BOUNDS
+            return bounds and not node.keywords and all(map(self._is_calculated, node.args))
+        return isinstance(node, (ast.Name, ast.Attribute, ast.Constant))
 
     def _is_seldom(self, node: ast.AST, loop: Loop) -> bool:
         """Whether a test that each round decides anew stands before it: `if loss < best:`."""
@@ -200,6 +235,11 @@ class ChangingNumbers:
         """`float(x)`, `x.item()`, and functions of the module that give back numbers."""
         builtin = call.func.id if isinstance(call.func, ast.Name) else ""
         given = call.args[0] if len(call.args) == 1 else None
+        if builtin in _BOUNDS and len(call.args) > 1:
+            return self._bounded(call.args, at, hops)
+        if self._draws(call):
+            loop = next((each for each in self.run_by(at) if _is_many(each)), None)
+            return loop and Change(loop, self._names.qualified(call.func) in _DRAWS_WHOLE)
         if isinstance(call.func, ast.Attribute) and call.func.attr == "item":
             builtin, given = "float", call.func.value
         if builtin in ("float", "int") and given is not None:
@@ -223,6 +263,19 @@ class ChangingNumbers:
         first = next((each for each in passed if each is not None), None)
         return first and first._replace(whole=False)
 
+    def _draws(self, call: ast.Call) -> bool:
+        return self._names.is_any(call.func, _DRAWS) and not _has_size(call)
+
+    def _bounded(self, args: list[ast.expr], at: ast.AST, hops: int) -> Change | None:
+        """`min(1.0, step / 5000)`: what changes, if all the others are numbers."""
+        found = [self._change(each, at, hops - 1) for each in args]
+        first = next((each for each in found if each is not None), None)
+        known = all(
+            varies is not None or self._is_number(each)
+            for each, varies in zip(args, found, strict=True)
+        )
+        return first and first._replace(whole=False) if known else None
+
     def _is_number(self, expression: ast.expr) -> bool:
         """Whether an expression is a number of Python's own: one known, or one that loops count."""
         if self._values.number(expression) is not None:
@@ -243,6 +296,11 @@ class ChangingNumbers:
 
     def _in_body(self, binding: Binding, loop: Loop) -> bool:
         return self._tree.inside(binding.node, loop.node)
+
+
+def _has_size(call: ast.Call) -> bool:
+    """Whether several numbers are drawn: an array, which is a tensor to a graph."""
+    return len(call.args) > 2 or any(each.arg == "size" for each in call.keywords)
 
 
 def _is_remainder(node: ast.AST) -> bool:

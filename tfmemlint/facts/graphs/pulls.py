@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from tfmemlint.facts.library import makers
+from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.tree import COMPREHENSIONS, LEAVES, LOOPS, SCOPES, children, within
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
@@ -27,6 +28,9 @@ PROGRESS = (makers.WRAPS_ITERABLE - {"itertools.chain"}) | {
 """What shows how far a loop has come."""
 
 _MAX_HOPS = 5
+_DATASETS = frozenset({"tensorflow.data.Dataset", "tensorflow.distribute.DistributedDataset"})
+_OF_DATASETS = frozenset({"interleave", "padded_batch", "prefetch", "unbatch"})
+"""Methods that of all that may be gone over only datasets have."""
 _ENDLESS = frozenset({"itertools.count", "itertools.cycle", "itertools.repeat"})
 _DISTRIBUTES = frozenset({"distribute_datasets_from_function", "experimental_distribute_dataset"})
 
@@ -55,6 +59,8 @@ class Pulls:
 
     def __init__(self, tf: TensorFlow) -> None:
         self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._annotations = tf.annotations
         self._names = tf.names
         self._functions = tf.functions
         self._flow = tf.flow
@@ -155,7 +161,23 @@ class Pulls:
         if self._datasets.is_dataset(expression):
             return True
         origins = self._flow.origins(expression) or ()
-        return bool(origins) and all(_is_distributed(each.value) for each in origins)
+        if origins and all(_is_distributed(each.value) for each in origins):
+            return True
+        return self._annotations.is_one_of(expression, _DATASETS) or self._is_treated(expression)
+
+    def _is_treated(self, expression: ast.expr) -> bool:
+        """Whether a parameter is used as only a dataset is: `dataset.prefetch(2)`."""
+        binding = self._bindings.only(expression) if isinstance(expression, ast.Name) else None
+        if binding is None or binding.how is not How.PARAMETER:
+            return False
+        for use in self._bindings.readers(binding):
+            method = self._tree.parent(use)
+            call = self._tree.parent(method) if isinstance(method, ast.Attribute) else None
+            if not isinstance(method, ast.Attribute) or not isinstance(call, ast.Call):
+                continue
+            if call.func is method and method.attr in _OF_DATASETS:
+                return True
+        return False
 
 
 def _bare(iterable: ast.expr) -> ast.expr:
