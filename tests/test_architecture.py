@@ -31,7 +31,8 @@ ALLOWED = {
     "edits": {"tfmemlint.vocabulary", "tfmemlint.source"},
     "costs": {"tfmemlint.facts", "tfmemlint.units", "tfmemlint.vocabulary"},
     "loop_edits": {"tfmemlint.edits", "tfmemlint.source", "tfmemlint.vocabulary"},
-    "fixing": {"tfmemlint.vocabulary"},
+    "comparing": {"tfmemlint.vocabulary", "tfmemlint.lines"},
+    "fixing": {"tfmemlint.comparing", "tfmemlint.vocabulary"},
     "suppress": {"tfmemlint.vocabulary", "tfmemlint.lines"},
     "linting": {
         "tfmemlint.vocabulary",

@@ -279,7 +279,13 @@ def margin(file: File, statement: ast.stmt) -> str:
     """The white space a statement's line begins with."""
     start = file.lines.start(file.span(statement).start)
     line = file.text[start : file.span(statement).start]
-    return line[: len(line) - len(line.lstrip())]
+    return _indent(line)
+
+
+def _indent(line: str) -> str:
+    """What a line is indented by: Python counts anew behind a form feed."""
+    white = line[: len(line) - len(line.lstrip(" \t\f"))]
+    return white[white.rfind("\f") + 1 :]
 
 
 def indent_unit(file: File) -> str:
@@ -375,7 +381,7 @@ def reindented(file: File, lines: Span, to: str) -> str:
     `lines` begins at the start of a line, as `whole_lines` gives it.
     """
     first = file.text[lines.start : lines.end]
-    was = first[: len(first) - len(first.lstrip(" \t"))]
+    was = _indent(first)
     held = _lines_in_strings(file)
     number = file.lines.position(lines.start)[0]
     out: list[str] = []
@@ -383,6 +389,8 @@ def reindented(file: File, lines: Span, to: str) -> str:
     while start < lines.end:
         end = min(file.lines.end(number), lines.end)
         line = file.text[start:end]
+        if number not in held:
+            line = line.lstrip("\f")
         if number not in held and line.strip() and line.startswith(was):
             line = to + line[len(was) :]
         out.append(line)
@@ -393,7 +401,7 @@ def reindented(file: File, lines: Span, to: str) -> str:
 def nested(file: File, lines: Span, header: str, inside: Iterable[Edit] = ()) -> Edit:
     """Whole lines, with edits made inside them, one level deeper under a line of their own."""
     first = file.text[lines.start : lines.end]
-    outer = first[: len(first) - len(first.lstrip(" \t"))]
+    outer = _indent(first)
     unit, held = indent_unit(file), _lines_in_strings(file)
     number = file.lines.position(lines.start)[0]
     starts = [each for each in file.lines.starts[number - 1 :] if each < lines.end]

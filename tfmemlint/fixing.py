@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+from tfmemlint.comparing import compiles, difference
 from tfmemlint.vocabulary import Applicability, Edit, Finding, Fix, Span
 
 MAX_ROUNDS = 10
@@ -102,11 +103,17 @@ def repair(
             applied = apply(text, fixes.values())
         except ValueError as error:
             return untouched._replace(problem=str(error))
-        text, taken = applied.text, set(applied.taken)
+        old, text, taken = text, applied.text, set(applied.taken)
         now = [finding for finding, fix in fixes.items() if fix in taken]
         mistake = _syntax_error(text)
+        if not mistake and compiles(text) and not compiles(old):
+            mistake = compiles(text)
         if mistake:
             return untouched._replace(problem=f"{_fixes_of(now)} do not leave Python: {mistake}")
+        changed = difference(old, text, applied.edits)
+        if changed:
+            said = f"{_fixes_of(now)} change more than they say"
+            return untouched._replace(problem=f"{said}: {changed}")
         fixed += now
         findings = tuple(lint(text, applied.edits))
     left = _applicable(findings, unsafe, fixable)

@@ -53,7 +53,7 @@ def main(argv: list[str]) -> int:
             found = [compare({"main.py": each.text}, forks) for each in alone]
             found += compare_all([each.text for each in together], forks)
             for one, what in zip([*alone, *together], found, strict=True):
-                if not what.ended:
+                if not what.before or not what.ended:
                     ran["took too long"] += 1
                     continue
                 fixed.update(set(what.fixed))

@@ -12,6 +12,7 @@ from tfmemlint.facts.library.steady_words import BUILTINS
 from tfmemlint.facts.library.sure_words import (
     ELEMENT_ATTRIBUTES,
     ELEMENT_METHODS,
+    MAKES_TENSORS,
     NEVER_FAIL,
 )
 from tfmemlint.facts.syntax.bindings import How
@@ -274,7 +275,8 @@ class Code:
 def _is_pure(name: str) -> bool:
     if name.startswith(ops.STATELESS):
         return True
-    return name.startswith(ops.PURE) and not name.startswith(_NOT_PURE)
+    computes = name.startswith(ops.PURE) or name in MAKES_TENSORS
+    return computes and not name.startswith(_NOT_PURE)
 
 
 def _within(function: FunctionNode) -> list[ast.AST]:
