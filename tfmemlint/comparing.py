@@ -72,10 +72,9 @@ def _outside(text: str, spans: Sequence[Span], edits: Sequence[Edit]) -> Iterato
         end = lines.offset(node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
         # What is put behind a block, on lines of its own, may be the end of it.
         reach = _BLANK.match(text, end) if hasattr(node, "body") else None
-        first = bisect_right(ends, start)
-        last = bisect_right(starts, reach.end()) if reach else bisect_left(starts, end)
+        first, last = bisect_left(ends, start), bisect_right(starts, reach.end() if reach else end)
         if first < last:
-            continue  # an edit stands within it, or it within one
+            continue  # an edit stands within it or makes it longer, or it stands within one
         shift = shifts[first] if edits else 0
         yield type(node).__name__, start + shift, end + shift, *_told(node)
 
