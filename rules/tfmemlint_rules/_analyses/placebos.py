@@ -1,0 +1,129 @@
+"""Calls that are said to free memory, where there is nothing for them to free."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cached_property
+
+from tfmemlint.facts.syntax.tree import LoopNode, within
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+_RESETS = frozenset({"tensorflow.reset_default_graph"})
+_COLLECTS = frozenset({"gc.collect", "keras.backend.clear_session", "keras.utils.clear_session"})
+_STEPS = frozenset({"apply_gradients", "fit", "minimize", "train_on_batch"})
+_METHODS = """append as_default assign assign_add assign_sub astype batch close copy evaluate flush
+    format get_weights gradient info item items keys load_weights map mean numpy predict
+    predict_on_batch prefetch print repeat reset_state reset_states reset result save
+    save_weights scalar set_description set_postfix shuffle split step sum take test_on_batch
+    update update_state values write"""
+_HARMLESS = _STEPS | frozenset(_METHODS.split())
+_PLAIN = """dict enumerate float format int len list max min next print range round str sum tqdm
+    tuple zip"""
+_BUILTINS = frozenset(_PLAIN.split())
+_MAKES = ("keras.Model", "keras.Sequential", "keras.layers.", "keras.models.", "keras.optimizers.")
+_MAX_HOPS = 4
+
+
+class Placebo(NamedTuple):
+    """One such call, a statement of its own."""
+
+    statement: ast.Expr
+    call: ast.Call
+    name: str
+    loop: LoopNode | None
+    """The loop of training that it stands in; None for what does nothing anywhere."""
+
+    @property
+    def resets_graph(self) -> bool:
+        """Whether it empties a graph that nothing is in."""
+        return self.name in _RESETS
+
+
+class Placebos:
+    """Such calls of a file."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._names = tf.names
+        self._functions = tf.functions
+        self._tapes = tf.tapes
+        self._tracing = tf.tracing
+        self._flow = tf.flow
+
+    @cached_property
+    def all(self) -> tuple[Placebo, ...]:
+        """Every one, in source order; none where graphs are made by hand."""
+        if self._tracing.by_hand:
+            return ()
+        found = (self._of(call, name) for call, name in self._names.calls(_RESETS | _COLLECTS))
+        return tuple(each for each in found if each is not None)
+
+    def _of(self, call: ast.Call, name: str) -> Placebo | None:
+        statement = self._tree.parent(call)
+        if not isinstance(statement, ast.Expr) or self._tracing.why(call) is not None:
+            return None
+        if name in _RESETS:
+            return Placebo(statement, call, name, None) if _is_of_version_2(call) else None
+        loops = [each for each in self._tree.loops(call) if isinstance(each, (ast.For, ast.While))]
+        if not loops or self._tree.is_conditional(call):
+            return None
+        if not self._trains(loops[0]) or not self._makes_nothing(loops[0].body, _MAX_HOPS):
+            return None
+        return Placebo(statement, call, name, loops[0])
+
+    def _trains(self, loop: LoopNode) -> bool:
+        """Whether each round is a step, or some, of a model's training."""
+        run = self._run(loop.body, _MAX_HOPS)
+        called = (each.func for each in run if isinstance(each, ast.Call))
+        return any(isinstance(each, ast.Attribute) and each.attr in _STEPS for each in called)
+
+    def _makes_nothing(self, body: list[ast.stmt], hops: int) -> bool:
+        """Whether rounds surely make no model or other object that has to be collected."""
+        for node in self._run(body, hops):
+            if isinstance(node, (ast.ClassDef, ast.Lambda, ast.Import, ast.ImportFrom)):
+                return False
+            if isinstance(node, ast.Call) and not self._is_harmless(node):
+                return False
+        return True
+
+    def _is_harmless(self, call: ast.Call) -> bool:
+        name = self._names.qualified(call.func)
+        if name is not None:
+            made = name.startswith(_MAKES) and name.rpartition(".")[2] != "predict"
+            return not made and name.startswith(("gc.", "keras.", "numpy.", "tensorflow.", "time."))
+        if self._functions.function(call.func) is not None:
+            return True  # its code is looked at, too
+        if isinstance(call.func, ast.Attribute):
+            return call.func.attr in _HARMLESS
+        return isinstance(call.func, ast.Name) and (
+            call.func.id in _BUILTINS or self._is_object(call.func)
+        )
+
+    def _is_object(self, name: ast.Name) -> bool:
+        """Whether a name is that of something Keras made: a model, a layer, a loss, a metric."""
+        origins = self._flow_of(name)
+        return bool(origins) and all(
+            isinstance(each, ast.Call)
+            and (self._names.qualified(each.func) or "").startswith("keras.")
+            for each in origins
+        )
+
+    def _flow_of(self, name: ast.Name) -> list[ast.expr]:
+        return [each.value for each in self._flow.origins(name) or ()]
+
+    def _run(self, body: list[ast.stmt], hops: int) -> Iterator[ast.AST]:
+        """The code of some statements, and of the functions of the module that they call."""
+        for node in within(body):
+            yield node
+            function = self._functions.function(node.func) if isinstance(node, ast.Call) else None
+            if hops and isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                yield from self._run(function.body, hops - 1)
+
+
+def _is_of_version_2(call: ast.Call) -> bool:
+    """Whether a name is one of `tf.compat.v1`, by which programs of TensorFlow 2 have it."""
+    return "compat.v1" in ast.unparse(call.func)
