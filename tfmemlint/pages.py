@@ -98,6 +98,34 @@ def index(rules: Mapping[str, Rule]) -> str:
     )
 
 
+def documents(path: Path, rules: Mapping[str, Rule]) -> str:
+    """What was found of each piece of advice in some documents, right or wrong; if there are any.
+
+    A figure of an entry's own comes before those of the rules that it names.
+    """
+    if not path.exists():
+        return ""
+    known = phrases(rules.values())
+    parts = [
+        "\n# What five documents advise\n\nEach piece of advice in five articles about TensorFlow's"
+        " memory, what was measured of it,\nand the rule that speaks of it, or why none does."
+        " [The myths](../docs/myths.md) have more.\n"
+    ]
+    for document in json.loads(path.read_text("utf-8"))["documents"]:
+        rows = (
+            f"| {each['where']} | {each['says']} | {each['verdict']} | "
+            f"{each['figure'] or '; '.join(known[code] for code in each['rules'] if code in known)}"
+            f" | {', '.join(each['rules'])} | {each['why']} |\n"
+            for each in document["advice"]
+        )
+        parts.append(
+            f"\n## {document['id']}: {document['about']}\n\n"
+            "| Where | It says | Which is | Measured | Rules | Why |\n|---|---|---|---|---|---|\n"
+            + "".join(rows)
+        )
+    return "".join(parts)
+
+
 def readme_table(rules: Mapping[str, Rule]) -> str:
     """The block of README.md between its two marks."""
     return f"{BEGIN}\n{_table(rules, '###')}\n{END}"
@@ -165,7 +193,8 @@ def _stale(checkout: Path, rules: Mapping[str, Rule]) -> dict[Path, str]:
     if not begin or not end:
         raise ValueError(f"{readme} has no lines {BEGIN} and {END}")
     wanted = {
-        checkout / "rules" / "README.md": index(rules),
+        checkout / "rules" / "README.md": index(rules)
+        + documents(checkout / "rules" / "advice.json", rules),
         readme: before + readme_table(rules) + after,
     }
     stale = {

@@ -1,0 +1,246 @@
+"""What is said of TensorFlow's memory, tried: prints the figures of `docs/myths.md`.
+
+Each line is two small programs or more, each run in a process of its own, on one thread, with
+TensorFlow's allocator counting. `--only WORD` runs the lines whose name has it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+
+MB = 1 << 20
+
+BEGIN = """
+import gc, json, os, time
+import numpy as np
+import tensorflow as tf
+
+case = os.environ["CASE"]
+tf.config.threading.set_inter_op_parallelism_threads(1)
+tf.config.threading.set_intra_op_parallelism_threads(1)
+"""
+WARM = """
+arena = tf.zeros([400 << 18])
+del arena
+
+
+def now():
+    gc.collect()
+    return tf.config.experimental.get_memory_info("CPU:0")["current"]
+
+
+begun = now()
+tf.config.experimental.reset_memory_stats("CPU:0")
+found = {}
+"""
+END = """
+found["peak"] = tf.config.experimental.get_memory_info("CPU:0")["peak"] - begun
+print(json.dumps(found))
+"""
+
+PREFETCH = """
+def image(seed):
+    return tf.random.stateless_uniform([256, 256, 4], seed=[seed, 0])
+
+
+images = tf.data.Dataset.range(256).map(image).batch(8)  # 8 MiB a batch
+options = tf.data.Options()
+options.experimental_optimization.inject_prefetch = False
+images = images.with_options(options)
+if case != "none":
+    images = images.prefetch(tf.data.AUTOTUNE if case == "AUTOTUNE" else int(case))
+for batch in images:
+    time.sleep(0.1)
+"""
+AUTOTUNED = """
+def image(seed):
+    return tf.random.stateless_uniform([256, 256, 4], seed=[seed, 0])
+
+
+calls = {"one by one": None, "AUTOTUNE": tf.data.AUTOTUNE, "64": 64}[case]
+for batch in tf.data.Dataset.range(256).map(image, num_parallel_calls=calls).batch(8):
+    time.sleep(0.1)
+"""
+SLICES = """
+rows = np.ones([16 << 10, 1 << 10], np.float32)  # 64 MiB
+before = now()
+if case == "from_tensor_slices":
+    batches = tf.data.Dataset.from_tensor_slices(rows).batch(32)
+else:
+    batches = (rows[i : i + 32] for i in range(0, len(rows), 32))
+found["held"] = now() - before
+for batch in batches:
+    tf.reduce_mean(batch)
+"""
+MODELS = """
+def network():
+    layers = [tf.keras.layers.Dense(256) for _ in range(4)]
+    model = tf.keras.Sequential([tf.keras.Input([256]), *layers])
+    model.compile("adam", "mse")
+    return model
+
+
+x = tf.zeros([32, 256])
+kept = network() if case.startswith("one") else None
+held = []
+for trial in range(10):
+    model = kept or network()
+    if case != "built only, nothing" and case != "built only, clear_session":
+        model.fit(x, x, verbose=0)
+    else:
+        model(x)
+    model = None
+    if case.endswith("clear_session"):
+        tf.keras.backend.clear_session()
+    held.append(now())
+found["a round"] = (held[-1] - held[3]) / (len(held) - 4)
+"""
+DELETED = """
+layers = [tf.keras.layers.Dense(256) for _ in range(4)]
+model = tf.keras.Sequential([tf.keras.Input([256]), *layers])
+optimizer = tf.keras.optimizers.SGD()
+held = []
+begin = time.perf_counter()
+for step in range(30):
+    x = tf.random.stateless_normal([1024, 256], seed=[step, 0])
+    with tf.GradientTape() as tape:
+        predictions = model(x)
+        loss = tf.reduce_mean(tf.square(predictions - x))
+    gradients = tape.gradient(loss, model.trainable_variables)
+    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+    if case != "nothing":
+        del x, predictions, loss, gradients, tape
+    if case == "del and gc.collect":
+        gc.collect()
+    held.append(tf.config.experimental.get_memory_info("CPU:0")["current"])
+found["ms a step"] = (time.perf_counter() - begin) / 30 * 1000
+found["a round"] = (held[-1] - held[5]) / (len(held) - 6)
+"""
+STEP = """
+layers = [tf.keras.layers.Dense(256, activation="tanh") for _ in range(24)]
+if case.startswith("mixed"):
+    tf.keras.mixed_precision.set_global_policy(case)
+    layers = [tf.keras.layers.Dense(256, activation="tanh") for _ in range(24)]
+if case == "set_jit(True)":
+    tf.config.optimizer.set_jit(True)
+model = tf.keras.Sequential([tf.keras.Input([256]), *layers])
+optimizer = tf.keras.optimizers.Adam()
+optimizer.build(model.trainable_variables)
+found["held"] = now() - begun
+
+
+@tf.function(jit_compile=True if case == "jit_compile=True" else None)
+def step(x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(tf.cast(model(x), tf.float32) - x))
+    gradients = tape.gradient(loss, model.trainable_variables)
+    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+    return loss
+
+
+with tf.device("/GPU:0" if case == "tf.device GPU" else "/CPU:0"):
+    x = tf.random.stateless_normal([4096, 256], seed=[0, 0])  # 4 MiB an activation
+    for _ in range(3):
+        step(x)
+"""
+MIRRORED = """
+count = 2 if case == "MirroredStrategy of 2" else 1
+devices = [tf.config.LogicalDeviceConfiguration()] * 2
+tf.config.set_logical_device_configuration(tf.config.list_physical_devices("CPU")[0], devices)
+found = {}
+strategy = tf.distribute.MirroredStrategy([f"CPU:{each}" for each in range(count)])
+with strategy.scope():
+    dense = [tf.Variable(tf.zeros([1024, 1024])) for _ in range(8)]  # 4 MiB each
+replicas = sum(len(strategy.experimental_local_results(each)) for each in dense)
+found["weights"] = replicas * 4 * (1 << 20)
+print(json.dumps(found))
+"""
+UNDERFLOW = """
+tf.keras.mixed_precision.set_global_policy("mixed_float16")
+tf.keras.utils.set_random_seed(0)
+layers = [tf.keras.layers.Dense(256, activation="tanh") for _ in range(12)]
+model = tf.keras.Sequential([tf.keras.Input([256]), *layers])
+x = tf.random.stateless_normal([4096, 256], seed=[0, 0])
+scale = 1.0 if case == "as it is" else 2.0**12
+with tf.GradientTape() as tape:
+    outputs = tf.cast(model(x), tf.float32)
+    loss = scale * tf.reduce_mean(tf.square(outputs - 0.01 * tf.cast(x, tf.float32)))
+gradients = tape.gradient(loss, model.trainable_variables)
+lost = sum(int(tf.math.count_nonzero(each == 0)) for each in gradients)
+found["lost"] = lost / sum(int(tf.size(each)) for each in gradients)
+"""
+
+LINES = {
+    "prefetch": (PREFETCH, ["none", "1", "AUTOTUNE", "16"], True),
+    "num_parallel_calls": (AUTOTUNED, ["one by one", "AUTOTUNE", "64"], True),
+    "from_tensor_slices": (SLICES, ["slices in Python", "from_tensor_slices"], True),
+    "clear_session": (
+        MODELS,
+        [
+            *("trained, nothing", "trained, clear_session", "one model, trained again"),
+            *("built only, nothing", "built only, clear_session"),
+        ],
+        True,
+    ),
+    "del": (DELETED, ["nothing", "del", "del and gc.collect"], True),
+    "XLA": (STEP, ["as it is", "set_jit(True)", "jit_compile=True"], True),
+    "mixed precision": (STEP, ["as it is", "mixed_float16", "mixed_bfloat16"], True),
+    "device": (STEP, ["as it is", "tf.device GPU"], True),
+    "MirroredStrategy": (MIRRORED, ["one device", "MirroredStrategy of 2"], False),
+    "loss scale": (UNDERFLOW, ["as it is", "times 4096"], True),
+}
+
+
+def measured(program: str, case: str, *, warm: bool) -> dict[str, float]:
+    """What one program prints, run by itself."""
+    settings = {
+        "CASE": case,
+        "TF_CPU_ALLOCATOR_USE_BFC": "1",
+        "TF_CPP_MIN_LOG_LEVEL": "3",
+        "CUDA_VISIBLE_DEVICES": "",
+        "TF_ENABLE_ONEDNN_OPTS": "0",
+    }
+    source = BEGIN + (WARM if warm else "") + program + (END if warm else "")
+    command = [sys.executable, "-c", source]
+    ran = subprocess.run(
+        command, env={**os.environ, **settings}, capture_output=True, text=True, check=False
+    )
+    if ran.returncode:
+        sys.exit(f"{case}: {ran.stderr[-2000:]}")
+    found: dict[str, float] = json.loads(ran.stdout.splitlines()[-1])
+    return found
+
+
+def shown(found: dict[str, float]) -> str:
+    """The figures of one program, each with its unit."""
+    parts: list[str] = []
+    for name, figure in found.items():
+        if name == "ms a step":
+            parts.append(f"{figure:.0f} ms a step")
+        elif name == "lost":
+            parts.append(f"{figure:.0%} of gradients are zero")
+        elif name == "a round":
+            parts.append(f"{figure / 1024:,.0f} KB a round")
+        else:
+            parts.append(f"{name} {figure / MB:.0f} MB")
+    return ", ".join(parts)
+
+
+def main() -> None:
+    """Print a line for each program."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--only", default="", help="the lines whose name has this")
+    options = parser.parse_args()
+    for name, (program, cases, warm) in LINES.items():
+        if options.only in name:
+            for case in cases:
+                figures = shown(measured(program, case, warm=warm))
+                print(f"| {name} | {case} | {figures} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
