@@ -67,7 +67,8 @@ def check(file: File) -> Iterator[Diagnostic]:
     for call, captures in made.items():
         big = [each for each in captures if _is_data(file, each)]
         if big:
-            fix = _fix(file, call, taken)
+            named = all(each.binding or isinstance(each.use, ast.Attribute) for each in captures)
+            fix = _fix(file, call, taken) if named else None
             yield Diagnostic(file.span(call), _message(call, big[0]), fix, _cost(file, big))
 
 

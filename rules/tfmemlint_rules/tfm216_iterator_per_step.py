@@ -75,7 +75,7 @@ def _loop(file: File, end: End) -> Loop | None:
         comprehension = isinstance(loop.node, ast.comprehension)
         if comprehension or loop.over not in STEPPING:
             break
-        if not file.tf.loops.invariant(end.dataset, loop) or file.tf.loops.is_seldom(end.at, loop):
+        if not file.tf.loops.unvarying(end.dataset, loop) or file.tf.loops.is_seldom(end.at, loop):
             break
         found, many = loop, many or loop.trips is None or loop.trips > FEW
     return found if many else None
@@ -85,6 +85,8 @@ def _fix(file: File, end: End, loop: Loop) -> Fix | None:
     """The iterator of a repeated pipeline, made before the loop."""
     made, at = end.at, loop.node
     if isinstance(at, ast.comprehension) or not isinstance(made, ast.Call):
+        return None
+    if not file.tf.loops.invariant(end.dataset, loop):
         return None
     lines = edits.whole_lines(file, at)
     if lines is None or made.lineno != made.end_lineno:

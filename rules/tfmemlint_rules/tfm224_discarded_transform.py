@@ -44,6 +44,9 @@ from tfmemlint import (
 )
 from tfmemlint.facts.library.words import PIPELINE_WORDS
 
+MOST_HOPS = 3
+"""Places that a pipeline is read from in turn."""
+
 
 def check(file: File) -> Iterator[Diagnostic]:
     if file.is_test or not file.tf.datasets.any_certain:
@@ -52,14 +55,14 @@ def check(file: File) -> Iterator[Diagnostic]:
         steps = _fluent(statement.value)
         pipeline = steps[0].value if steps else None
         if (
-            not isinstance(pipeline, (ast.Name, ast.Attribute))
+            not isinstance(pipeline, (ast.Name, ast.Attribute, ast.Subscript))
             or not file.tf.datasets.is_dataset(pipeline)
             or not file.tf.datasets.of(statement.value)
             or _is_only_tried(file, statement)
             or file.shows(statement)
         ):
             continue
-        later = _later(file, pipeline, statement)
+        later = _held_later(file, pipeline, statement, MOST_HOPS)
         if later:
             name, lost = ast.unparse(pipeline), " and ".join(f"`{each.attr}`" for each in steps)
             yield Diagnostic(
@@ -97,6 +100,20 @@ def _is_only_tried(file: File, statement: ast.stmt) -> bool:
         ):
             return True
     return False
+
+
+def _held_later(
+    file: File, pipeline: ast.expr, statement: ast.stmt, hops: int
+) -> list[ast.Name | ast.Attribute]:
+    """As `_later`, of this expression or of what is put where it is read from."""
+    found: list[ast.Name | ast.Attribute] = []
+    if isinstance(pipeline, (ast.Name, ast.Attribute)):
+        found = _later(file, pipeline, statement)
+    origins = file.tf.flow.origins(pipeline) or () if hops and not found else ()
+    before = origins[0].value if len(origins) == 1 and not origins[0].path else None
+    if isinstance(before, (ast.Name, ast.Attribute, ast.Subscript)) and before is not pipeline:
+        return _held_later(file, before, statement, hops - 1)
+    return found
 
 
 def _later(

@@ -80,6 +80,8 @@ class Program:
             return use, use.value
         if isinstance(use, COMPREHENSIONS):
             return use, use.generators[0].iter
+        if self._is_of_module(use):
+            raise NotTheSame("a function of a library is no value of the program's")
         return use, use
 
     def _use(self) -> ast.expr:

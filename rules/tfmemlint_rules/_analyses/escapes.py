@@ -99,6 +99,12 @@ class Escapes:
         node = made[0].node if made is not None and len(made) == 1 else None
         if not isinstance(node, ast.expr) or not self._is_container(node):
             return False
+        function = self._tree.function(node)
+        owner = self._functions.class_of(function) if function is not None else None
+        maker = owner or function
+        calls = self._functions.calls_of(maker) if maker is not None else ()
+        if any(self._tracing.why(each) is not None for each in calls):
+            return False
         uses = self._objects.uses(node) if self._tracing.why(node) is None else None
         return uses is not None and not any(map(self._is_shortened, uses))
 

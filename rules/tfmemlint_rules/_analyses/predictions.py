@@ -131,7 +131,7 @@ class Predictions:
                 return
             if self._is_watched(loop):
                 return
-            if model is not None and not self._loops.invariant(model, loop):
+            if model is not None and not self._loops.unvarying(model, loop):
                 return
             if loop.over is Over.EPOCHS and not self._is_of_steps(loop):
                 return

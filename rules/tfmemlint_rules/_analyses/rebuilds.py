@@ -8,7 +8,7 @@ from functools import cached_property
 
 from tfmemlint.facts.flow.loops import Loop, Over
 from tfmemlint.facts.pipelines.chains import METHODS, Chain, From
-from tfmemlint.facts.syntax.bindings import Binding
+from tfmemlint.facts.syntax.bindings import Binding, How
 from tfmemlint.facts.syntax.tree import LOOPS
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
 _LENGTHENS = METHODS.keys() - {"apply", "concatenate", "shard", "skip", "take"}
+_MOST_HOPS = 3
 _FROM_ARGUMENTS = frozenset({From.RECORDS, From.SLICES, From.TENSORS})
 
 
@@ -44,6 +45,7 @@ class Rebuilds:
         self._tree = tf.tree
         self._bindings = tf.bindings
         self._datasets = tf.datasets
+        self._flow = tf.flow
         self._loops = tf.loops
         self._consumers = tf.consumers
 
@@ -62,6 +64,9 @@ class Rebuilds:
         assignment, loop = rebuilt.assignment, rebuilt.loop.node
         if not isinstance(loop, LOOPS) or not isinstance(assignment.targets[0], ast.Name):
             return False
+        begun = _added(assignment.value)[1] if isinstance(assignment.value, ast.Call) else None
+        if rebuilt.is_lengthened and not isinstance(begun, ast.Name):
+            return False  # it is put where it is read from in the loop
         others = [each for each in self._given(rebuilt) if self._tree.inside(each.node, loop)]
         read = (each for each in _names(assignment.value) if isinstance(each.ctx, ast.Load))
         own = all(
@@ -94,7 +99,7 @@ class Rebuilds:
         arguments = [given for call in added for given in _arguments(call)]
         if not all(self._loops.invariant(each, loop) for each in arguments):
             return None
-        if self._comes_round(assignment.targets[0], root):
+        if self._comes_round(assignment.targets[0], root, loop):
             if not _LENGTHENS.issuperset(map(_method, added)):
                 return None
             steps = tuple(added)
@@ -105,11 +110,24 @@ class Rebuilds:
         taken = self._is_taken(value, loop)
         return Rebuilt(assignment, loop, chains, steps) if taken else None
 
-    def _comes_round(self, target: ast.expr, root: ast.expr) -> bool:
+    def _comes_round(
+        self, target: ast.expr, root: ast.expr, loop: Loop, hops: int = _MOST_HOPS
+    ) -> bool:
         """Whether a pipeline begins with what its own assignment gave in the round before."""
         if isinstance(target, ast.Name) and isinstance(root, ast.Name):
-            return any(each.node is target for each in self._bindings.reaching(root))
-        return False
+            if any(each.node is target for each in self._bindings.reaching(root)):
+                return True
+        elif isinstance(root, type(target)) and ast.unparse(root) == ast.unparse(target):
+            return self._loops.invariant(root, loop)
+        if not isinstance(root, (ast.Name, ast.Attribute, ast.Subscript)) or hops == 0:
+            return False
+        return any(
+            each.how is How.ASSIGNED
+            and not each.path
+            and self._tree.inside(each.value, loop.node)
+            and self._comes_round(target, each.value, loop, hops - 1)
+            for each in self._flow.origins(root) or ()
+        )
 
     def _is_made_here(self, root: ast.expr, chains: tuple[Chain, ...], loop: Loop) -> bool:
         """Whether a pipeline begins here, with nothing the loop may change under its name."""

@@ -31,13 +31,19 @@ class Windows(NamedTuple):
     """How a loop fills the list; None where a comprehension makes it."""
 
 
+_HOLDS = (ast.Attribute, ast.ListComp, ast.Name, ast.Subscript)
+
+
 class WindowLists:
     """The lists of windows in a module."""
 
     def __init__(self, tf: TensorFlow) -> None:
         self._tree = tf.tree
         self._bindings = tf.bindings
+        self._flow = tf.flow
         self._loops = tf.loops
+        self._growths = tf.growths
+        self._objects = tf.objects
         self._values = tf.values
 
     def of(self, listed: ast.expr, hops: int = _MAX_HOPS) -> Windows | None:
@@ -47,8 +53,10 @@ class WindowLists:
             loop = self._loops.loop(listed.generators[0])
             return self._taken(listed.elt, loop, None) if plain else None
         binding = self._bindings.only(listed) if isinstance(listed, ast.Name) else None
-        if binding is None or binding.value is None or binding.path or not hops:
+        if not hops:
             return None
+        if binding is None or binding.value is None or binding.path:
+            return self._of_elsewhere(listed, hops)
         grown = self._loops.growths_of(binding)
         if not grown:
             return self.of(binding.value, hops - 1)
@@ -56,6 +64,18 @@ class WindowLists:
         if len(grown) > 1 or len(growth.elements) != 1 or len(growth.loops) != 1:
             return None
         return self._taken(growth.elements[0], growth.loops[0], growth)
+
+    def _of_elsewhere(self, listed: ast.expr, hops: int) -> Windows | None:
+        """The same of a list in an attribute, an entry or another name."""
+        origins = self._flow.origins(listed) or ()
+        before = origins[0].value if len(origins) == 1 and not origins[0].path else None
+        if isinstance(before, _HOLDS) and before is not listed:
+            return self.of(before, hops - 1)
+        made = self._objects.made(listed) or ()
+        grown = [each for each in self._growths.all if len(made) == 1 and each.made is made[0].node]
+        if len(grown) != 1 or len(grown[0].elements) != 1 or len(grown[0].loops) != 1:
+            return None
+        return self._taken(grown[0].elements[0], grown[0].loops[0], None)
 
     def _taken(
         self, element: ast.expr, loop: Loop, growth: Growth | None, hops: int = _MAX_HOPS

@@ -89,13 +89,18 @@ class Loops:
         self._tree = tf.tree
         self._bindings = tf.bindings
         self._names = tf.names
+        self._flow = tf.flow
         self._values = tf.values
         self._early_ends = EarlyEnds(tf)
         self._known: dict[ast.AST, Loop] = {}
 
     def around(self, node: ast.AST) -> tuple[Loop, ...]:
-        """The loops that repeat `node` within its function, innermost first."""
-        return tuple(self.loop(each) for each in self._tree.loops(node))
+        """The loops that repeat `node` within its function, innermost first.
+
+        What goes over one thing written there, `for x, _ in zip([y], [z])`, repeats nothing.
+        """
+        found = map(self.loop, self._tree.loops(node))
+        return tuple(each for each in found if each.over is not Over.LITERAL or each.trips != 1)
 
     def loop(self, node: LoopNode | ast.comprehension) -> Loop:
         """What is known of one loop."""
@@ -126,6 +131,22 @@ class Loops:
         bound = self._bound_by(loop)
         return not any(
             isinstance(each, ast.Name) and each.id in bound for each in ast.walk(expression)
+        )
+
+    def unvarying(self, expression: ast.expr, loop: Loop, hops: int = 3) -> bool:
+        """Whether an expression gives the same object in every round, wherever it is put there."""
+        if self.invariant(expression, loop):
+            return True
+        if hops == 0 or not isinstance(expression, (ast.Name, ast.Attribute, ast.Subscript)):
+            return False
+        origins = self._flow.origins(expression) or ()
+        return bool(origins) and all(
+            each.how is How.ASSIGNED
+            and not each.path
+            and isinstance(each.value, (ast.Name, ast.Attribute, ast.Subscript))
+            and each.value is not expression
+            and self.unvarying(each.value, loop, hops - 1)
+            for each in origins
         )
 
     def is_closed(self, loop: Loop) -> bool:

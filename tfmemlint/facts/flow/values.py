@@ -260,8 +260,10 @@ class Values:
     def _unpacked_constant(self, node: ast.Subscript, frame: Frame | None) -> Value:
         index = constant(node.slice)
         if isinstance(index, int) and index >= 0:
-            return self._unpacked(node.value, (index,), frame)
-        return UNKNOWN
+            found = self._unpacked(node.value, (index,), frame)
+            if found.kind is not Kind.UNKNOWN:
+                return found
+        return self._from_origins(node, frame)
 
     def _sequence(self, node: ast.List | ast.Tuple) -> Value:
         texts = [

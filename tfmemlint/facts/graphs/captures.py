@@ -159,11 +159,21 @@ class Captures:
             function = self._tree.function(use)
             if use in known or function is None or not isinstance(use.ctx, ast.Load):
                 continue
-            if self.op(use) is None or self._tracing.why(use) is None:
+            if self.op(use) is None and not self._is_sliced(use):
+                continue
+            if self._tracing.why(use) is None:
                 continue
             value = self._values.of(use)
             if value.kind is Kind.ARRAY and self._is_brought(use, _MOST_HOPS):
                 yield Capture(use, self._named(function), value, None)
+
+    def _is_sliced(self, use: ast.expr) -> bool:
+        """Whether a pipeline is made of it."""
+        above = self._tree.parent(use)
+        while isinstance(above, (ast.Tuple, ast.List, ast.Dict)):
+            above = self._tree.parent(above)
+        name = self._names.qualified(above.func) if isinstance(above, ast.Call) else None
+        return name is not None and name.startswith("tensorflow.data.Dataset.from_tensor")
 
     def _is_brought(self, node: ast.expr, hops: int) -> bool:
         """Whether an array surely comes from outside, and no call has made a tensor of it."""

@@ -73,14 +73,27 @@ class Functions:
     def _may_be_led_to(self, callee: ast.expr) -> bool:
         """Whether what an expression means may stand somewhere else than where names lead."""
         if isinstance(callee, ast.Attribute):
-            known = callee.attr in self.members or self._imports.any
+            known = callee.attr in self.members or callee.attr in self._fields
+            known = known or self._imports.any
             return known and self._names.qualified(callee) is None
         if isinstance(callee, ast.Name):
             binding = self._bindings.only(callee)
             return binding is not None and (
                 binding.how in (How.PARAMETER, How.LOOPED) or bool(binding.path)
             )
+        if isinstance(callee, ast.Call):
+            return isinstance(self._definition(callee.func, _MAX_HOPS), FUNCTIONS)
         return isinstance(callee, ast.Subscript)
+
+    @cached_property
+    def _fields(self) -> frozenset[str]:
+        """The names that classes declare in their bodies: `build: Callable`."""
+        return frozenset(
+            each.target.id
+            for owner in self.tree.all(ast.ClassDef)
+            for each in owner.body
+            if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)
+        )
 
     def _led_to(self, callee: ast.expr) -> FunctionNode | ast.ClassDef | None:
         tf = self._tf()
@@ -536,7 +549,7 @@ class Functions:
     @cached_property
     def _calls(self) -> Mapping[ast.AST, list[ast.Call]]:
         found: dict[ast.AST, list[ast.Call]] = {}
-        some = {"", *self._given, *self.members}
+        some = {"", *self._given, *self.members, *self._fields}
         for call in self.tree.all(ast.Call) if self._imports.any else self.tree.calls(some):
             called = self.definition(call.func)
             if called is not None:
