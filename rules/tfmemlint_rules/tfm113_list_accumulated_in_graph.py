@@ -121,6 +121,8 @@ def _loop_fix(file: File, loop: Loop, kind: InGraph) -> Fix | None:
         changes += _written(file, array) or [None]
         method = "concat" if array.reading.joined else "stack"
         changes += [_read(file, tf, array.reading, f"{array.growth.name}.{method}()")]
+    if kind is InGraph.COPIES and isinstance(loop.iterable, (ast.Attribute, ast.Name)):
+        return None  # a range that is held somewhere
     if kind is InGraph.COPIES and loop.iterable is not None:
         start = file.span(loop.iterable).start
         changes.append(Edit(Span(start, start), f"{tf}."))

@@ -16,6 +16,7 @@ from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
+    from tfmemlint.facts.flow.frames import Frame
 
 
 class Over(Enum):
@@ -242,6 +243,10 @@ class Loops:
                 return Loop(node, self._range(node, iterable), iterable, self._trips(iterable.args))
         if isinstance(iterable, (ast.Tuple, ast.List, ast.Set)):
             return Loop(node, Over.LITERAL, iterable, len(iterable.elts))
+        held = self._held_range(iterable)
+        if held is not None:
+            call, frame = held
+            return Loop(node, self._range(node, call), iterable, self._trips(call.args, frame))
         value = self._values.of(iterable)
         over = {
             Kind.DATASET: Over.DATASET,
@@ -290,8 +295,19 @@ class Loops:
             return Over.EPOCHS
         return Over.OFFSETS if len(call.args) == 3 else Over.RANGE
 
-    def _trips(self, bounds: list[ast.expr]) -> int | None:
-        numbers = [self._values.number(each) for each in bounds]
+    def _held_range(self, iterable: ast.expr) -> tuple[ast.Call, Frame | None] | None:
+        """The `range` that something stands for, and the call within which it is made."""
+        if isinstance(iterable, ast.Call) and self._names.qualified(iterable.func) is not None:
+            return None
+        origins = self._flow.origins(iterable) or ()
+        only = origins[0] if len(origins) == 1 and origins[0].how is How.ASSIGNED else None
+        made = only.value if only is not None and not only.path else None
+        if only is None or not isinstance(made, ast.Call) or not isinstance(made.func, ast.Name):
+            return None
+        return (made, only.frame) if made.func.id in RANGES else None
+
+    def _trips(self, bounds: list[ast.expr], frame: Frame | None = None) -> int | None:
+        numbers = [self._values.number(each, frame) for each in bounds]
         if not numbers or any(not isinstance(each, int) for each in numbers):
             return None
         known = [each for each in numbers if isinstance(each, int)]

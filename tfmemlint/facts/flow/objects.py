@@ -78,6 +78,8 @@ class Objects:
         return tuple(sorted(found, key=lambda each: (each.lineno, each.col_offset)))
 
     def _may_be(self, carrier: ast.expr, made: ast.AST) -> bool:
+        if isinstance(carrier, ast.BinOp):
+            return False  # the longer list: what it is given to is
         if not isinstance(getattr(carrier, "ctx", ast.Load()), ast.Load):
             return False
         ends = self.made(carrier)
@@ -201,6 +203,7 @@ class Objects:
 
 _CARRIES = (
     ast.Await,
+    ast.BinOp,
     ast.BoolOp,
     ast.Dict,
     ast.DictComp,

@@ -54,6 +54,8 @@ class Trips:
             if any(map(self._tensors.is_tensor, bounds)) or _is_zipped(node.iter):
                 return None
             return self._counted(bounds) if loop.trips is None else loop.trips
+        if loop.over in _COUNTS:
+            return None if _is_zipped(node.iter) else loop.trips  # a range that is held somewhere
         return self._pieces(node.iter, _MAX_HOPS)
 
     def _counted(self, bounds: list[ast.expr]) -> int | None:

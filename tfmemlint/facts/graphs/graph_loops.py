@@ -72,7 +72,7 @@ class GraphLoops:
         if loop.over in _UNROLLED and isinstance(iterable, ast.Call):
             on_tensor = any(self._tensors.is_tensor(bound) for bound in iterable.args)
             return self._loop_at(node) if on_tensor else InGraph.COPIES
-        if loop.over is Over.LITERAL:
+        if loop.over is Over.LITERAL or loop.over in _UNROLLED:
             return InGraph.COPIES
         return self._loop_at(node) if self._tensors.is_tensor(iterable) else None
 

@@ -82,7 +82,9 @@ class Functions:
                 binding.how in (How.PARAMETER, How.LOOPED) or bool(binding.path)
             )
         if isinstance(callee, ast.Call):
-            return isinstance(self._definition(callee.func, _MAX_HOPS), FUNCTIONS)
+            called = self.tree.parent(callee)
+            is_called = isinstance(called, ast.Call) and called.func is callee
+            return is_called and isinstance(self._definition(callee.func, _MAX_HOPS), FUNCTIONS)
         return isinstance(callee, ast.Subscript)
 
     @cached_property
