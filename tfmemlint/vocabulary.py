@@ -112,6 +112,9 @@ class Claim(NamedTuple):
     grows: tuple[str, str] | None = None
     """How the two programs grow with their data, bad first, where that is promised, too: as in
     `("linear", "constant")`."""
+    of_host: bool = False
+    """Whether it is about memory that is the host's wherever the program computes, as with what
+    tf.data makes: then it is weighed there."""
 
 
 class Rule(NamedTuple):

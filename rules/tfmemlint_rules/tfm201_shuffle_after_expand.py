@@ -158,7 +158,9 @@ def _may_wait(file: File, site: Site) -> bool:
 RULE = Rule(
     code="TFM201",
     name="shuffle-after-expand",
-    claim=Claim(Metric.DEVICE_PEAK, at_most=0.2, because="the buffer holds what is smaller"),
+    claim=Claim(
+        Metric.DEVICE_PEAK, at_most=0.2, because="the buffer holds what is smaller", of_host=True
+    ),
     triggers=("shuffle", "map"),
     check=check,
 )

@@ -127,6 +127,7 @@ RULE = Rule(
         at_most=0.2,
         because="the buffer holds examples, not batches",
         grows=("linear", "constant"),
+        of_host=True,
     ),
     triggers=(
         "shuffle",

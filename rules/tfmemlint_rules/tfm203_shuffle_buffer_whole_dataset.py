@@ -123,7 +123,9 @@ def _fix(file: File, buffer: ast.expr, size: int) -> Fix | None:
 RULE = Rule(
     code="TFM203",
     name="shuffle-buffer-whole-dataset",
-    claim=Claim(Metric.DEVICE_PEAK, at_most=0.3, because="the buffer holds a part of the data"),
+    claim=Claim(
+        Metric.DEVICE_PEAK, at_most=0.3, because="the buffer holds a part of the data", of_host=True
+    ),
     triggers=(
         "shuffle",
         "FixedLengthRecordDataset TFRecordDataset TextLineDataset from_generator "

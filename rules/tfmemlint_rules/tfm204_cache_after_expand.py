@@ -110,7 +110,9 @@ def _fix(file: File, site: Cached) -> Fix | None:
 RULE = Rule(
     code="TFM204",
     name="cache-after-expand",
-    claim=Claim(Metric.DEVICE_PEAK, at_most=0.3, because="the cache holds what is smaller"),
+    claim=Claim(
+        Metric.DEVICE_PEAK, at_most=0.3, because="the cache holds what is smaller", of_host=True
+    ),
     triggers=("cache", "map"),
     check=check,
 )

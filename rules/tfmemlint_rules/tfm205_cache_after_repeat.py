@@ -126,7 +126,10 @@ RULE = Rule(
     code="TFM205",
     name="cache-after-repeat",
     claim=Claim(
-        Metric.DEVICE_GROWTH, at_most=0.05, because="the cache is complete after one epoch"
+        Metric.DEVICE_GROWTH,
+        at_most=0.05,
+        because="the cache is complete after one epoch",
+        of_host=True,
     ),
     triggers=("cache", "repeat"),
     check=check,

@@ -127,7 +127,9 @@ def _fix(file: File, call: ast.Call, buffer: ast.expr) -> Fix:
 RULE = Rule(
     code="TFM207",
     name="prefetch-oversized",
-    claim=Claim(Metric.DEVICE_PEAK, at_most=0.2, because="few batches wait for the model"),
+    claim=Claim(
+        Metric.DEVICE_PEAK, at_most=0.2, because="few batches wait for the model", of_host=True
+    ),
     triggers=("prefetch",),
     check=check,
 )

@@ -107,6 +107,7 @@ RULE = Rule(
         at_most=0.2,
         because="few examples wait to be batched",
         grows=("linear", "constant"),
+        of_host=True,
     ),
     triggers=("prefetch", "batch padded_batch ragged_batch"),
     check=check,

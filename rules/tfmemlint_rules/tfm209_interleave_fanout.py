@@ -166,7 +166,9 @@ def _fix(file: File, step: Step, cycle: ast.expr) -> Fix | None:
 RULE = Rule(
     code="TFM209",
     name="interleave-fanout",
-    claim=Claim(Metric.DEVICE_PEAK, at_most=0.65, because="few inputs are read ahead"),
+    claim=Claim(
+        Metric.DEVICE_PEAK, at_most=0.65, because="few inputs are read ahead", of_host=True
+    ),
     triggers=("interleave", "cycle_length"),
     check=check,
 )

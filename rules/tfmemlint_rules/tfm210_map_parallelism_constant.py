@@ -102,7 +102,9 @@ def _fix(file: File, chain: Chain, step: Step, calls: ast.expr) -> Fix | None:
 RULE = Rule(
     code="TFM210",
     name="map-parallelism-constant",
-    claim=Claim(Metric.DEVICE_PEAK, at_most=0.2, because="few elements wait for the model"),
+    claim=Claim(
+        Metric.DEVICE_PEAK, at_most=0.2, because="few elements wait for the model", of_host=True
+    ),
     triggers=(
         PIPELINE_WORDS,
         "map",

@@ -147,7 +147,12 @@ def _is_steady(file: File, array: ast.expr) -> bool:
 RULE = Rule(
     code="TFM211",
     name="from-tensor-slices-big-array",
-    claim=Claim(Metric.DEVICE_PEAK, at_most=0.1, because="rows are copied when their turn comes"),
+    claim=Claim(
+        Metric.DEVICE_PEAK,
+        at_most=0.1,
+        because="rows are copied when their turn comes",
+        of_host=True,
+    ),
     triggers=("from_tensor_slices", "numpy h5py"),
     check=check,
 )

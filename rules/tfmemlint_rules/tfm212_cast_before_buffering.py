@@ -69,7 +69,9 @@ def _fix(file: File, site: Cached) -> Fix | None:
 RULE = Rule(
     code="TFM212",
     name="cast-before-buffering",
-    claim=Claim(Metric.DEVICE_PEAK, at_most=0.5, because="the cache holds bytes, not floats"),
+    claim=Claim(
+        Metric.DEVICE_PEAK, at_most=0.5, because="the cache holds bytes, not floats", of_host=True
+    ),
     triggers=("cache", "map"),
     check=check,
 )

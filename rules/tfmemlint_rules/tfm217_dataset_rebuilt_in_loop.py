@@ -171,7 +171,10 @@ RULE = Rule(
     code="TFM217",
     name="dataset-rebuilt-in-loop",
     claim=Claim(
-        Metric.DEVICE_PEAK, at_most=0.35, because="one buffer is filled, not one per round"
+        Metric.DEVICE_PEAK,
+        at_most=0.35,
+        because="one buffer is filled, not one per round",
+        of_host=True,
     ),
     triggers=(PIPELINE_WORDS, "for while"),
     check=check,

@@ -79,7 +79,12 @@ def _without(file: File, conversion: ast.Call) -> Edit | None:
 RULE = Rule(
     code="TFM218",
     name="py-function-under-tape",
-    claim=Claim(Metric.DEVICE_GROWTH, at_most=0.05, because="no step leaves its tensors behind"),
+    claim=Claim(
+        Metric.DEVICE_GROWTH,
+        at_most=0.05,
+        because="no step leaves its tensors behind",
+        of_host=True,
+    ),
     triggers=("py_function", "GradientTape"),
     check=check,
 )

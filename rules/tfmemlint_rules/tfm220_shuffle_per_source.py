@@ -145,7 +145,9 @@ def _grows(node: ast.AST | None) -> bool:
 RULE = Rule(
     code="TFM220",
     name="shuffle-per-source",
-    claim=Claim(Metric.DEVICE_PEAK, at_most=0.3, because="one buffer holds what many did"),
+    claim=Claim(
+        Metric.DEVICE_PEAK, at_most=0.3, because="one buffer holds what many did", of_host=True
+    ),
     triggers=("sample_from_datasets", "shuffle"),
     check=check,
 )

@@ -167,7 +167,10 @@ RULE = Rule(
     code="TFM224",
     name="discarded-transform",
     claim=Claim(
-        Metric.DEVICE_PEAK, at_most=0.25, because="what comes after a step holds what it makes"
+        Metric.DEVICE_PEAK,
+        at_most=0.25,
+        because="what comes after a step holds what it makes",
+        of_host=True,
     ),
     triggers=(PIPELINE_WORDS,),
     check=check,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 from collections.abc import Callable
@@ -9,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tfmemlint.verify.devices import SetupError
-from tfmemlint.verify.processes import Job, Machine, Run, run, steady
+from tfmemlint import registry
+from tfmemlint.verify.devices import SetupError, choose_device, little_room
+from tfmemlint.verify.processes import Job, Machine, Output, Run, run, steady
 from tfmemlint.verify.weighing import Settings, verify
 from tfmemlint.vocabulary import Metric, Rule
 
@@ -76,6 +78,84 @@ def test_what_a_gpu_holds_nothing_of_is_weighed_on_the_host_unless_a_gpu_is_aske
     asked = verify(rule(), pair, Settings(runs=1, device="gpu"), run=as_if_on_a_gpu)
     assert asked.doubt is not None
     assert "holds nothing on the GPU" in asked.doubt
+
+
+def test_what_is_the_hosts_is_weighed_there_whatever_else_touches_the_gpu(
+    rule: Callable[..., Rule], folder: Callable[[str, str], Path]
+) -> None:
+    toy = rule()
+    toy = toy._replace(claim=toy.claim._replace(of_host=True))
+    pair = folder("# bad", "# fixed")
+
+    def as_if_on_a_gpu(job: Job) -> Run:
+        """The programs train a model there, which takes the same with and without the fix."""
+        on_gpu = job.device != "cpu"
+        figure = 300 if on_gpu else (100 if "bad" in job.text else 10)
+        machine = Machine("gpu" if on_gpu else "cpu", "", {"tensorflow": ""})
+        return Run(figure << 20, "toy", machine, Output("", "1"))
+
+    found = verify(toy, pair, Settings(runs=1), run=as_if_on_a_gpu)
+    assert (found.holds, found.machine.device) == (True, "cpu")
+    assert not verify(rule(), pair, Settings(runs=1), run=as_if_on_a_gpu).holds
+    assert not verify(toy, pair, Settings(runs=1, device="gpu"), run=as_if_on_a_gpu).holds
+
+
+def test_rules_about_pipelines_say_that_their_memory_is_the_hosts() -> None:
+    of_device = (Metric.DEVICE_PEAK, Metric.DEVICE_GROWTH)
+    rules = registry.load()
+    pipelines = [rules[f"TFM{number}"] for number in (201, 202, 204, 207, 212, 224)]
+    assert all(each.claim.of_host for each in pipelines)
+    assert all(each.claim.metric in of_device for each in rules.values() if each.claim.of_host)
+
+
+class Gpus:
+    """As much of TensorFlow as choosing a device takes, on a machine that has some."""
+
+    def __init__(self, name: str, count: int, free: int = 1 << 40) -> None:
+        self.config = self.experimental = self.errors = self.raw_ops = self
+        self.ResourceExhaustedError = MemoryError
+        self.float32 = None
+        self._name, self._gpus, self._free = name, list(range(count)), free
+        self.visible: list[int] = []
+
+    def list_physical_devices(self, kind: str) -> list[int]:
+        return self._gpus
+
+    def set_visible_devices(self, devices: list[int], kind: str) -> None:
+        self.visible = devices
+
+    def set_memory_growth(self, gpu: int, grows: bool) -> None:
+        assert (gpu, grows) == (0, True)
+
+    def get_device_details(self, gpu: int) -> dict[str, str]:
+        return {"device_name": self._name}
+
+    def device(self, address: str) -> contextlib.AbstractContextManager[None]:
+        assert address == "GPU:0"
+        return contextlib.nullcontext()
+
+    def Empty(self, shape: list[int], dtype: None, init: bool) -> None:  # noqa: N802
+        if shape[0] * 4 > self._free:
+            raise MemoryError
+
+
+def test_of_several_gpus_or_a_part_of_one_or_a_full_one_a_line_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TF_CUDNN_USE_AUTOTUNE", "0")
+    several = Gpus("A toy", 4)
+    device = choose_device(several, "auto")
+    assert (device.address, several.visible) == ("GPU:0", [0])
+    assert device.remarks == ("the first of 4 GPUs is used, and the others are hidden",)
+    assert little_room(several, device) is None
+    part = choose_device(Gpus("A toy MIG 1g.5gb", 1), "gpu")
+    assert part.remarks == ("this is a part of a GPU (MIG): its memory is that part's alone",)
+    full = Gpus("A toy", 1, free=500 << 20)
+    assert "less than 1024 MB of the GPU are free" in (
+        little_room(full, choose_device(full, "auto")) or ""
+    )
+    monkeypatch.delenv("TF_CUDNN_USE_AUTOTUNE")
+    assert "cuDNN" in choose_device(Gpus("A toy", 1), "auto").remarks[0]
 
 
 @pytest.mark.parametrize("device", ["auto", "gpu", "cpu"])

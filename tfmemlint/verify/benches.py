@@ -67,7 +67,8 @@ class Bench:
 
     def run(self, job: Job) -> Run:
         """Run a program and weigh it; raises ProgramError, SetupError and StoppedError."""
-        forked = job.metric in _FORKED and not job.own and job.device == self._device
+        alike = job.device == self._device or (self._device, job.device) == ("auto", "cpu")
+        forked = job.metric in _FORKED and not job.own and alike
         try:
             return run(job, partial(self._launch, forked=forked), self._place)
         finally:

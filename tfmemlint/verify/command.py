@@ -230,5 +230,5 @@ def _summary(done: Sequence[Trial], settings: Settings) -> str:
     return (
         f"{counts}. TensorFlow {machine.versions['tensorflow']} on {machine.device.upper()} "
         f"({printable(machine.device_name)}), runs of each program: {settings.runs}; "
-        "1 MB is 2^20 bytes."
+        "1 MB is 2^20 bytes." + "".join(f"\nNote: {each}." for each in machine.remarks)
     )

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import os
 import platform
 import subprocess
 import sys
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -36,6 +38,8 @@ class Device(NamedTuple):
     name: str
     driver: str | None = None
     """The version of a GPU's driver; None where there is none, or it does not tell."""
+    remarks: tuple[str, ...] = ()
+    """What has to be known of the device to make sense of figures."""
 
 
 def choose_device(tf: Any, wanted: str, limit: int | None = None) -> Device:
@@ -58,7 +62,17 @@ def choose_device(tf: Any, wanted: str, limit: int | None = None) -> Device:
         small = tf.config.LogicalDeviceConfiguration(memory_limit=limit)
         tf.config.set_logical_device_configuration(gpu, [small])
     details = tf.config.experimental.get_device_details(gpu)
-    return Device("GPU:0", "gpu", details.get("device_name", "unnamed"), _driver())
+    name = details.get("device_name", "unnamed")
+    return Device("GPU:0", "gpu", name, _driver(), tuple(_remarks(name, len(gpus))))
+
+
+def _remarks(name: str, gpus: int) -> Iterator[str]:
+    if gpus > 1:
+        yield f"the first of {gpus} GPUs is used, and the others are hidden"
+    if "MIG" in f"{name} {os.environ.get('CUDA_VISIBLE_DEVICES', '')}":
+        yield "this is a part of a GPU (MIG): its memory is that part's alone"
+    if os.environ.get("TF_CUDNN_USE_AUTOTUNE", "1") != "0":
+        yield "what cuDNN tries out for a new shape counts: TF_CUDNN_USE_AUTOTUNE=0 leaves that out"
 
 
 def device_in_use(tf: Any) -> Device:
@@ -67,14 +81,23 @@ def device_in_use(tf: Any) -> Device:
     return Device(address, address[:3].lower(), "")
 
 
-def let_configuration_pass() -> None:
+def let_configuration_pass() -> list[str]:
     """What a program says of devices and threads, before it uses any, comes too late by now.
 
-    It is not to die of that: what it says is passed over.
+    It is not to die of that: what it says is passed over. What is returned will say so where it
+    matters: where the program has hidden all GPUs from itself.
     """
+    passed_over: list[str] = []
 
-    def nothing(*_: object, **__: object) -> None:
+    def nothing(*arguments: object, **named: object) -> None:
         """In place of what configures."""
+        if {"GPU", "gpu"} & {str(each) for each in (*arguments, *named.values())} and [] in (
+            *arguments,
+            *named.values(),
+        ):
+            passed_over.append(
+                "the program hides GPUs from itself, which is passed over: say --device cpu"
+            )
 
     with contextlib.suppress(ImportError, AttributeError):  # where private names have changed
         context: Any = import_module("tensorflow.python.eager.context").Context
@@ -82,6 +105,7 @@ def let_configuration_pass() -> None:
             setattr(context, name, getattr(context, name).setter(nothing))
         for kind in ("logical_device_configuration", "memory_growth", "visible_devices"):
             setattr(context, f"set_{kind}", nothing)
+    return passed_over
 
 
 def _driver() -> str | None:
@@ -117,6 +141,24 @@ def prewarm(tf: Any, device: Device) -> Any:
             except tf.errors.ResourceExhaustedError:
                 size //= 2
     return filler
+
+
+def little_room(tf: Any, device: Device) -> str | None:
+    """What to say of a GPU of which others have left too little for an arena; None if enough.
+
+    To be asked after `prewarm`, which takes what there is, and gives it back.
+    """
+    if device.kind != "gpu":
+        return None
+    with tf.device(device.address):
+        try:
+            tf.raw_ops.Empty(shape=[_ARENA // 8], dtype=tf.float32, init=False)
+        except tf.errors.ResourceExhaustedError:
+            return (
+                f"less than {_ARENA >> 21} MB of the GPU are free: figures may be rounded up, and "
+                "programs run out of memory that others have"
+            )
+    return None
 
 
 def warm_up(tf: Any, modules: set[str]) -> None:

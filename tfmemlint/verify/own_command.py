@@ -108,6 +108,7 @@ def _rows(saving: Saving) -> Iterator[str]:
         yield _row(one)
     yield saving.outputs.words
     yield from children(saving.children)
+    yield from saving.machine.remarks
     if saving.remains:
         yield from _of_lines(saving.remains)
     if saving.mended.left_out:

@@ -127,6 +127,8 @@ class Machine(NamedTuple):
     versions: Mapping[str, str]
     driver: str | None = None
     """Of a GPU."""
+    remarks: tuple[str, ...] = ()
+    """What has to be known of the device."""
 
 
 Curve = tuple[tuple[float, float], ...]
@@ -196,7 +198,13 @@ def run(job: Job, start: Callable[[Launch], Ended] | None = None, place: int | N
             raise ProgramError(f"{job.called} was still running after {job.seconds:g} s", stderr)
         report = _report(job, status, figures, stderr)
     device = report["device"]
-    machine = Machine(device["kind"], device["name"], report["versions"], device["driver"])
+    machine = Machine(
+        device["kind"],
+        device["name"],
+        report["versions"],
+        device["driver"],
+        tuple(report.get("remarks", ())),
+    )
     curve = tuple((moment, held) for moment, held in report["curve"])
     return Run(report["figure"], report["meter"], machine, output, curve, children)
 

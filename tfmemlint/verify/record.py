@@ -65,8 +65,12 @@ def pair_record(measurements: tuple[Measurement, ...], machine: Machine) -> dict
 
 def device_record(machine: Machine) -> dict[str, Any]:
     """What programs were run on; a processor has no driver."""
-    device = {"kind": machine.device, "name": machine.device_name}
-    return {**device, "driver": machine.driver} if machine.device == "gpu" else device
+    device: dict[str, Any] = {"kind": machine.device, "name": machine.device_name}
+    if machine.device == "gpu":
+        device["driver"] = machine.driver
+    if machine.remarks:
+        device["remarks"] = list(machine.remarks)
+    return device
 
 
 def text(content: Any) -> str:

@@ -26,6 +26,7 @@ from tfmemlint.verify.devices import (
     choose_device,
     import_tensorflow,
     let_configuration_pass,
+    little_room,
     prewarm,
     warm_up,
 )
@@ -71,8 +72,8 @@ def _weigh(request: dict[str, Any]) -> dict[str, Any]:
     roomy = request["metric"].startswith("device") and request["limit"] is None
     filler = prewarm(tf, device) if roomy else None
     warm_up(tf, _imported(tree, own["path"] if own else []))
-    if own:
-        let_configuration_pass()
+    crowded = little_room(tf, device) if roomy else None
+    passed_over = let_configuration_pass() if own else []
     _seed(tf)
 
     program = _program(path, own)
@@ -88,10 +89,15 @@ def _weigh(request: dict[str, Any]) -> dict[str, Any]:
         "curve": curve(),
         "meter": meter.name,
         "device": {"kind": device.kind, "name": device.name, "driver": device.driver},
+        "remarks": [*device.remarks, *filter(None, [crowded]), *_on_a_gpu(device, passed_over)],
         "versions": _versions(tf, device),
     }
     del filler
     return report
+
+
+def _on_a_gpu(device: Device, remarks: Sequence[str]) -> Sequence[str]:
+    return tuple(dict.fromkeys(remarks)) if device.kind == "gpu" else ()
 
 
 def _versions(tf: Any, device: Device) -> dict[str, str]:

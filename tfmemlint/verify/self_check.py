@@ -200,6 +200,7 @@ def told(found: Sequence[Found], machine: Machine | None) -> Iterator[str]:
     if machine:
         driver = f", driver {machine.driver}" if machine.driver else ""
         yield f"device       {machine.device.upper()}: {machine.device_name}{driver}"
+        yield from (f"             {remark}" for remark in machine.remarks)
         yield f"versions     {', '.join(f'{name} {one}' for name, one in machine.versions.items())}"
     settings = ", ".join(f"{name}={value}" for name, value in _environment().items())
     yield f"environment  {settings or 'nothing set that allocators look at'}"

@@ -71,6 +71,8 @@ def verify(
     def say(what: str) -> None:
         tell(f"{rule.code} {what}")
 
+    if rule.claim.of_host and settings.device == "auto":
+        settings = settings._replace(device="cpu")
     programs = _read(folder)
     resized = _resized(programs) if _scales(rule, settings) else {}
     pair = _pair(programs, settings)
