@@ -58,8 +58,8 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     number = config.stash.get(_LEFT_OUT, 0)
     if number:
         terminalreporter.write_line(
-            f"{number} slow tests left out: they measure the claims of the other rules, which takes"
-            " longer than all that was run. `python -m pytest -m slow` runs them."
+            f"{number} slow tests left out: to measure the claims of the other rules, and to build"
+            " for VS Code, takes long. `python -m pytest -m slow` does."
         )
 
 

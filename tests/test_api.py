@@ -13,7 +13,15 @@ from tfmemlint import api
 from tfmemlint.api import ConfigError, check_paths, check_source, fix_source, measure
 
 START = "import tensorflow as tf\n\n"
-SAFE = 'ds = tf.data.TFRecordDataset("x").batch(32).prefetch(999)\n'
+SAFE = """\
+def f(x):
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = tf.reduce_sum(x * x)
+    return tape.gradient(y, x)
+
+
+"""
 UNSAFE = "xs = tf.data.TFRecordDataset('x').batch(32).shuffle(9999)\n"
 
 
@@ -25,17 +33,20 @@ def test_a_source_is_checked_without_a_file(
     checked = check_source("# coding: latin-1\n" + START + SAFE + "# ä𝄞\n")
 
     (finding,) = checked.findings
-    assert (finding.code, finding.name) == ("TFM207", "prefetch-oversized")
+    assert (finding.code, finding.name) == ("TFM402", "needless-persistent-tape")
     start, end = finding.diagnostic.span
-    assert checked.text[start:end].endswith("999)")
+    assert (
+        checked.text[start:end].startswith("persistent")
+        or "GradientTape" in checked.text[start:end]
+    )
     assert os.listdir() == ["tfmemlint.toml"]  # noqa: PTH208
 
 
 @pytest.mark.parametrize(
     ("settings", "codes"),
     [
-        (None, ["TFM207", "TFM202"]),
-        ({"ignore": ["TFM202"]}, ["TFM207"]),
+        (None, ["TFM402", "TFM202"]),
+        ({"ignore": ["TFM202"]}, ["TFM402"]),
         ({"select": ["growth"]}, []),
         ("s.toml", ["TFM202"]),
     ],
@@ -44,7 +55,7 @@ def test_settings_are_those_that_are_given(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: api.Settings, codes: list[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "s.toml").write_text("ignore = ['TFM207']\n")
+    (tmp_path / "s.toml").write_text("ignore = ['TFM402']\n")
     found = check_source(START + SAFE + UNSAFE, settings=settings).findings
 
     assert [finding.code for finding in found] == codes
@@ -63,8 +74,8 @@ def test_no_python_is_a_finding_and_no_exception() -> None:
 
 def test_fixes_are_safe_unless_others_are_wanted() -> None:
     fixed = fix_source(START + SAFE + UNSAFE)
-    assert fixed.text == START + SAFE.replace("999", "tf.data.AUTOTUNE") + UNSAFE
-    assert fixed.fixed == (("TFM207", 1),)
+    assert fixed.text == START + SAFE.replace("persistent=True", "") + UNSAFE
+    assert fixed.fixed == (("TFM402", 1),)
     assert [each.code for each in fixed.remaining] == ["TFM202"]
 
     assert fix_source(START + SAFE + UNSAFE, unsafe=True).remaining == ()
