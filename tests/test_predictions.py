@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tfmemlint import Metric, registry
-from tfmemlint.predictions import compare, main, predict
+from tfmemlint.predictions import DOCUMENT, compare, main, markdown, predict
 
 RULES = registry.load()
 EXACT = ("TFM202", "TFM203", "TFM207", "TFM212", "TFM214", "TFM222")
@@ -47,3 +47,11 @@ def test_the_command_prints_a_row_for_each_program(capsys: pytest.CaptureFixture
     assert bad.split()[:2] == ["TFM202", "bad"]
     assert fixed.endswith("1.00")
     assert last.startswith("2 of 2 programs whose sizes are all known are predicted within 15%")
+
+
+def test_the_documentation_has_the_rows_of_programs_that_are_predicted() -> None:
+    compared = [each for code in EXACT for each in compare(registry.folder(RULES[code]), code)]
+    rows = [line for line in markdown(compared).splitlines() if line.startswith("| TFM")]
+
+    assert len(rows) == 2 * len(EXACT)
+    assert set(rows) <= set(DOCUMENT.read_text("utf-8").splitlines())

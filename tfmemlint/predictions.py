@@ -1,6 +1,7 @@
 """What the code of the rules' programs says they hold, beside what they were measured to hold.
 
-`python -m tfmemlint.predictions` prints it, and runs none of the programs.
+`python -m tfmemlint.predictions` prints it, and runs none of the programs; with `--write` it renews
+the table in docs/sizes.md of a checkout.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ from tfmemlint.vocabulary import Metric, Rule
 
 CLOSE = 0.15
 """How far a prediction may be off and still be called close."""
+
+DOCUMENT = Path(__file__).parents[1] / "docs" / "sizes.md"
+BEGIN, END = "<!-- predictions: begin -->", "<!-- predictions: end -->"
 
 _PEAKS = (Metric.DEVICE_PEAK, Metric.HOST_PEAK)
 _GROWTHS = (Metric.DEVICE_GROWTH, Metric.HOST_GROWTH)
@@ -123,16 +127,36 @@ def table(compared: Iterable[Compared]) -> list[str]:
     return lines
 
 
+def markdown(compared: Iterable[Compared]) -> str:
+    """The same as a table for the documentation, of programs whose sizes are all known."""
+    every = list(compared)
+    told = [each for each in every if each.is_told]
+    lines = [
+        "| Rule | Program | What | Predicted | Measured | Ratio |",
+        "|---|---|---|---|---|---|",
+    ]
+    for each in told:
+        said, seen = amount(each.metric, each.predicted.bytes), amount(each.metric, each.measured)
+        row = (each.code, each.which, each.metric.value, said, seen, f"{each.ratio:.2f}")
+        lines.append(f"| {' | '.join(row)} |")
+    return "\n".join([*lines, "", f"{table(every)[-1]}.", ""])
+
+
 def main(argv: Sequence[str]) -> int:
     """Print what is predicted and measured of these rules, or of all."""
     from tfmemlint import registry  # noqa: PLC0415
 
     rules: Mapping[str, Rule] = registry.load()
     wanted = [rules[code] for code in argv if code in rules] or rules.values()
+    compared = [each for rule in wanted for each in compare(registry.folder(rule), rule.code)]
+    if "--write" in argv:
+        before, _, rest = DOCUMENT.read_text("utf-8").partition(BEGIN)
+        after = rest.partition(END)[2]
+        text = f"{before}{BEGIN}\n{markdown(compared)}{END}{after}"
+        DOCUMENT.write_text(text, encoding="utf-8", newline="\n")
+        return 0
     print(f"{'rule':<7}{'':<7}{'metric':<13} {'predicted':>17} {'measured':>16}  ratio")
-    for line in table(
-        each for rule in wanted for each in compare(registry.folder(rule), rule.code)
-    ):
+    for line in table(compared):
         print(line)
     return 0
 

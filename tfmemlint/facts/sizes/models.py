@@ -88,7 +88,8 @@ class Models:
     def activations(self, runs: list[Run] | None, *, trains: bool) -> Amount:
         """The bytes that a step holds: all outputs where they are kept for gradients.
 
-        And the gradient of the largest of them; else the largest output with its input.
+        And the gradient of the largest of them, which convolutions have twice: of what they give
+        and of what they are given. Without gradients the largest output with its input.
         """
         sizes = [each.keeps for each in runs or ()]
         known = [each for each in sizes if each is not None]
@@ -96,7 +97,8 @@ class Models:
             return _UNSEEN
         largest = max(known, key=lambda each: each.value or 0)
         if trains:
-            return total([*known, largest])
+            slides = any(each.layer.name.startswith("Conv") for each in runs)
+            return total([*known, largest, *([largest] if slides else [])])
         pairs = [one.plus(other) for one, other in pairwise(known)]
         return max([*pairs, largest], key=lambda each: each.value or 0)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from enum import Enum
 
 from tfmemlint.facts.library.kinds import Kind
-from tfmemlint.facts.library.makers import JOINS, argument
+from tfmemlint.facts.library.makers import JOINS, RANDOM_GENERATORS, argument
 from tfmemlint.facts.pipelines.consumers import Into
 from tfmemlint.facts.sizes.amounts import Amount, count, held, product, total
 from tfmemlint.facts.sizes.arrays import Arrays
@@ -144,6 +144,7 @@ class Plans:
         moving: list[list[Item]] = [[]]
         moving += [[*self._data(each), *self._lists(each)] for each in self._entered()]
         moving += self._readings()
+        moving += self._computing()
         every = [[*one, *step] for one in moving for step in [[], *steps]]
         return [Moment((*lasting, *each)) for each in every]
 
@@ -198,7 +199,9 @@ class Plans:
                 continue
             side = self._side(node.value)
             amount = self._arrays.nbytes(node.value) if side is not None else None
-            if amount is not None and amount.value is not None:
+            if amount is not None and amount.value is None:
+                yield Item(node, Part.DATA, f"`{target.id}`", UNSEEN)
+            elif amount is not None:
                 sizes.setdefault(target.id, []).append((node, amount, side is Kind.ARRAY))
         for name, found in sizes.items():
             node, amount, host = max(found, key=lambda each: each[1].value or 0)
@@ -215,9 +218,32 @@ class Plans:
         copied = isinstance(called, ast.Attribute) and called.attr == "numpy"
         return copied or self._values.of(node).kind in (Kind.ARRAY, Kind.NUMBER)
 
+    def _computing(self) -> list[list[Item]]:
+        """What eager code holds while it computes one value of several others."""
+        found: list[list[Item]] = []
+        for node in self._tree.all(ast.Assign):
+            if self._tree.function(node) is not None:
+                continue
+            inner = [
+                (each, self._arrays.nbytes(each))
+                for each in ast.walk(node.value)
+                if isinstance(each, (ast.BinOp, ast.Call)) and each is not node.value
+            ]
+            tensors = [
+                Item(each, Part.DATA, f"on the way to `{ast.unparse(node.targets[0])}`", amount)
+                for each, amount in inner
+                if amount.value is not None and self._side(each) is Kind.TENSOR
+            ]
+            tensors.sort(key=lambda each: -(each.amount.value or 0))
+            if tensors:
+                found.append(tensors[:2])  # an operation, and what it is done to
+        return found
+
     def _side(self, node: ast.expr) -> Kind | None:
         """Whether an expression makes an array or a tensor; None for another name of one."""
         if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Constant)):
+            return None
+        if isinstance(node, ast.Call) and self._names.is_any(node.func, RANDOM_GENERATORS):
             return None
         value = self._values.of(node)
         if value.kind in (Kind.ARRAY, Kind.TENSOR, Kind.VARIABLE):
@@ -226,7 +252,8 @@ class Plans:
             return None if is_view else value.kind
         if isinstance(node, (ast.ListComp, ast.List)):
             inner = node.elt if isinstance(node, ast.ListComp) else (node.elts or [node])[0]
-            return self._values.of(inner).kind if inner is not node else None
+            plain = isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name)
+            return None if inner is node or plain else self._values.of(inner).kind
         return None
 
     def _lists(self, function: FunctionNode | None) -> Iterable[Item]:
@@ -287,8 +314,24 @@ class Plans:
                     slots[made] = Item(made, Part.SLOTS, f"of `{name}`", slot)
             if trains and size is not None and size.value:
                 step.append(Item(call, Part.GRADIENTS, f"of `{name}`", size))
+                if self._slots():
+                    largest = max(each.weights or 0 for each in runs)
+                    update = held(2 * 4 * largest)  # of one weight at a time
+                    step.append(Item(call, Part.SLOTS, "while they are updated", update))
             made_of = self._models.activations(runs, trains=trains)
             step.append(Item(call, Part.ACTIVATIONS, _summed(runs), made_of))
+            method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+            if not trains and method not in _KERAS and self._tracing.why(call) is None:
+                outputs = [each.keeps for each in runs if each.keeps is not None]
+                largest = max(outputs, key=lambda each: each.value or 0, default=held(0))
+                step.append(
+                    Item(
+                        call,
+                        Part.ACTIVATIONS,
+                        "of the largest layer before its activation",
+                        largest,
+                    )
+                )
             step += self._given(call, inputs)
         return [*weights.values(), *slots.values()], [*steps.values()]
 
@@ -300,7 +343,8 @@ class Plans:
     def _given(self, call: ast.Call, inputs: tuple[Amount, ...] | None) -> list[Item]:
         """What a model is given: a batch, and all of an array that Keras takes to the device."""
         found: list[Item] = []
-        if inputs:
+        on_device = call.args and self._values.of(call.args[0]).kind is Kind.TENSOR
+        if inputs and not on_device:
             batch = product(inputs).times(held(4)).folded()
             found.append(Item(call, Part.DATA, "the batch", batch))
         method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
