@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -71,3 +73,24 @@ def test_the_table_is_part_of_the_page_of_all_rules() -> None:
 
 def test_a_checkout_without_documents_has_no_table(tmp_path: Path) -> None:
     assert pages.documents(tmp_path / "advice.json", {}) == ""
+
+
+@pytest.mark.tensorflow
+@each_document
+def test_what_its_fixes_save_is_measured_of_a_program_that_runs(
+    document: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    known = dict(programs(document))
+    runs = [number for number in document["runs"] if number in known]
+    if not runs:
+        pytest.skip("none runs with more than a little in memory, or the documents are not here")
+    for number in runs:
+        path = tmp_path / f"{number}.py"
+        path.write_text(known[number], "utf-8")
+        command = [sys.executable, "-m", "tfmemlint", "verify", "--unsafe-fixes", "--json", path]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=3_000)
+        with capsys.disabled():
+            print(done.stdout)
+
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["error"] is None
