@@ -1,0 +1,61 @@
+"""The same model is loaded again and again.
+
+## What it finds
+`load_model(path)`, `tf.saved_model.load(path)` and `hub.load(url)` in a loop, or in a function that
+a loop calls, where the path is the same in every round.
+
+## Why it costs memory
+Each time the file is read, and a model built and traced anew. Models are made of objects that hold
+each other: those of the rounds before wait for the collector, several at once, and some kilobytes
+of each load stay in the process for good.
+
+## What to do instead
+Load the model once, before the loop, or where the program starts.
+
+## Fix safety
+Unsafe: what a round changes of the model, by training it, stays for the next. Offered where the
+loop stands around the call itself.
+
+## When to ignore it
+When the file is written again between rounds. The rule is silent by itself where the path depends
+on the round or on what a function is given, where models are kept beside each other, where a
+condition decides, such as `if self.model is None`, and in functions that it sees no loop around.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Law, Metric, Rule, edits
+from tfmemlint.facts.syntax.tree import LOOPS
+from tfmemlint_rules._analyses.per_round import PerRound, PerRounds
+
+
+def check(file: File) -> Iterator[Diagnostic]:
+    for found in () if file.is_test else file.tf.of(PerRounds).loaded:
+        loop, called = file.named(found.loop.node), file.named(found.call)
+        yield Diagnostic(
+            file.span(found.call),
+            f"`{called}` loads the same model in every round of `{loop}`",
+            _fix(file, found),
+            Cost(f"`{called}`", law=Law.STEPS),
+        )
+
+
+def _fix(file: File, found: PerRound) -> Fix | None:
+    loop, statement = found.loop.node, file.tf.tree.statement(found.call)
+    whole = isinstance(statement, ast.Assign) and statement.value is found.call
+    if not whole or not file.tf.of(PerRounds).can_be_lifted(found) or not isinstance(loop, LOOPS):
+        return None
+    moved = edits.lifted(file, statement, loop) if file.concrete(statement) else None
+    return None if moved is None else Fix("Load it once", moved, Applicability.UNSAFE)
+
+
+RULE = Rule(
+    code="TFM304",
+    name="load-model-per-call",
+    claim=Claim(Metric.HOST_GROWTH, at_most=0.2, because="there is one model, loaded once"),
+    triggers=("load load_model KerasLayer", "for while"),
+    check=check,
+)
