@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
-from tfmemlint.facts.flow.loops import Growth
+from tfmemlint.facts.flow.growths import Grown
 from tfmemlint.facts.flow.stacks import Stack
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
@@ -21,7 +21,7 @@ class CollectedOutputs(NamedTuple):
     """One list of outputs, and the call that makes an array of it."""
 
     stack: Stack
-    growth: Growth
+    growth: Grown
     model: ast.expr
     output: ast.expr
     """What the model gives in each round."""
@@ -35,7 +35,7 @@ class Outputs:
         self._names = tf.names
         self._bindings = tf.bindings
         self._values = tf.values
-        self._loops = tf.loops
+        self._growths = tf.growths
         self._stacks = tf.stacks
         self._tracing = tf.tracing
         self._flow = tf.flow
@@ -47,11 +47,10 @@ class Outputs:
         return tuple(each for each in found if each is not None)
 
     def _of(self, stack: Stack) -> CollectedOutputs | None:
-        if not isinstance(stack.listed, ast.Name) or self._tracing.why(stack.call) is not None:
+        if self._tracing.why(stack.call) is not None:
             return None
-        starts = self._bindings.reaching(stack.listed)
-        grown = [growth for each in starts for growth in self._loops.growths_of(each)]
-        if len(starts) < 1 or len(grown) != 1 or len(grown[0].elements) != 1:
+        grown = self._growths.of(stack.listed)
+        if len(grown) != 1 or len(grown[0].elements) != 1:
             return None
         if any(self._tree.inside(stack.call, loop.node) for loop in grown[0].loops):
             return None

@@ -42,6 +42,7 @@ class StackReductions:
         self._bindings = tf.bindings
         self._values = tf.values
         self._loops = tf.loops
+        self._growths = tf.growths
         self._flow = tf.flow
         self._sort = tf.of(KeptTensors).sort
 
@@ -97,13 +98,20 @@ class StackReductions:
         if isinstance(listed, ast.ListComp):
             return self._is_tensor(listed.elt)
         if not isinstance(listed, ast.Name):
-            return False
+            return self._grows_by_tensors(listed)
         bindings = self._bindings.reaching(listed)
         starts = [each for each in bindings if not each.path and each.value is not None]
         if len(starts) == 1 and isinstance(starts[0].value, ast.ListComp):
             return self._is_tensor(starts[0].value.elt)
         grown = [growth for each in starts for growth in self._loops.growths_of(each)]
         elements = [each for growth in grown for each in growth.elements]
+        if not elements:
+            return self._grows_by_tensors(listed)
+        return all(map(self._is_tensor, elements))
+
+    def _grows_by_tensors(self, listed: ast.expr) -> bool:
+        """The same of a list that an attribute, an entry or another name has."""
+        elements = [each for growth in self._growths.of(listed) for each in growth.elements]
         return bool(elements) and all(map(self._is_tensor, elements))
 
     def _is_tensor(self, element: ast.expr) -> bool:

@@ -43,7 +43,6 @@ class WindowLists:
         self._flow = tf.flow
         self._loops = tf.loops
         self._growths = tf.growths
-        self._objects = tf.objects
         self._values = tf.values
 
     def of(self, listed: ast.expr, hops: int = _MAX_HOPS) -> Windows | None:
@@ -71,8 +70,7 @@ class WindowLists:
         before = origins[0].value if len(origins) == 1 and not origins[0].path else None
         if isinstance(before, _HOLDS) and before is not listed:
             return self.of(before, hops - 1)
-        made = self._objects.made(listed) or ()
-        grown = [each for each in self._growths.all if len(made) == 1 and each.made is made[0].node]
+        grown = self._growths.of(listed)
         if len(grown) != 1 or len(grown[0].elements) != 1 or len(grown[0].loops) != 1:
             return None
         return self._taken(grown[0].elements[0], grown[0].loops[0], None)

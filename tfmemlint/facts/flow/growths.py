@@ -89,6 +89,11 @@ class Growths:
                 found.append(Grown(holder, known.start.value, node, value, rounds, known))
         return tuple(sorted(found, key=lambda each: (each.node.lineno, each.node.col_offset)))
 
+    def of(self, expression: ast.expr) -> tuple[Grown, ...]:
+        """Where the list grows that an expression holds, in source order."""
+        made = self._objects.made(expression) or ()
+        return tuple(each for each in self.all if len(made) == 1 and each.made is made[0].node)
+
     def _added(self) -> Iterator[tuple[ast.expr, Added, ast.expr]]:
         for call, method in self._tree.methods("append", "extend"):
             if len(call.args) == 1:
