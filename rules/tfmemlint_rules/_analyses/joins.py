@@ -9,7 +9,7 @@ from functools import cached_property
 from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.graphs.tapes import Tape
 from tfmemlint.facts.library import makers
-from tfmemlint.facts.syntax.tree import FunctionNode, same_code, within
+from tfmemlint.facts.syntax.tree import FunctionNode, ScopeNode, same_code, within
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -86,6 +86,7 @@ class Joins:
         self._functions = tf.functions
         self._loops = tf.loops
         self._tapes = tf.tapes
+        self._grown: dict[tuple[str, ScopeNode | None, ast.AST], tuple[bool, bool]] = {}
 
     @cached_property
     def all(self) -> tuple[Joined, ...]:
@@ -170,16 +171,29 @@ class Joins:
     def _growing(self, target: _Target, node: ast.Assign) -> tuple[Loop, ...]:
         """The loops around a join, up to the first that reads the array or makes it anew."""
         found: list[Loop] = []
+        name, home = ast.unparse(target), None
+        if isinstance(target, ast.Name):
+            home = self._bindings.home(target.id, target)
         for loop in self._loops.around(node):
-            mentions = [*self._mentions(target, loop)]
-            if not all(self._leaves_alone(each, target) for each in mentions):
+            key = name, home, loop.node
+            if key not in self._grown:  # many statements of a loop may join to one array
+                self._grown[key] = self._grows(target, loop)
+            only_grows, begins = self._grown[key]
+            if not only_grows:
                 break
             found.append(loop)
-            branches = map(self._tree.parent, map(self._tree.statement, mentions))
-            counters = {_counter(each) for each in branches if isinstance(each, ast.If)}
-            if counters & loop.targets:  # `if i == 0`: each time the loop begins it begins, too
+            if begins:
                 break
         return tuple(found)
+
+    def _grows(self, target: _Target, loop: Loop) -> tuple[bool, bool]:
+        """Whether an array only grows in a loop, and whether it begins each time that begins."""
+        mentions = [*self._mentions(target, loop)]
+        if not all(self._leaves_alone(each, target) for each in mentions):
+            return False, False
+        branches = map(self._tree.parent, map(self._tree.statement, mentions))
+        counters = {_counter(each) for each in branches if isinstance(each, ast.If)}
+        return True, bool(counters & loop.targets)  # `if i == 0`
 
     def _mentions(self, target: _Target, loop: Loop) -> Iterator[ast.expr]:
         called: list[FunctionNode] = []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from itertools import combinations
 
 from tfmemlint.facts.flow.flow import Origin
 from tfmemlint.facts.flow.frames import Frame
@@ -49,18 +48,19 @@ class Conditions:
 
         The places are those of one call of a function.
         """
-        tests = [
-            _bare(test, holds)
-            for node in nodes
-            for test, holds in self._around(node)
-            if not any(isinstance(each, ast.Call) for each in ast.walk(test))
-        ]
-        return any(
-            here is not there
-            and ast.dump(one) == ast.dump(other)
-            and self._bindings.same(one, other)
-            for (one, here), (other, there) in combinations(tests, 2)
-        )
+        seen: dict[tuple[str, bool], list[ast.expr]] = {}
+        for node in nodes:
+            for test, held in self._around(node):
+                if any(isinstance(each, ast.Call) for each in ast.walk(test)):
+                    continue
+                one, holds = _bare(test, held)
+                text = ast.dump(one)
+                if any(self._bindings.same(one, each) for each in seen.get((text, not holds), ())):
+                    return True
+                known = seen.setdefault((text, holds), [])
+                if one not in known:
+                    known.append(one)
+        return False
 
     def expected(self, test: ast.expr, frame: Frame | None = None) -> bool | None:
         """What a test is expected to come to."""

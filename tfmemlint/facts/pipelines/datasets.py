@@ -72,14 +72,19 @@ class Datasets:
         for call, _ in self._tree.methods(*METHODS):
             found += self.of(call)
         certain = [chain for chain in dict.fromkeys(found) if chain.is_certain]
-        continued = {
-            (beginning, chain.calls[:length])
-            for chain in certain
-            for length in range(len(chain.steps))
-            for beginning in (None, chain.source.node)
-        }
+        numbers: dict[tuple[int, ast.Call], int] = {}  # of calls one behind the other
+        continued: set[tuple[ast.expr | None, int]] = set()
+        whole: list[int] = []
+        for chain in certain:
+            number = 0
+            for call in chain.calls:
+                continued.update(((None, number), (chain.source.node, number)))
+                number = numbers.setdefault((number, call), len(numbers) + 1)
+            whole.append(number)
         return tuple(
-            chain for chain in certain if (_beginning(chain), chain.calls) not in continued
+            chain
+            for chain, number in zip(certain, whole, strict=True)
+            if (_beginning(chain), number) not in continued
         )
 
     def of(self, expression: ast.expr, frame: Frame | None = None) -> tuple[Chain, ...]:
