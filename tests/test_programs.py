@@ -82,7 +82,7 @@ def test_the_line_that_an_expert_would_name_is_named(
     account = account_of(path)
     assert (account.ended, account.status) == ("finished", 0)
     named = {line.statement for line in account.held if line.bytes > 0.4 * account.held_bytes}
-    named |= {account.stack[-1]} if account.stack else set()
+    named |= set(account.stack)
     named |= {each.grows.statement for each in account.held_by if each.grows}
     marked, code, _ = next(iter(wanted(path)))
     most = [each.place for each in account.held_by if each.bytes > 0.3 * account.held_bytes]
