@@ -315,8 +315,8 @@ class Plans:
             if trains and size is not None and size.value:
                 step.append(Item(call, Part.GRADIENTS, f"of `{name}`", size))
                 if self._slots():
-                    largest = max(each.weights or 0 for each in runs)
-                    update = held(2 * 4 * largest)  # of one weight at a time
+                    widest = max(each.weights or 0 for each in runs)
+                    update = held(2 * 4 * widest)  # of one weight at a time
                     step.append(Item(call, Part.SLOTS, "while they are updated", update))
             made_of = self._models.activations(runs, trains=trains)
             step.append(Item(call, Part.ACTIVATIONS, _summed(runs), made_of))
