@@ -72,8 +72,10 @@ def _fix(file: File, found: WideFirst) -> Fix | None:
     if not found.shape or numpy is None or numpy[1] is not None or file.tf.names.uses(SEEDS):
         return None
     shape = ", ".join(file.source(each) for each in found.shape)
-    if found.several and (len(found.shape) > 1 or isinstance(found.shape[0], ast.Starred)):
-        shape = f"({shape})" if len(found.shape) > 1 else f"({shape},)"
+    if found.several and len(found.shape) > 1:
+        shape = f"({shape})"
+    elif found.several and any(isinstance(each, ast.Starred) for each in found.shape):
+        shape = f"({shape},)"
     text = f"{numpy[0]}.random.default_rng().{found.draws}({shape}, {dtype})"
     change = edits.instead(file, found.cast, text) if file.concrete(found.cast) else None
     return None if change is None else Fix(title, (change,), Applicability.UNSAFE)

@@ -61,6 +61,7 @@ class RepeatedSums:
             return None
         name, value = added
         assigned: set[str] = set()
+        read: set[str] = set()
         computed = False
         for statement in node.body:
             made = value if statement is last else _assigned(statement)
@@ -132,4 +133,6 @@ def _added(statement: ast.stmt) -> tuple[str, ast.expr] | None:
             for total, value in ((left, right), (right, left)):
                 if isinstance(total, ast.Name) and total.id == name:
                     return name, value
+        case _:
+            pass
     return None
