@@ -83,7 +83,7 @@ RULE = Rule(
     triggers=(
         "predict",
         "for while",
-        "Model Sequential applications clone_model compile load_model load_weights"
+        "Callback Model Sequential applications clone_model compile load_model load_weights"
         " model_from_json train_on_batch",
     ),
     check=check,

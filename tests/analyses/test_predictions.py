@@ -192,6 +192,8 @@ def test_what_is_seldom_timed_or_many_rows_is_not(code: str) -> None:
         "    def f(self):\n        for row in x:\n            self.model.predict(row[None])",
         "class Own(keras.Model):\n    pass\ndef f(model: Own):\n"
         "    for row in x:\n        model.predict(row[None])",
+        "class Writer(keras.callbacks.Callback):\n    def on_epoch_end(self, epoch, logs=None):\n"
+        "        for row in x:\n            self.model.predict(row[None])",
         "import unets\nmodel = unets.small()\nmodel.compile(optimizer='adam', loss='mse')\n"
         "for row in x:\n    model.predict(row[None])",
         "import unets\nmodel = unets.small()\nmodel.load_weights('small.h5')\n"
@@ -208,6 +210,8 @@ def test_models_are_what_is_called_or_treated_so(code: str) -> None:
 @pytest.mark.parametrize(
     "code",
     [
+        "class Writer:\n    def on_epoch_end(self, epoch, logs=None):\n"
+        "        for row in x:\n            self.model.predict(row[None])",
         "def f(model: Any):\n    for row in x:\n        model.predict(row[None])",
         "def f(model: keras.Model | Forest):\n    for row in x:\n        model.predict(row[None])",
         "def f(model: keras.layers.Layer):\n    for row in x:\n        model.predict(row[None])",

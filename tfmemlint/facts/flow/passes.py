@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 10
+_CALLBACKS = frozenset({"keras.callbacks.Callback", "keras.callbacks.LambdaCallback"})
 _COMPILED = frozenset({"loss", "metrics", "optimizer"})
 
 
@@ -75,7 +76,12 @@ class Passes:
         return value.kind is Kind.UNKNOWN and (self._is_said(callee) or self._is_treated(callee))
 
     def _is_said(self, callee: ast.expr) -> bool:
-        """Whether an annotation says that something is a model."""
+        """Whether an annotation says that something is a model, or Keras sets it in a callback."""
+        if isinstance(callee, ast.Attribute) and callee.attr == "model":
+            owner = self._functions.instance_of(callee.value)
+            bases = owner.bases if owner is not None else ()
+            if any(self._names.is_any(each, _CALLBACKS) for each in bases):
+                return True
         said = self._annotations.of(callee)
         classes = [self._functions.definition(each) for each in said]
         return bool(said) and all(
