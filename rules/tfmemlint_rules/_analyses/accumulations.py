@@ -147,8 +147,7 @@ class Accumulations:
         self, grown: ast.expr, node: ast.Call | ast.stmt, elements: list[ast.expr]
     ) -> Accumulated | None:
         """The same for a list that an attribute, an entry or another function has."""
-        found = (each for each in self._growths.all if each.node is node)
-        growth = next(found, None)
+        growth = next(iter(self._growths.at(node)), None)
         if growth is None:
             return None
         loops = self._in_graph([*growth.loops])

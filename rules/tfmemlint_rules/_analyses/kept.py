@@ -99,16 +99,17 @@ class KeptTensors:
     def all(self) -> tuple[Kept, ...]:
         """Every place where such a list grows, in source order."""
         found: list[Kept] = []
-        for growth in self._growths.all:
-            if not isinstance(growth.node, ast.Call) or len(growth.elements) != 1:
+        for node, _, value in self._growths.places.values():
+            if not isinstance(node, ast.Call) or self._tracing.why(node):
                 continue
-            if self._tracing.why(growth.node) or self._is_for_gradients([growth.node]):
+            sort = self.sort(value)
+            if not sort or self._is_for_gradients([node]):
                 continue
-            sort = self.sort(growth.value)
-            reads = self._reads(self._uses(growth)) if sort else None
-            if reads is not None and not self._is_for_gradients(reads):
-                is_named = growth.named is not None
-                found.append(Kept(growth, growth.value, sort, tuple(reads), is_named))
+            for growth in self._growths.at(node):
+                reads = self._reads(self._uses(growth)) if len(growth.elements) == 1 else None
+                if reads is not None and not self._is_for_gradients(reads):
+                    is_named = growth.named is not None
+                    found.append(Kept(growth, value, sort, tuple(reads), is_named))
         return () if found and self._has_keras_compute_elsewhere() else tuple(found)
 
     def _has_keras_compute_elsewhere(self) -> bool:

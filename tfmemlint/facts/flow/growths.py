@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from tfmemlint.facts.flow.frames import Frame, entered
@@ -73,26 +73,40 @@ class Growths:
         self._functions = tf.functions
         self._objects = tf.objects
         self._loops = tf.loops
+        self._known: dict[ast.AST, tuple[Grown, ...]] = {}
 
     @cached_property
-    def all(self) -> tuple[Grown, ...]:
-        """Every place where one grows, in source order."""
-        named = {each.node: each for each in self._loops.growths}
-        found: list[Grown] = []
-        for holder, node, value in self._added():
-            known = named.get(node)
-            if known is None or known.loops[0].trips == 1:
-                found += self._grown(holder, node, value)
-            else:
-                assert known.start.value is not None
-                rounds = tuple(Round(each, node) for each in known.loops)
-                found.append(Grown(holder, known.start.value, node, value, rounds, known))
-        return tuple(sorted(found, key=lambda each: (each.node.lineno, each.node.col_offset)))
+    def places(self) -> Mapping[ast.AST, tuple[Added, ast.expr, ast.expr]]:
+        """Where something is added to what may be a list, in source order: to what, and what."""
+        found = sorted(self._added(), key=lambda each: (each[1].lineno, each[1].col_offset))
+        return {node: (node, holder, value) for holder, node, value in found}
+
+    def at(self, node: ast.AST) -> tuple[Grown, ...]:
+        """The lists that grow at a place."""
+        if node not in self._known:
+            place = self.places.get(node)
+            self._known[node] = tuple(self._at(*place)) if place is not None else ()
+        return self._known[node]
+
+    def _at(self, node: Added, holder: ast.expr, value: ast.expr) -> list[Grown]:
+        known = self._named.get(node)
+        if known is None or known.loops[0].trips == 1:
+            return self._grown(holder, node, value)
+        assert known.start.value is not None
+        rounds = tuple(Round(each, node) for each in known.loops)
+        return [Grown(holder, known.start.value, node, value, rounds, known)]
+
+    @cached_property
+    def _named(self) -> Mapping[ast.AST, Growth]:
+        return {each.node: each for each in self._loops.growths}
 
     def of(self, expression: ast.expr) -> tuple[Grown, ...]:
         """Where the list grows that an expression holds, in source order."""
         made = self._objects.made(expression) or ()
-        return tuple(each for each in self.all if len(made) == 1 and each.made is made[0].node)
+        if len(made) != 1:
+            return ()
+        grown = (each for node in self.places for each in self.at(node))
+        return tuple(each for each in grown if each.made is made[0].node)
 
     def _added(self) -> Iterator[tuple[ast.expr, Added, ast.expr]]:
         for call, method in self._tree.methods("append", "extend"):

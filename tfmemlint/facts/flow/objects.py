@@ -7,7 +7,8 @@ being put somewhere, handed on or returned is gathered roughly, and asked whethe
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import chain
 
 from tfmemlint.facts.syntax.bindings import Binding, How, targets
 from tfmemlint.facts.syntax.tree import FUNCTIONS
@@ -29,7 +30,9 @@ class Objects:
         self._tree = tf.tree
         self._bindings = tf.bindings
         self._functions = tf.functions
+        self._names = tf.names
         self._sources = tf.sources
+        self._reads: dict[str, dict[ast.ClassDef | None, list[ast.Attribute]]] = {}
         self._uses: dict[ast.AST, tuple[ast.expr, ...] | None] = {}
 
     def made(self, expression: ast.expr, frame: Frame | None = None) -> tuple[End, ...] | None:
@@ -148,15 +151,30 @@ class Objects:
                 if binding.node is name:
                     yield from self._bindings.readers(binding)
         for attribute, _ in targets(target, ast.Attribute):
-            yield from self._read_as(attribute.attr)
+            yield from self._read_as(attribute.attr, attribute.value)
         for item, _ in targets(target, ast.Subscript):
             yield from self._holding(item.value)
 
-    def _read_as(self, name: str) -> Iterator[ast.expr]:
-        """Where attributes of a name are read."""
-        for each in self._tree.attributes.get(name, ()):
-            if isinstance(each.ctx, ast.Load):
-                yield each
+    def _read_as(self, name: str, holder: ast.expr | None = None) -> Iterator[ast.expr]:
+        """Where attributes of a name are read: those of `holder` or, without one, of anything."""
+        known = self._attributes_read(name)
+        owner = self._functions.receiver_named(holder) if holder is not None else None
+        if owner is None:
+            yield from chain.from_iterable(known.values())
+            return
+        related = (*self._functions.lineage(owner), *self._functions.heirs(owner))
+        for each in dict.fromkeys((*related, None)):
+            yield from known.get(each, ())
+
+    def _attributes_read(self, name: str) -> Mapping[ast.ClassDef | None, list[ast.Attribute]]:
+        """Where attributes of a name are read, those of `self` by its class."""
+        if name not in self._reads:
+            found = self._reads[name] = {}
+            for each in self._tree.attributes.get(name, ()):
+                if isinstance(each.ctx, ast.Load):
+                    owner = self._functions.receiver_named(each.value)
+                    found.setdefault(owner, []).append(each)
+        return self._reads[name]
 
     def _holding(self, holder: ast.expr) -> Iterator[ast.expr]:
         """Where what an expression holds is held, too."""
@@ -167,7 +185,7 @@ class Objects:
                 yield from self._bindings.readers(binding)
                 yield from self._passed_for(binding)
         elif isinstance(holder, ast.Attribute):
-            yield from self._read_as(holder.attr)
+            yield from self._read_as(holder.attr, holder.value)
 
     def _passed_for(self, parameter: Binding) -> Iterator[ast.expr]:
         """What callers give for a parameter: what is put into it is put there."""
@@ -197,7 +215,8 @@ class Objects:
         yield call
         if name is not None:
             yield from self._read_as(name)
-        if isinstance(call.func, ast.Attribute):
+        # A function of a library keeps nothing in the module that it comes from.
+        if isinstance(call.func, ast.Attribute) and self._names.qualified(call.func) is None:
             yield from self._holding(call.func.value)
 
 

@@ -53,7 +53,7 @@ class Imports:
     @cached_property
     def any(self) -> bool:
         """Whether the file imports anything from another file."""
-        return any(self._find(self.written(each)) for each in self._tree.all(ast.alias))
+        return bool(self._brought or self._starred)
 
     @cached_property
     def words(self) -> frozenset[bytes]:
@@ -101,8 +101,12 @@ class Imports:
     @cached_property
     def _brought(self) -> frozenset[str]:
         """The names that are given what other files have."""
-        found = (each for each in self._tree.all(ast.alias) if self._find(self.written(each)))
-        return frozenset(each.asname or each.name.partition(".")[0] for each in found)
+        found: set[str] = set()
+        for each in self._tree.all(ast.alias):
+            # A folder without a file of its own is no file, but those in it are.
+            if self._find(self.written(each)) or self._find(each.name):
+                found.add(each.asname or each.name.partition(".")[0])
+        return frozenset(found)
 
     def inside(self, name: str, hops: int = _MAX_HOPS) -> tuple[Binding, ...]:
         """What gives a name of this file the value with which others import it."""
