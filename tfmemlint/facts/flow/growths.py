@@ -76,6 +76,11 @@ class Growths:
         self._known: dict[ast.AST, tuple[Grown, ...]] = {}
 
     @cached_property
+    def all(self) -> tuple[Grown, ...]:
+        """Every place where one grows, in source order."""
+        return tuple(each for node in self.places for each in self.at(node))
+
+    @cached_property
     def places(self) -> Mapping[ast.AST, tuple[Added, ast.expr, ast.expr]]:
         """Where something is added to what may be a list, in source order: to what, and what."""
         found = sorted(self._added(), key=lambda each: (each[1].lineno, each[1].col_offset))
@@ -103,10 +108,7 @@ class Growths:
     def of(self, expression: ast.expr) -> tuple[Grown, ...]:
         """Where the list grows that an expression holds, in source order."""
         made = self._objects.made(expression) or ()
-        if len(made) != 1:
-            return ()
-        grown = (each for node in self.places for each in self.at(node))
-        return tuple(each for each in grown if each.made is made[0].node)
+        return tuple(each for each in self.all if len(made) == 1 and each.made is made[0].node)
 
     def _added(self) -> Iterator[tuple[ast.expr, Added, ast.expr]]:
         for call, method in self._tree.methods("append", "extend"):
