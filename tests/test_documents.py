@@ -87,7 +87,15 @@ def test_what_its_fixes_save_is_measured_of_a_program_that_runs(
     for number in runs:
         path = tmp_path / f"{number}.py"
         path.write_text(known[number], "utf-8")
-        command = [sys.executable, "-m", "tfmemlint", "verify", "--unsafe-fixes", "--json", str(path)]
+        command = [
+            sys.executable,
+            "-m",
+            "tfmemlint",
+            "verify",
+            "--unsafe-fixes",
+            "--json",
+            str(path),
+        ]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=3_000)
         with capsys.disabled():
             print(done.stdout)
