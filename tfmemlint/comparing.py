@@ -8,6 +8,7 @@ import warnings
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import cast
 
 from tfmemlint.lines import Lines
 from tfmemlint.vocabulary import Edit, Span
@@ -90,7 +91,7 @@ def _told(node: ast.AST) -> Iterator[str]:
         elif isinstance(value, list):
             yield ",".join(
                 type(each).__name__ if isinstance(each, ast.AST) else str(each)
-                for each in value
+                for each in cast("list[object]", value)
                 if isinstance(each, (ast.cmpop, str))
             )
         elif not isinstance(value, ast.AST):

@@ -533,7 +533,8 @@ def bytes_of(value: object) -> int:
 def assumptions(value: object) -> tuple[tuple[str, float], ...]:
     """`len(paths)=50000,batch_size=64`, or a list of such, or a table. Raises as above."""
     if isinstance(value, dict):
-        pairs = [(key, str(each)) for key, each in _table(value).items()]
+        table = _table(cast("object", value))
+        pairs = [(key, str(each)) for key, each in table.items()]
     else:
         texts = [value] if isinstance(value, str) else _strings(value)
         parts = [part for text in texts for part in _split(text)]

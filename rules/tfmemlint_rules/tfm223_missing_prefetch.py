@@ -55,7 +55,8 @@ HANDS_ON = frozenset({"assert_cardinality", "repeat", "shard", "skip", "take", "
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    injected = file.tf.is_for_keras_3 or (file.tensorflow or (0,)) >= INJECTS
+    oldest = file.tensorflow or ()
+    injected = file.tf.is_for_keras_3 or oldest >= INJECTS
     told = "inject_prefetch" in file.text
     if file.is_test or (_is_injected(file) if told else injected):
         return

@@ -6,7 +6,7 @@ import gc
 import sys
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
@@ -200,7 +200,7 @@ class Holders:
         for module in [*sys.modules.values()]:
             if self._is_users(getattr(module, "__file__", None) or ""):
                 yield from _named(vars(module))
-        for frame in sys._current_frames().values():
+        for frame in sys._current_frames().values():  # pyright: ignore[reportPrivateUsage]
             at: FrameType | None = frame
             while at is not None:
                 if self._is_users(at.f_code.co_filename) and at.f_code.co_name != "<module>":
@@ -282,10 +282,11 @@ class _Walk:
         self, each: Any, path: str, holder: Holder | None
     ) -> Iterator[tuple[Any, str, Holder | None]]:
         if isinstance(each, dict):
-            yield from _of_dictionary(each, path, holder)
+            yield from _of_dictionary(each, path, holder)  # pyright: ignore[reportUnknownArgumentType]
         elif isinstance(each, (list, tuple, set, frozenset, deque)):
-            within = holder or Holder(path, type(each).__name__)
-            for child in cast("Iterable[Any]", tuple(each)):
+            held = cast("Collection[Any]", each)
+            within = holder or Holder(path, type(held).__name__)
+            for child in tuple(held):
                 yield child, f"{path}[*]", within
         elif isinstance(each, FunctionType):
             for name, cell in zip(each.__code__.co_freevars, each.__closure__ or (), strict=False):
@@ -328,7 +329,7 @@ class _Walk:
             self._late.append(partial(self._add_all, attributes, path, own))
         elif isinstance(each, self._keras_variable):
             yield from ((child, path, holder) for child in attributes.values())
-        elif self._holders.is_of_users(type(each)):
+        elif self._holders.is_of_users(type(each)):  # pyright: ignore[reportUnknownArgumentType]
             for name, child in attributes.items():
                 yield child, f"{path}.{name}", holder
         elif not isinstance(each, BuiltinFunctionType) and attributes:
@@ -336,7 +337,9 @@ class _Walk:
             self._late.append(partial(self._add_all, attributes, path, own))
 
     def _is_own(self, layer: Any, name: str) -> bool:
-        return self._holders.is_of_users(type(layer)) and not name.startswith("_")
+        return self._holders.is_of_users(cast("type[Any]", type(layer))) and not name.startswith(
+            "_"
+        )
 
     def _add_all(self, attributes: Mapping[str, Any], path: str, holder: Holder) -> None:
         self._pending.extend((child, path, holder) for child in attributes.values())

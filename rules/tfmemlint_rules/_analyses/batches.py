@@ -213,8 +213,8 @@ class Batches:
             return self.of_inputs(given, frame) if beside else None
         if last == "stack" and _axis(call, 1) not in (None, 0):
             first = given.left if isinstance(given, ast.BinOp) else given  # `(x,) * 3`
-            listed = isinstance(first, (ast.List, ast.Tuple))
-            return self.of_inputs(first, frame) if listed and first is not None else None
+            is_list = isinstance(first, (ast.List, ast.Tuple))
+            return self.of_inputs(first, frame) if first and is_list else None
         if name in _KEEPS_ROWS or last == "preprocess_input":
             if isinstance(given, (ast.List, ast.Tuple)):
                 starred = any(isinstance(each, ast.Starred) for each in given.elts)

@@ -21,6 +21,8 @@ from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from typing import ClassVar
+
     from tfmemlint.facts import TensorFlow
     from tfmemlint.facts.flow.paths import Path, Ways
     from tfmemlint.facts.flow.stores import Put
@@ -147,7 +149,7 @@ class Sources:
     def _step(self, state: End) -> Ways:
         """The states that may give this one its value; None where it is an end."""
         node, path, frame = state
-        step = _STEPS.get(node.__class__)
+        step = self._steps.get(node.__class__)
         return None if step is None else step(self, node, path, frame)
 
     def _name(self, node: ast.Name, path: Path, frame: Frame | None) -> Ways:
@@ -466,31 +468,31 @@ class Sources:
             return self._member((node,), path, None, None)
         return None
 
+    _steps: ClassVar[Mapping[type[ast.AST], Callable[..., Ways]]] = {
+        ast.Name: _name,
+        ast.Attribute: _attribute,
+        ast.Subscript: _subscript,
+        ast.Dict: _dict,
+        ast.List: _elements,
+        ast.Tuple: _elements,
+        ast.Set: _elements,
+        ast.ListComp: _comprehension,
+        ast.SetComp: _comprehension,
+        ast.GeneratorExp: _comprehension,
+        ast.DictComp: _dict_comprehension,
+        ast.IfExp: _either,
+        ast.BoolOp: _or,
+        ast.NamedExpr: _through,
+        ast.Await: _through,
+        ast.Starred: _through,
+        ast.BinOp: _joined,
+        ast.Call: _call,
+        ast.ClassDef: _definition,
+        ast.Module: _module,
+    }
+
 
 _OPAQUE = frozenset({How.OTHER})
-
-_STEPS: Mapping[type[ast.AST], Callable[..., Ways]] = {
-    ast.Name: Sources._name,
-    ast.Attribute: Sources._attribute,
-    ast.Subscript: Sources._subscript,
-    ast.Dict: Sources._dict,
-    ast.List: Sources._elements,
-    ast.Tuple: Sources._elements,
-    ast.Set: Sources._elements,
-    ast.ListComp: Sources._comprehension,
-    ast.SetComp: Sources._comprehension,
-    ast.GeneratorExp: Sources._comprehension,
-    ast.DictComp: Sources._dict_comprehension,
-    ast.IfExp: Sources._either,
-    ast.BoolOp: Sources._or,
-    ast.NamedExpr: Sources._through,
-    ast.Await: Sources._through,
-    ast.Starred: Sources._through,
-    ast.BinOp: Sources._joined,
-    ast.Call: Sources._call,
-    ast.ClassDef: Sources._definition,
-    ast.Module: Sources._module,
-}
 
 
 def _is_super(expression: ast.expr) -> bool:

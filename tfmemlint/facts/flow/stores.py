@@ -86,7 +86,7 @@ class Stores:
             yield from _owned(each._into_attribute(name), related)
 
     def _homes(self, related: Iterable[ast.ClassDef]) -> list[Stores]:
-        found = [self]
+        found: list[Stores] = [self]
         for owner in related:
             home = self._tree.elsewhere(owner)
             if home is not None and home.stores not in found:

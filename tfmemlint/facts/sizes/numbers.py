@@ -20,6 +20,7 @@ from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
+    from tfmemlint.facts.syntax.tree import LoopNode
 
 _LONGEST = 40
 """Characters of an expression that can stand for itself in a product."""
@@ -71,7 +72,7 @@ class Numbers:
             return self._called(node, frame)
         if isinstance(node, ast.BinOp):
             return self._calculated(node, frame)
-        assumed = self._assumed and self.assumed(ast.unparse(node))
+        assumed = self.assumed(ast.unparse(node)) if self._assumed else None
         if assumed:
             return assumed
         if isinstance(node, ast.IfExp):
@@ -324,13 +325,12 @@ class Numbers:
             return _length_of(node)._replace(at_most=found.at_most, stands_in=found.stands_in)
         return found
 
-    def rounds(self, node: ast.AST) -> Amount:
+    def rounds(self, node: LoopNode | ast.comprehension) -> Amount:
         """How often a loop goes round."""
-        loop = self._loops.loop(node)  # type: ignore[arg-type]
+        loop = self._loops.loop(node)
         if isinstance(node, ast.While):
             return count(loop.trips) if loop.trips is not None else Amount(("the rounds",))
-        iterated = node.iter  # type: ignore[attr-defined]
-        found = self.length(iterated)
+        found = self.length(node.iter)
         if loop.trips is not None and (found.value is None or loop.trips < found.value):
             return count(loop.trips)
         return found

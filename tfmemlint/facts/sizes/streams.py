@@ -180,7 +180,7 @@ class Streams:
             given = argument(node, 0, "tensors")
             while isinstance(given, (ast.Tuple, ast.Dict)):
                 parts = given.elts if isinstance(given, ast.Tuple) else given.values
-                given = next((each for each in parts if each is not None), None)
+                given = next(iter(parts), None)
             return self._numbers.length(given) if given is not None else _ELEMENTS
         if source.kind is From.RANGE and name.endswith(".range") and len(node.args) < 4:
             ends = [self._numbers.of(each) for each in node.args]
