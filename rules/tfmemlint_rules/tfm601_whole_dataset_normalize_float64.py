@@ -25,7 +25,9 @@ operation.
 When something needs float64. The rule is silent by itself where that is asked for by its full name,
 `x.astype(np.float64)`, for
 parts of an array, for arrays whose dtype is not known, for float arrays, which keep theirs, and in
-place, `x /= 255`, which makes no copy.
+place, `x /= 255`, which makes no copy. Less than 128 MB in float64, and less than 512 MB in two
+arrays of float32, are hidden as long as `min-bytes` is not set. What is done alike to several
+arrays in one place, as to training and test data, is reported once, for the largest.
 """
 
 from __future__ import annotations
@@ -51,17 +53,39 @@ from tfmemlint import (
 from tfmemlint.facts.sizes.amounts import Amount, count, held
 from tfmemlint_rules._analyses.scalings import UFUNCS, Scaling, Scalings
 
+BESIDE = 3
+"""Statements from one to the next."""
 BYTES = frozenset({"int8", "uint8"})
+WORTH_FLOAT64 = 128 << 20
+WORTH_FLOAT32 = 512 << 20
+"""Bytes, of all arrays that are there at once: for less nobody makes two calls of one line."""
 LONGEST = 30
 """Characters, of a name in a formula."""
 
 
 def check(file: File) -> Iterator[Diagnostic]:
     found = () if file.is_test else file.tf.of(Scalings).all
+    eager = [each for each in found if file.tf.tracing.why(each.whole) is None]
+    for alike in _alike(file, eager):
+        largest = max(alike, key=lambda each: each.size.rows or 0)
+        span = file.span(largest.whole)
+        yield Diagnostic(span, _message(file, largest), _fix(file, alike), _cost(largest))
+
+
+def _alike(file: File, found: list[Scaling]) -> list[list[Scaling]]:
+    """What is done to several arrays in one block of code: training data and test data."""
+    groups: list[list[Scaling]] = []
+    last: dict[tuple[int, str], tuple[int, list[Scaling]]] = {}
     for each in found:
-        if file.tf.tracing.why(each.whole) is None:
-            span = file.span(each.whole)
-            yield Diagnostic(span, _message(file, each), _fix(file, each), _cost(each))
+        block, place = file.tf.tree.place(file.tf.tree.statement(each.whole))
+        key = id(block), ast.dump(each.whole).replace(ast.dump(each.array), "it")
+        before, group = last.get(key, (place - BESIDE - 1, []))
+        if place - before > BESIDE:
+            group = []
+            groups.append(group)
+        group.append(each)
+        last[key] = place, group
+    return groups
 
 
 def _message(file: File, found: Scaling) -> str:
@@ -84,19 +108,25 @@ def _cost(found: Scaling) -> Cost:
     one = rows.times(width.times(held(4)).folded())
     wide = rows.times(width.times(held(8 if found.dtype == "float64" else 4)).folded())
     now = wide.plus(one) if found.after is not None or found.dtype == "float32" else wide
-    return costs.cost(now, Law.DATA, one)
+    worth = WORTH_FLOAT32 if found.dtype == "float32" else WORTH_FLOAT64
+    return costs.cost(now, Law.DATA, one, worth=worth)
 
 
-def _fix(file: File, found: Scaling) -> Fix | None:
-    numpy = edits.numpy(file, found.whole)
-    change = _instead(file, found, numpy[0]) if numpy else None
-    if numpy is None or change is None:
+def _fix(file: File, alike: list[Scaling]) -> Fix | None:
+    """All of them at once, so that no two arrays have different types afterwards."""
+    numpy = edits.numpy(file, alike[0].whole)
+    changes = [_instead(file, each, numpy[0]) for each in alike] if numpy else []
+    whole = edits.whole(changes)
+    if numpy is None or whole is None:
         return None
-    changes = (change,) if numpy[1] is None else (numpy[1], change)
+    changes = whole if numpy[1] is None else (numpy[1], *whole)
+    safety = Applicability.SAFE if all(map(_is_safe, alike)) else Applicability.UNSAFE
+    return Fix("Compute in float32, into one array", tuple(changes), safety)
+
+
+def _is_safe(found: Scaling) -> bool:
     as_before = found.source is not None if found.dtype == "float32" else found.is_exact
-    safe = as_before and (found.dtype == "float32" or found.after is not None)
-    safety = Applicability.SAFE if safe else Applicability.UNSAFE
-    return Fix("Compute in float32, into one array", changes, safety)
+    return as_before and (found.dtype == "float32" or found.after is not None)
 
 
 def _instead(file: File, found: Scaling, numpy: str) -> Edit | None:
