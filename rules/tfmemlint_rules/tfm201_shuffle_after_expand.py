@@ -26,7 +26,7 @@ pipeline. Not offered where other steps, or other statements, stand between.
 When records are larger than what is made of them. The rule is silent by itself where it sees that,
 and behind `cache`, whose memory the buffer then shares, unless a `map` makes new elements of what
 is cached. It is silent, too, where a `cache` stands between the two in a branch that defaults do
-not leave out.
+not leave out. Of batches TFM202 speaks: `shuffle` goes before the `batch` first.
 """
 
 from __future__ import annotations
@@ -36,35 +36,18 @@ from collections.abc import Iterator
 from math import inf
 
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, costs, edits
-from tfmemlint.facts.pipelines.chains import BATCHING, Chain, Step
+from tfmemlint.facts.pipelines.chains import Step
 from tfmemlint.facts.pipelines.elements import Passage
-from tfmemlint.light_typing import NamedTuple
+from tfmemlint.facts.pipelines.late_shuffles import LateShuffle
 
-PASSES = BATCHING | {"prefetch", "repeat", "shard", "skip", "take", "with_options"}
 MOVABLE = frozenset({"map", "prefetch", "with_options"})
 """Steps with which `shuffle` may change places."""
 
 
-class Site(NamedTuple):
-    """A `shuffle` in a chain and a `map` before it, by their places."""
-
-    chain: Chain
-    map: int
-    shuffle: int
-    passage: Passage
-
-
 def check(file: File) -> Iterator[Diagnostic]:
-    found: dict[ast.Call, list[Site]] = {}
-    for chain in file.tf.datasets.chains:
-        for place, step in enumerate(chain.steps):
-            used = not isinstance(file.tf.tree.parent(step.call), ast.Expr)
-            site = _enlarged(file, chain, place) if step.method == "shuffle" and used else None
-            if site is not None:
-                found.setdefault(step.call, []).append(site)
-    for call, sites in found.items():
-        if all(_is_cached(file, each) for each in sites):
-            continue
+    for call, sites in file.tf.late_shuffles.all.items():
+        if any(each.is_batched for each in sites):
+            continue  # TFM202 speaks, and its fix comes first
         chain, first, shuffle, passage = sites[0]
         buffer = chain.steps[shuffle].argument("buffer_size")
         assert buffer is not None
@@ -78,46 +61,12 @@ def check(file: File) -> Iterator[Diagnostic]:
         )
 
 
-def _enlarged(file: File, chain: Chain, shuffle: int) -> Site | None:
-    """The last `map` before which a `shuffle` would hold least, if that is worth while."""
-    passages = file.tf.elements.passages(chain, shuffle, PASSES)
-    best = max(passages, key=lambda found: found[1].growth, default=None)
-    site = None if best is None else Site(chain, best[0], shuffle, best[1])
-    return site if site is not None and _is_worth_it(file, site) else None
-
-
-def _is_worth_it(file: File, site: Site) -> bool:
-    step, passage = site.chain.steps[site.shuffle], site.passage
-    buffer = step.argument("buffer_size")
-    if buffer is None:
-        return False
-    if passage.added is not None and not _is_batched(site):
-        return passage.added > 0
-    return passage.growth >= 2
-
-
-def _is_cached(file: File, site: Site) -> bool:
-    """Whether a `cache` stands between the two in a branch that is not expected to be left out."""
-    enlarging, shuffle = site.chain.calls[site.map], site.chain.calls[site.shuffle]
-    for chain in file.tf.datasets.chains:
-        if enlarging in chain.calls and shuffle in chain.calls:
-            first, last = chain.calls.index(enlarging), chain.calls.index(shuffle)
-            for step in chain.steps[first:last]:
-                if step.method == "cache":
-                    return file.tf.conditions.runs(step.call, step.frame) is not False
-    return False
-
-
-def _cost(file: File, site: Site) -> Cost:
+def _cost(file: File, site: LateShuffle) -> Cost:
     """What the buffer holds, and what it would hold before the `map`."""
     streams, chain = file.tf.streams, site.chain
     kept = streams.kept(chain, site.shuffle, there=streams.count(chain, site.map))
     after = kept.times(streams.element(chain, site.map))
     return costs.cost(streams.buffered(chain, site.shuffle), after=after)
-
-
-def _is_batched(site: Site) -> bool:
-    return not BATCHING.isdisjoint(site.chain.methods[site.map : site.shuffle])
 
 
 def _says(file: File, step: Step, passage: Passage) -> str:
@@ -131,7 +80,7 @@ def _says(file: File, step: Step, passage: Passage) -> str:
     return f"{who} has made {passage.growth:.0f} times as large"
 
 
-def _fix(file: File, sites: list[Site]) -> Fix | None:
+def _fix(file: File, sites: tuple[LateShuffle, ...]) -> Fix | None:
     chain, first, shuffle, _ = sites[0]
     moved = chain.steps[first : shuffle + 1]
     if not file.tf.datasets.adjoin(moved) or not MOVABLE.issuperset(chain.methods[first:shuffle]):

@@ -34,7 +34,8 @@ there; in tests; where there is little to do for an element: slices of arrays, w
 memory has ready, ready-made data sets, which prefetch what they read; for validation and
 evaluation, which are a small part of the time; for pipelines of up to 1,024 elements that are
 taken, written down or of a table that scikit-learn brings along; and for pipelines that code out of
-sight may prefetch: those handed to other modules or to distribution strategies.
+sight may prefetch: those handed to other modules or to distribution strategies. Where the same line
+is reported for a `shuffle` that comes too late, that goes first.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
 from tfmemlint.facts.library.words import PIPELINE_WORDS
-from tfmemlint.facts.pipelines.chains import Chain
+from tfmemlint.facts.pipelines.chains import BATCHING, Chain
 from tfmemlint.facts.pipelines.consumers import End, Into
 from tfmemlint_rules._analyses.overlaps import Overlaps
 
@@ -70,6 +71,8 @@ def check(file: File) -> Iterator[Diagnostic]:
                 continue
             if any(_goes_on(last, other) for other in end.chains):
                 continue  # one branch adds to what the other gives: a word about the longer will do
+            if _is_told_of(file, chain, last):
+                continue
             reported.add(last)
             yield Diagnostic(
                 edits.method_call(file, last) or file.span(last),
@@ -127,6 +130,17 @@ def _pays(file: File, chain: Chain) -> bool:
     """Whether there is work for each element, and more than a few of them."""
     most = file.tf.lengths.at_most(chain)
     return (most is None or most > FEW) and file.tf.of(Overlaps).works(chain)
+
+
+def _is_told_of(file: File, chain: Chain, last: ast.Call) -> bool:
+    """Whether the line is reported already for a `shuffle` that comes too late: once will do."""
+    late = file.tf.late_shuffles.all
+    for place, step in enumerate(chain.steps):
+        behind = not BATCHING.isdisjoint(chain.methods[:place])
+        too_late = step.method == "shuffle" and (behind or step.call in late)
+        if too_late and step.call.end_lineno == last.end_lineno:
+            return True
+    return False
 
 
 def _taker(end: End) -> str:

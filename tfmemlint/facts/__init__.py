@@ -58,6 +58,7 @@ if TYPE_CHECKING:  # what is named here is imported when it is first asked for
     from tfmemlint.facts.pipelines.datasets import Datasets
     from tfmemlint.facts.pipelines.elements import Elements
     from tfmemlint.facts.pipelines.epochs import Epochs
+    from tfmemlint.facts.pipelines.late_shuffles import LateShuffles
     from tfmemlint.facts.pipelines.lengths import Lengths
     from tfmemlint.facts.pipelines.mapped import Mappings
     from tfmemlint.facts.pipelines.read_batches import ReadBatches
@@ -164,6 +165,8 @@ class TensorFlow:
     """What the elements of pipelines are."""
     caches: Caches = _named("pipelines.caches", "Caches")
     """What caches keep of maps before them."""
+    late_shuffles: LateShuffles = _named("pipelines.late_shuffles", "LateShuffles")
+    """The shuffles that would hold less before a map."""
     epochs: Epochs = _named("pipelines.epochs", "Epochs")
     """What pipelines give each time they are read."""
     loops: Loops = _named("flow.loops", "Loops")
