@@ -3,7 +3,7 @@
 `python benchmarks/accuracy.py DIR LABELS` checks DIR, compares what is found with LABELS, and says
 what has changed since the last recorded run; `--record` records this one in accuracy.json, beside
 this file, under the name of LABELS. `--misses` lists what was overlooked and what was flagged
-wrongly.
+wrongly. `--page FILE` writes what is recorded as a page, the worst rules first: docs/accuracy.md.
 
 Below DIR each repository is a folder `OWNER+NAME`. LABELS is JSON Lines, one place each: `repo`
 (`OWNER/NAME`), `path` within it, `line` and `end_line` (for a notebook `cell`, counted from 0 among
@@ -21,6 +21,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -290,6 +291,48 @@ def differences(comparison: Comparison) -> Iterator[str]:
             yield f"wrong {where} [{finding.code}] {labels[0].reason}"
 
 
+HEADING = """# How right the rules are
+
+Measured on public TensorFlow code that people have read and labelled: each label is one place, and
+says whether a reviewer would want the finding ("bad"), whether it must stay silent ("ok"), or
+whether one may think either way, which counts neither way. The code is not part of this project;
+`python benchmarks/accuracy.py DIR LABELS` compares, and CONTRIBUTING.md says when.
+
+**Precision** is the share of the labelled findings that were right, **recall** the share of the
+places labelled "bad" that were found; "-" where nothing is labelled. Findings without a label are
+counted, and say nothing of either. Of most rules there are few labels, so that one more or less
+moves the figure by much. The worst recall comes first.
+"""
+
+
+def page(recorded: Mapping[str, Mapping[str, Sequence[int]]], day: str) -> str:
+    """What was recorded, of each file of labels, for people."""
+    parts = [HEADING]
+    for labels, counts in recorded.items():
+        known = {name: Count(*each) for name, each in counts.items()}
+        whole = known.pop("all", Count())
+        right = f"precision {number(whole.precision())}, recall {number(whole.recall())}"
+        parts += [
+            f"\n## {Path(labels).stem}, {day}\n",
+            f"All rules together: {right}; {whole.right} findings right, {whole.wrong} wrong, "
+            f"{whole.debatable} debatable, {whole.unlabelled} without a label; "
+            f"{whole.found} places found, {whole.missed} overlooked.\n",
+            "| Rule or pattern | Precision | Recall | Right | Wrong | Debatable | No label | Found "
+            "| Overlooked |",
+            "|---|---|---|---|---|---|---|---|---|",
+        ]
+        order = sorted(known, key=lambda name: (_or_last(known[name].recall()), name))
+        for name in order:
+            count = known[name]
+            shares = f"{number(count.precision())} | {number(count.recall())}"
+            parts.append(f"| {name} | {shares} | {' | '.join(map(str, count))} |")
+    return "\n".join(parts) + "\n"
+
+
+def _or_last(value: float | None) -> float:
+    return 2.0 if value is None else value
+
+
 def main() -> None:
     """Check, compare, print, and record what is to be recorded."""
     parser = argparse.ArgumentParser(
@@ -299,6 +342,7 @@ def main() -> None:
     parser.add_argument("labels", type=Path, metavar="LABELS")
     parser.add_argument("--misses", action="store_true", help="list what is not as labelled")
     parser.add_argument("--record", action="store_true", help="compare later runs with this one")
+    parser.add_argument("--page", type=Path, help="write what is recorded as a page")
     parser.add_argument("--recorded", type=Path, default=RECORDED, help="the file of recorded runs")
     options = parser.parse_args()
 
@@ -323,6 +367,10 @@ def main() -> None:
         }
         lines = json.dumps(recorded, sort_keys=True).replace("], ", "],\n").replace("{", "{\n")
         options.recorded.write_text(lines + "\n", encoding="utf-8")
+    if options.page:
+        options.page.write_text(
+            page(recorded, f"{datetime.now(timezone.utc).date():%Y-%m-%d}"), encoding="utf-8"
+        )
 
 
 if __name__ == "__main__":

@@ -148,3 +148,22 @@ def test_patterns_without_a_rule_are_named(accuracy: Accuracy) -> None:
 
     assert "left out, as there is no rule of them: layer-in-call" in output
     assert shown(output, "all")[-2:] == ["-", "-"]
+
+
+def test_a_page_says_what_is_recorded_the_worst_first(accuracy: Accuracy, tmp_path: Path) -> None:
+    for name in ("right", "missed"):
+        text = LATE_SHUFFLE if name == "right" else CLEAN
+        (accuracy.project / f"{name}.py").write_text(text)
+    page = tmp_path / "page.md"
+    accuracy.run(
+        [label("right.py", 5, "TFM202", "bad"), label("missed.py", 1, "TFM203", "bad")],
+        "--page",
+        str(page),
+        "--record",
+    )
+    rows = [line for line in page.read_text("utf-8").splitlines() if line.startswith("| TFM")]
+
+    assert rows == [
+        "| TFM203 | - | 0.00 | 0 | 0 | 0 | 0 | 0 | 1 |",
+        "| TFM202 | 1.00 | 1.00 | 1 | 0 | 0 | 0 | 1 | 0 |",
+    ]

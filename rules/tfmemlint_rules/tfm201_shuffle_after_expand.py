@@ -94,7 +94,7 @@ def _fix(file: File, sites: tuple[LateShuffle, ...]) -> Fix | None:
     return Fix("Shuffle before mapping", found, applicability) if found else None
 
 
-def _may_wait(file: File, site: Site) -> bool:
+def _may_wait(file: File, site: LateShuffle) -> bool:
     """Whether what the maps do may surely be done later, and to other elements first."""
     sure, steps = file.tf.sure_pipelines, site.chain.steps[site.map : site.shuffle + 1]
     return (

@@ -31,7 +31,7 @@ When memory is short and time is not. The rule is silent by itself where the pro
 TensorFlow 2.12 or newer, in its requirements or lock files or by the setting `tensorflow`, or the
 file needs Keras 3, and `inject_prefetch` is not mentioned in the file; where it is set to True
 there; in tests; where there is little to do for an element: slices of arrays, what a cache in
-memory has ready, ready-made data sets, which prefetch what they read; for validation and
+memory has ready, ready-made data sets that nothing batches further; for validation and
 evaluation, which are a small part of the time; for pipelines of up to 1,024 elements that are
 taken, written down or of a table that scikit-learn brings along; and for pipelines that code out of
 sight may prefetch: those handed to other modules or to distribution strategies. Where the same line

@@ -54,6 +54,10 @@ def test_code_is_expected_to_run_or_not(code: str, expected: bool | None) -> Non
         ("if mode == 'a': one()\nif not mode == 'a': other()", True),
         ("if draw(): one()\nif not draw(): other()", False),
         ("one()\nif not on: other()", False),
+        ("if more and not on: one()\nif more and on: other()", True),
+        ("if more and on: one()\nif more and on: other()", False),
+        ("if more or on: one()\nif not on: other()", False),
+        ("if on:\n    one()\nif not (more or on): other()", True),
     ],
 )
 def test_what_one_test_lets_run_another_may_not(body: str, excluded: bool) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from tfmemlint.facts import TensorFlow
-from tfmemlint.facts.pipelines.chains import Chain, From
+from tfmemlint.facts.pipelines.chains import BATCHING, Chain, From
 
 _WORKS = frozenset({"filter", "flat_map", "group_by_window", "interleave", "map", "scan"})
 _READS = frozenset({From.GENERATOR, From.RECORDS})
-"""What reads or runs Python for each element. Ready-made data sets prefetch what they read."""
+"""What reads or runs Python for each element."""
 
 
 class Overlaps:
@@ -23,4 +23,6 @@ class Overlaps:
                 return True
             if step.method == "cache":
                 return not step.caches_in_memory
+        if chain.source.kind is From.CATALOGUE:  # as it is, it prefetches by itself
+            return not BATCHING.isdisjoint(chain.methods)
         return chain.source.kind in _READS or any(map(self.works, chain.source.parts))

@@ -53,13 +53,14 @@ class Conditions:
             for test, held in self._around(node):
                 if any(isinstance(each, ast.Call) for each in ast.walk(test)):
                     continue
-                one, holds = _bare(test, held)
-                text = ast.dump(one)
-                if any(self._bindings.same(one, each) for each in seen.get((text, not holds), ())):
-                    return True
-                known = seen.setdefault((text, holds), [])
-                if one not in known:
-                    known.append(one)
+                for one, holds in _apart(test, held):
+                    text = ast.dump(one)
+                    opposite = seen.get((text, not holds), ())
+                    if any(self._bindings.same(one, each) for each in opposite):
+                        return True
+                    known = seen.setdefault((text, holds), [])
+                    if one not in known:
+                        known.append(one)
         return False
 
     def expected(self, test: ast.expr, frame: Frame | None = None) -> bool | None:
@@ -132,7 +133,10 @@ class Conditions:
         return list(self._tree.tests(node, self._tree.function(node) or self._tree.module))
 
 
-def _bare(test: ast.expr, holds: bool) -> tuple[ast.expr, bool]:
+def _apart(test: ast.expr, holds: bool) -> list[tuple[ast.expr, bool]]:
+    """What holds, or does not, for sure: `a` and not `b` where `a and not b` holds."""
     while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         test, holds = test.operand, not holds
-    return test, holds
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And if holds else ast.Or):
+        return [one for each in test.values for one in _apart(each, holds)]
+    return [(test, holds)]
