@@ -119,9 +119,9 @@ def _fix(file: File, alike: list[Scaling]) -> Fix | None:
     whole = edits.whole(changes)
     if numpy is None or whole is None:
         return None
-    changes = whole if numpy[1] is None else (numpy[1], *whole)
+    edited = whole if numpy[1] is None else (numpy[1], *whole)
     safety = Applicability.SAFE if all(map(_is_safe, alike)) else Applicability.UNSAFE
-    return Fix("Compute in float32, into one array", tuple(changes), safety)
+    return Fix("Compute in float32, into one array", tuple(edited), safety)
 
 
 def _is_safe(found: Scaling) -> bool:

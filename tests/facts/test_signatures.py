@@ -64,8 +64,6 @@ PROJECTIONS: dict[str, frozenset[str]] = {
         {*FILLED, *COUNTED, "numpy.eye", "numpy.identity"}
         | having(traits.SPACED | traits.LOADS | traits.FRAME | traits.SPLITS)
     ),
-    f"{FACTS}.flow.wholes._GROW": having(traits.GROWS)
-    | {"numpy.concatenate", "numpy.hstack", "numpy.vstack", "tensorflow.concat"},
     f"{FACTS}.flow.wholes._MAKES": FILLED | having(traits.FRAME | traits.LOADS | traits.GENERATOR),
     f"{FACTS}.graphs.tensors._TAKES_TENSOR": having(traits.TENSOR_FIRST),
     f"{FACTS}.graphs.tensors._SHAPE_OF": having(traits.GIVES_SHAPE),
@@ -173,10 +171,6 @@ METHOD_LISTS: dict[str, tuple[frozenset[str], set[str]]] = {
     f"{RULES}._analyses.paddings._PASSES_BATCHES": (
         PASSING | {"cache"},
         {"assert_cardinality", "shard", "with_options"},
-    ),
-    f"{RULES}.tfm201_shuffle_after_expand.PASSES": (
-        of_pipelines.having(of_pipelines.BATCHES) | HANDS_ON,
-        {"assert_cardinality"},
     ),
     f"{RULES}.tfm202_shuffle_after_batch.KEEPS_ELEMENTS": (
         PASSING | {"filter"},

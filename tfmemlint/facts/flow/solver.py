@@ -56,6 +56,11 @@ class Solver:
         """The first waiting question on which what is being answered depends."""
         self._changed = False
 
+    def forget(self) -> None:
+        """Let go of all answers: what they were found with is known better now."""
+        self._known.clear()
+        self._lately.clear()
+
     def ask(self, question: Question, answer: Answer, *about: Hashable) -> Any:
         """The answer to a question about something; `answer` finds it, asking others for it.
 

@@ -49,6 +49,7 @@ class Functions:
         """What is followed anywhere needs functions, and functions may be led to so."""
         self._returns: dict[FunctionNode, tuple[ast.expr, ...]] = {}
         self._definitions: dict[ast.expr, FunctionNode | ast.ClassDef | None] = {}
+        self._called: dict[ast.AST, list[ast.Call]] | None = None
         self._unnamed: set[ast.expr] = set()
         """What may be a definition, but by no name that leads there."""
         self._instances: dict[ast.expr, ast.ClassDef | None] = {}
@@ -60,15 +61,16 @@ class Functions:
 
         Seen through `tf.function(f)`, `functools.partial(f, ...)`, assignments and `self.method`.
         """
-        if callee in self._definitions:
-            return self._definitions[callee]
-        if callee not in self._unnamed:
-            found = self._definition(callee, _MAX_HOPS)
-            if found is not None or not self._may_be_led_to(callee):
-                self._definitions[callee] = found
-                return found
-            self._unnamed.add(callee)
-        return self._led_to(callee)
+        found = self._named(callee)
+        return self._led_to(callee) if found is None and callee in self._unnamed else found
+
+    def _named(self, callee: ast.expr) -> FunctionNode | ast.ClassDef | None:
+        """As `definition`, by names alone."""
+        if callee not in self._definitions:
+            found = self._definitions[callee] = self._definition(callee, _MAX_HOPS)
+            if found is None and self._may_be_led_to(callee):
+                self._unnamed.add(callee)
+        return self._definitions[callee]
 
     def _may_be_led_to(self, callee: ast.expr) -> bool:
         """Whether what an expression means may stand somewhere else than where names lead."""
@@ -548,19 +550,41 @@ class Functions:
         name = self._names.qualified(base) or ""
         return name.startswith(("keras.layers.", "keras.applications."))
 
-    @cached_property
+    @property
     def _calls(self) -> Mapping[ast.AST, list[ast.Call]]:
-        found: dict[ast.AST, list[ast.Call]] = {}
-        some = {"", *self._given, *self.members, *self._fields}
-        for call in self.tree.all(ast.Call) if self._imports.any else self.tree.calls(some):
-            called = self.definition(call.func)
-            if called is not None:
-                found.setdefault(called, []).append(call)
-            if isinstance(called, ast.ClassDef):
-                made_by = self.method(called, "__init__")
-                if made_by is not None:
-                    found.setdefault(made_by, []).append(call)
-        return found
+        """The calls by what they run.
+
+        To follow a call through values, callers have to be known: while that goes on, those are
+        that names lead to. What was answered with them alone is asked again afterwards.
+        """
+        if self._called is None:
+            found = self._called = {}
+            some = {"", *self._given, *self.members, *self._fields}
+            calls = self.tree.all(ast.Call) if self._imports.any else self.tree.calls(some)
+            named = {call: self._note(found, call, self._named(call.func)) for call in calls}
+            unnamed = [call for call in named if call.func in self._unnamed]
+            led = [self._note(found, call, self._led_to(call.func)) for call in unnamed]
+            tf = self._tf()
+            if tf is not None and True in led:
+                tf.solver.forget()
+                for each in found.values():
+                    each.sort(key=lambda call: (call.lineno, call.col_offset))
+        return self._called
+
+    def _note(
+        self,
+        found: dict[ast.AST, list[ast.Call]],
+        call: ast.Call,
+        called: FunctionNode | ast.ClassDef | None,
+    ) -> bool:
+        """Note a call under all that it runs; whether that is known."""
+        if called is not None:
+            found.setdefault(called, []).append(call)
+        if isinstance(called, ast.ClassDef):
+            made_by = self.method(called, "__init__")
+            if made_by is not None:
+                found.setdefault(made_by, []).append(call)
+        return called is not None
 
     @cached_property
     def _given(self) -> frozenset[str]:
