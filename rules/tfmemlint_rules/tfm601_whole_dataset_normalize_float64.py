@@ -79,10 +79,12 @@ def _alike(file: File, found: list[Scaling]) -> list[list[Scaling]]:
     for each in found:
         block, place = file.tf.tree.place(file.tf.tree.statement(each.whole))
         key = id(block), ast.dump(each.whole).replace(ast.dump(each.array), "it")
-        before, group = last.get(key, (place - BESIDE - 1, []))
-        if place - before > BESIDE:
-            group = []
+        before = last.get(key)
+        if before is None or place - before[0] > BESIDE:
+            group: list[Scaling] = []
             groups.append(group)
+        else:
+            group = before[1]
         group.append(each)
         last[key] = place, group
     return groups

@@ -337,7 +337,8 @@ class _Walk:
             self._late.append(partial(self._add_all, attributes, path, own))
 
     def _is_own(self, layer: Any, name: str) -> bool:
-        return self._holders.is_of_users(type(layer)) and not name.startswith("_")
+        kind: type[Any] = layer.__class__
+        return self._holders.is_of_users(kind) and not name.startswith("_")
 
     def _add_all(self, attributes: Mapping[str, Any], path: str, holder: Holder) -> None:
         self._pending.extend((child, path, holder) for child in attributes.values())
