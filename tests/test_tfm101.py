@@ -59,8 +59,8 @@ def safety(source: str) -> Applicability | None:
 @pytest.mark.parametrize(
     ("body", "after", "expected"),
     [
-        ("return x * tf.cast(n, tf.float32)", "pass", SAFE),
-        ("w.assign_add(x / tf.cast(n, tf.float32))", "pass", SAFE),
+        ("return x * tf.cast(n, tf.float32)", "pass", UNSAFE),
+        ("w.assign_add(x / tf.cast(n, tf.float32))", "pass", UNSAFE),
         ("return x / temperature", "pass", SAFE),
         ("return x", "print(n)", SAFE),
         ("return x / temperature", "temperature *= 0.9", UNSAFE),
@@ -77,7 +77,7 @@ def test_one_trace_has_to_do_what_many_did(body: str, after: str, expected: Appl
 
 
 @pytest.mark.parametrize(
-    ("between", "expected"), [("print(epoch)", SAFE), ("unknown(model)", UNSAFE)]
+    ("between", "expected"), [("print(epoch)", UNSAFE), ("unknown(model)", UNSAFE)]
 )
 def test_every_loop_that_runs_the_call_has_to_leave_alone_what_is_traced(
     between: str, expected: Applicability
@@ -116,8 +116,8 @@ def test_summaries_are_written_by_steps(inside: str, expected: Applicability) ->
 @pytest.mark.parametrize(
     ("body", "after", "expected"),
     [
-        ("self.w", "pass", SAFE),
-        ("self.epsilon", "pass", SAFE),
+        ("self.w", "pass", UNSAFE),
+        ("self.epsilon", "pass", UNSAFE),
         ("self.epsilon", "self.epsilon *= 0.9", UNSAFE),
     ],
 )
@@ -128,7 +128,7 @@ def test_attributes_have_to_stay(body: str, after: str, expected: Applicability)
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
-        ("return x + tf.cast(n, tf.float32)", SAFE),
+        ("return x + tf.cast(n, tf.float32)", UNSAFE),
         ("return x + tf.random.normal([])", UNSAFE),
         ("return x if n < 5 else -x", None),
     ],

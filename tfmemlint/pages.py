@@ -274,7 +274,8 @@ def _table(rules: Mapping[str, Rule], level: str) -> str:
         for rule in mine:
             found = summary(rule.page).replace("|", "\\|")
             saved = phrase(registry.folder(rule)) or ""
-            link = f"[{rule.code}]({links.page(rule.code)}) `{rule.name}`"
+            page = links.page(rule.code)
+            link = f"[{rule.code}]({page}) `{rule.name}`" if page else f"{rule.code} `{rule.name}`"
             rows.append(f"| {link} | {found} | {fix_safety(rule)} | {saved} |")
         parts.append("\n".join([f"{level} {heading}", "", *rows]))
     return "\n\n".join(parts)

@@ -14,18 +14,19 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from stat import S_ISREG
-from typing import NamedTuple
 from zlib import crc32
 
-from tfmemlint.decoding import UndecodableError, decode
-from tfmemlint.facts import TensorFlow
-from tfmemlint.facts.sure.outside import Importing
-from tfmemlint.facts.syntax.imports import LIBRARIES, Others, Place
-from tfmemlint.facts.syntax.tree import Forest, Tree
-from tfmemlint.importers import Importers
-from tfmemlint.parsing import TooDeep, parse
+from tfmemlint.facts.library.words import LIBRARIES
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 from tfmemlint.screen import mentions_tensorflow, words
-from tfmemlint.source import File
+
+if TYPE_CHECKING:  # most files are told from their words; what is named here takes long to import
+    from tfmemlint.facts import TensorFlow
+    from tfmemlint.facts.sure.outside import Importing
+    from tfmemlint.facts.syntax.imports import Others
+    from tfmemlint.facts.syntax.tree import Forest
+    from tfmemlint.importers import Importers
+    from tfmemlint.source import File
 
 _LARGEST = 500_000
 """Bytes of a file that others are not told of: data, or made by a program."""
@@ -95,7 +96,7 @@ class Project:
         self._glances: dict[str, _Glance] = {}
         self._words: dict[str, frozenset[bytes]] = {}
         self._importing: dict[str, Importers] = {}
-        self._forest = Forest()
+        self._forest: Forest | None = None
         self._kept: dict[str, _Kept | None] = {}
         self._size = 0
         self._asked: set[str] = set()
@@ -109,6 +110,11 @@ class Project:
         assumed: Mapping[str, float] | None = None,
     ) -> File:
         """A file that is checked, together with what it imports. Raises as parsing does."""
+        from tfmemlint.facts import TensorFlow  # noqa: PLC0415
+        from tfmemlint.facts.syntax.tree import Forest, Tree  # noqa: PLC0415
+        from tfmemlint.parsing import parse  # noqa: PLC0415
+        from tfmemlint.source import File  # noqa: PLC0415
+
         here = os.path.abspath(path)
         self._asked = {here}
         before = self._kept.get(here)
@@ -118,6 +124,7 @@ class Project:
         if before is not None:
             tree = before.tf.tree
         else:
+            self._forest = self._forest or Forest()
             tree = Tree(parse(text, path), self._forest)
             self._size += len(text)
         tf = TensorFlow(tree, self._others(here), assumed)
@@ -126,14 +133,16 @@ class Project:
 
     def forget(self) -> None:
         """Let go of all that was read."""
-        self._forest, self._size = Forest(), 0
+        self._forest, self._size = None, 0
         self._kept.clear()
         self._words.clear()
 
     def uses_tensorflow(self, path: str, data: bytes) -> bool:
         """Whether what a file imports from its project mentions TensorFlow, directly or not."""
         here = os.path.abspath(path)
-        reached = self._reached(here, self._aimed(here, _imported_in(data)))
+        # The lines of a notebook are strings.
+        lines = data.replace(b'"', b"\n") if path.endswith(".ipynb") else data
+        reached = self._reached(here, self._aimed(here, _imported_in(lines)))
         return any(self._glance(each).mentions for each in reached)
 
     def words(self, path: str, data: bytes) -> frozenset[bytes]:
@@ -165,10 +174,14 @@ class Project:
         """What the files that import one may do to it, as far as their words tell."""
         root = self._root(os.path.dirname(path))
         if root not in self._importing:
+            from tfmemlint.importers import Importers  # noqa: PLC0415
+
             self._importing[root] = Importers(root)
         return self._importing[root].of(path)
 
     def _others(self, path: str) -> Others:
+        from tfmemlint.facts.syntax.imports import Others, Place  # noqa: PLC0415
+
         folder = os.path.dirname(path)
 
         def find(name: str) -> Place | None:
@@ -198,6 +211,11 @@ class Project:
         return kept and kept.tf
 
     def _opened(self, path: str) -> _Kept | None:
+        from tfmemlint.decoding import UndecodableError, decode  # noqa: PLC0415
+        from tfmemlint.facts import TensorFlow  # noqa: PLC0415
+        from tfmemlint.facts.syntax.tree import Tree  # noqa: PLC0415
+        from tfmemlint.parsing import TooDeep, parse  # noqa: PLC0415
+
         data = _read(path)
         if data is None:
             return None

@@ -78,7 +78,7 @@ def _alike(file: File, found: list[Scaling]) -> list[list[Scaling]]:
     last: dict[tuple[int, str], tuple[int, list[Scaling]]] = {}
     for each in found:
         block, place = file.tf.tree.place(file.tf.tree.statement(each.whole))
-        key = id(block), ast.dump(each.whole).replace(ast.dump(each.array), "it")
+        key = id(block), ast.unparse(each.whole).replace(ast.unparse(each.array), "it")
         before = last.get(key)
         if before is None or place - before[0] > BESIDE:
             group: list[Scaling] = []

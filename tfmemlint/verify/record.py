@@ -45,7 +45,10 @@ def _predicted(verdict: Verdict) -> dict[str, Any]:
     """What the code of the two programs says of the metric that is claimed, in its unit."""
     from tfmemlint.predictions import of_programs  # noqa: PLC0415  the facts take long to import
 
-    found = of_programs(folder(verdict.rule), verdict.rule.claim.metric)
+    try:
+        found = of_programs(folder(verdict.rule), verdict.rule.claim.metric)
+    except ModuleNotFoundError:  # a rule of no pack has no folder
+        return {}
     return {
         which: {"figure": round(each.bytes), "unknown": each.unknown}
         for which, each in found.items()

@@ -122,7 +122,7 @@ class Rounds:
 
     def _bounds(self, iterable: ast.expr) -> Iterator[float | None]:
         """How much there is at the most: so many elements of a pipeline, `n` for `rows[:n]`."""
-        yield from map(self._lengths.at_most, self._datasets.of(iterable))
+        yield from map(self._lengths.elements, self._datasets.of(iterable))
         yield self._listed(iterable)
         cut = iterable.slice if isinstance(iterable, ast.Subscript) else None
         if isinstance(cut, ast.Slice) and cut.upper is not None:

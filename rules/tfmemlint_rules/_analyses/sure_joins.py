@@ -25,8 +25,10 @@ class SureJoins:
     """Whether nobody can tell an array that grew from one that was joined once."""
 
     def __init__(self, tf: TensorFlow) -> None:
-        self._tf = tf
         self._tree = tf.tree
+        self._tapes = tf.tapes
+        self._traced = tf.sure_traced
+        self._outside = tf.outside
         self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
@@ -52,11 +54,11 @@ class SureJoins:
     def _may_have_gradient(self, joined: Joined) -> bool:
         """Whether code in sight, or that calls this out of sight, may take a gradient."""
         function = self._tree.function(joined.node)
-        if self._tf.tapes.all or "ForwardAccumulator" in self._tree.attributes:
+        if self._tapes.all or "ForwardAccumulator" in self._tree.attributes:
             return True
         if any(each.arg == "run_eagerly" for each in self._tree.all(ast.keyword)):
             return True
-        return function is not None and self._tf.sure_traced.calls(function) is None
+        return function is not None and self._traced.calls(function) is None
 
     def _is_out_of_reach(self, joined: Joined, start: ast.Assign) -> bool:
         """Whether no other function or file can see a list where an array was."""
@@ -71,7 +73,7 @@ class SureJoins:
         return (
             all(self._tree.function(each) is here for each in loads)
             and not any(name.id in each.names for each in declared)
-            and not (isinstance(home, ast.Module) and self._tf.outside.imported)
+            and not (isinstance(home, ast.Module) and self._outside.imported)
             and all(
                 self._tree.inside(each, joined.node)
                 or each.lineno > (getattr(loop, "end_lineno", None) or 0)

@@ -54,7 +54,7 @@ class Conditions:
                 if any(isinstance(each, ast.Call) for each in ast.walk(test)):
                     continue
                 for one, holds in _apart(test, held):
-                    text = ast.dump(one)
+                    text = ast.unparse(one)
                     opposite = seen.get((text, not holds), ())
                     if any(self._bindings.same(one, each) for each in opposite):
                         return True

@@ -10,8 +10,8 @@ from functools import cached_property
 from tfmemlint.facts.graphs.wrappings import Made
 from tfmemlint.facts.library import steady_words as words
 from tfmemlint.facts.library.kinds import Kind
+from tfmemlint.facts.library.words import LIBRARIES
 from tfmemlint.facts.syntax.bindings import Binding, How
-from tfmemlint.facts.syntax.imports import LIBRARIES
 from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING
 

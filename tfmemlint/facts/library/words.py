@@ -1,4 +1,6 @@
-"""Words for triggers; asking for them imports nothing else."""
+"""Words for triggers, and names of libraries; asking for them imports nothing else."""
+
+import sys
 
 PIPELINE_WORDS = (
     "Dataset DatasetV2 FixedLengthRecordDataset TFRecordDataset TextLineDataset "
@@ -16,3 +18,6 @@ TRACED_WORDS = (
     "take_while test_step train_step"
 )
 """Words of which a file has one if any of its code is surely traced into a graph."""
+
+LIBRARIES = sys.stdlib_module_names | {"keras", "numpy", "tensorflow", "tf_keras"}
+"""What no other file of a project is taken for, even where it has the name of one."""

@@ -38,6 +38,15 @@ class Lengths:
 
         At a place, if one is given: before the step that stands there.
         """
+        return self._counted(chain, end)[0]
+
+    def elements(self, chain: Chain) -> int | None:
+        """How many elements there are at the most, be they batches; None where nothing says so."""
+        bound, each = self._counted(chain, None)
+        return bound if bound is None or not each else -(-bound // each)
+
+    def _counted(self, chain: Chain, end: int | None) -> tuple[int | None, int | None]:
+        """How many examples there are at the most, and how many of them an element is."""
         bound = self._of_source(chain.source)
         size = self._read_batches.size(chain.source)
         each: int | None = 1 if size is None else self._number(size)
@@ -56,7 +65,7 @@ class Lengths:
                 each = None if each is None or more is None else each * more
             if step.method in _MAKES_MORE:
                 each = 1
-        return bound
+        return bound, each
 
     def _of_any(self, dataset: ast.expr | None, frame: Frame | None) -> int | None:
         chains = self._datasets.of(dataset, frame) if dataset is not None else ()

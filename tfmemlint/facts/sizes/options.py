@@ -6,6 +6,7 @@ import ast
 from functools import cached_property
 
 from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.syntax.tree import same_code
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -76,4 +77,4 @@ class Options:
 
 
 def _is_same(one: ast.expr | None, other: ast.expr | None) -> bool:
-    return one is not None and other is not None and ast.dump(one) == ast.dump(other)
+    return one is not None and other is not None and same_code(one, other)

@@ -8,9 +8,9 @@ from functools import cached_property
 
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.steady_words import DRAWS
+from tfmemlint.facts.library.words import LIBRARIES
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.functions import TF_FUNCTION
-from tfmemlint.facts.syntax.imports import LIBRARIES
 from tfmemlint.facts.syntax.tree import FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-import sys
 from collections.abc import Callable, Iterator
 from functools import cached_property
 
+from tfmemlint.facts.library.words import LIBRARIES
 from tfmemlint.facts.syntax.bindings import Binding
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
 _MAX_HOPS = 8
 """Files that hand a name on to each other, each by an import."""
-
-LIBRARIES = sys.stdlib_module_names | {"keras", "numpy", "tensorflow", "tf_keras"}
-"""What no other file is taken for, even where it has the name of one."""
 
 
 class Place(NamedTuple):
