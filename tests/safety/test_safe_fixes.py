@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from programs import HEAD, MAKERS, program
 
-MOST = 300
+MOST = 100
 """Programs in the normal run; `python tests/safety/generate.py 3000 --least 60` is the long one."""
 
 
