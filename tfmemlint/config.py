@@ -652,8 +652,8 @@ OPTIONS: Mapping[str, Option] = {
         _flag,
         "true",
         "follow-imports = false",
-        "Whether to look at what files import from each other. None is read that is not checked:\n"
-        "where one file is checked alone, what only another one shows is not found.",
+        "Whether to look at what files of a project import from each other, whichever of them are\n"
+        "checked. They are read, never run.",
     ),
     "tensorflow": Option(
         "str",
