@@ -48,7 +48,7 @@ def test_runs_are_told_apart_by_what_they_print_leave_behind_and_end_with(forks:
         assert not found.fixed
 
     shuffled = HEAD + (
-        "ds = tf.data.Dataset.range(4000).map(lambda i: tf.fill([4], i))\n"
+        "ds = tf.data.Dataset.range(4000).map(lambda i: tf.fill([64], i))\n"
         "print(len(list(ds)))\nprint(NAME)\n"
     )
     found = compare({"main.py": shuffled}, forks)
