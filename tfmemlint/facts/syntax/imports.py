@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cached_property
 
 from tfmemlint.facts.library.words import LIBRARIES
@@ -153,7 +153,3 @@ class Imports:
             return alias.name if alias.asname else alias.name.partition(".")[0]
         module = "." * statement.level + (statement.module or "")
         return f"{module}.{alias.name}" if statement.module else f"{module}{alias.name}"
-
-    def modules(self) -> Iterator[str]:
-        """The dotted names of all that is imported."""
-        return map(self.written, self._tree.all(ast.alias))
