@@ -17,10 +17,10 @@ knows these. Use `dataset.take(n)` for `islice`, and put a progress bar around a
 that calls a traced step.
 
 ## Fix safety
-Safe where a progress bar is taken off a loop that only computes: the original never ends. Unsafe
-where the loop may end by an error of Python's, or runs code out of sight, and where `islice`
-becomes `take`: it is offered where the loop's body only computes, but a loop of the graph also
-wants its variables to keep their shapes. Not offered for generators, comprehensions and lists.
+Unsafe: the original never ends, and what does now may do other things on its way than Python did
+while it traced. Offered where a progress bar is taken off a loop, and where `islice` becomes `take`
+around a body that only computes: a loop of the graph also wants its variables to keep their shapes.
+Not offered for generators, comprehensions and lists.
 
 ## When to ignore it
 When a short `islice` is meant to be unrolled: up to 32 elements the rule is silent by itself, as it
@@ -63,8 +63,7 @@ def _fix(file: File, pull: Pull) -> Fix | None:
     first = pull.node.args[0]
     if file.tf.names.is_any(pull.node.func, PROGRESS) and first is pull.dataset:
         edit = edits.replaced(file, pull.node, file.source(first))
-        safety = Applicability.SAFE if _never_ends(file, pull) else Applicability.UNSAFE
-        return Fix("Loop over the dataset itself", (edit,), safety)
+        return Fix("Loop over the dataset itself", (edit,), Applicability.UNSAFE)
     if pull.limit is None or pull.loop is None or len(pull.node.args) != 2:
         return None
     if not file.tf.loop_bodies.fit_dataset(file.tf.loops.loop(pull.loop)):
@@ -73,15 +72,6 @@ def _fix(file: File, pull: Pull) -> Fix | None:
     edit = edits.replaced(file, pull.node, chained)
     simple = isinstance(first, (ast.Name, ast.Attribute, ast.Call))
     return Fix("Take the elements in the graph", (edit,), Applicability.UNSAFE) if simple else None
-
-
-def _never_ends(file: File, pull: Pull) -> bool:
-    """Whether no error of Python's, either, ends what Python goes over while tracing."""
-    loop, function = file.tf.tree.parent(pull.node), file.tf.tree.function(pull.node)
-    if not isinstance(loop, ast.For) or loop.iter is not pull.node or function is None:
-        return False
-    ends = any(isinstance(each, (ast.Assert, ast.Raise, ast.Try)) for each in ast.walk(function))
-    return not ends and not loop.orelse and file.tf.steady.is_steady(function)
 
 
 RULE = Rule(

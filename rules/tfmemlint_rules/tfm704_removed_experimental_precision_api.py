@@ -15,10 +15,10 @@ stay float32 under it: only activations become smaller. A step of your own has t
 float16, `optimizer.scale_loss(loss)` in Keras 3; bfloat16 needs no scale.
 
 ## Fix safety
-Safe where the missing name would end the program. Unsafe within `try`, where float32 has taken its
-place so far. All of a file's uses change together; not offered where a policy is given a loss
-scale, which the new one does not take, where single names are imported, and where the project's
-oldest TensorFlow is older than 2.4.
+Unsafe: where the name is missing the program has ended there, or gone on in float32, and now it
+computes in half precision. All of a file's uses change together; not offered where a policy is
+given a loss scale, which the new one does not take, where single names are imported, and where the
+project's oldest TensorFlow is older than 2.4.
 
 ## When to ignore it
 When the program is to run with TensorFlow 2.3 and nothing newer.
@@ -27,7 +27,7 @@ When the program is to run with TensorFlow 2.3 and nothing newer.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, edits
 
@@ -62,13 +62,7 @@ def _fix(file: File, used: list[ast.Attribute | ast.Name]) -> Fix | None:
     if file.tensorflow is not None and file.tensorflow < STABLE_SINCE:
         return None
     whole = edits.whole(_changes(file, used))
-    tried = any(isinstance(above, ast.Try) for each in used for above in _around(file, each))
-    safety = Applicability.UNSAFE if tried else Applicability.SAFE
-    return Fix("Use the name that has stayed", whole, safety) if whole else None
-
-
-def _around(file: File, node: ast.expr) -> Iterable[ast.AST]:
-    return file.tf.tree.ancestors(node)
+    return Fix("Use the name that has stayed", whole, Applicability.UNSAFE) if whole else None
 
 
 def _changes(file: File, used: list[ast.Attribute | ast.Name]) -> Iterator[Edit | None]:

@@ -17,7 +17,7 @@ from compare import Compared, compare, compare_all, fixes
 from forks import Forks
 from programs import MAKERS, Program, program
 
-TOGETHER = 12
+TOGETHER = 32
 """Programs that share a fork: most of the time goes into setting up TensorFlow in one."""
 SPOILS = ("tf.cast =", "set_floatx", "run_functions_eagerly", "enable_debug_mode", "set_seed")
 """What programs leave set, so that others after them would not be themselves."""

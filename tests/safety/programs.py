@@ -497,7 +497,7 @@ def _tfm214(choose: Choose) -> str:
 <state>
 <made>
 <plain>
-ds = tf.data.Dataset.range(1500).map(<given>)<steps>
+ds = tf.data.Dataset.range(300).map(<given>)<steps>
 <more>
 <use>
 """,
@@ -1229,7 +1229,8 @@ losses = []
 for k in range(1100):
     x = tf.cast(k, tf.float32)
     loss = <loss>
-    v.assign_sub(1e-6 * tf.reduce_mean(tf.cast(loss, tf.float32)))
+    if k % 25 == 0:
+        v.assign_sub(1e-4 * tf.reduce_mean(tf.cast(loss, tf.float32)))
     <keep>
     <inside>
 <read>
@@ -1335,6 +1336,107 @@ print(float(tf.reduce_mean(tf.constant(y[:8], tf.float32))))
     )
 
 
+def _tfm602(choose: Choose) -> str:
+    value = choose(
+        ("0.5", "1", "255.0", "300", "-1", "0.1", "1e300", "-1.5", "1e-320", "70000", "3.7", "2**40")
+        + ("np.pi", "np.nan", "np.inf", "np.float64(0.1)", "np.int64(7)", "True", "1j", "LEVEL")
+        + ("[1.0] * 256", "np.arange(256)", "BIG", "tf.constant(2.0)")
+    )
+    shape = choose(("(3000, 256)", "(3000, 256)", "[3000, 256]", "SHAPE", "3000 * 256"))
+    made = choose((f"np.ones({shape})", f"np.full({shape}, {value})", f"np.full({shape}, {value})"))
+    dtype = choose(
+        ("np.float32", "'float32'", "np.float16", "np.uint8", "'int32'", "np.int8", "bool", "KIND")
+        + ("np.uint16", "'f4'", "np.dtype('float32')", "tf.float32.as_numpy_dtype", "'>f4'", "'S4'")
+    )
+    return _put(
+        """
+<plain>
+SHAPE = (3000, 256)
+LEVEL = 0.25
+KIND = np.float32
+BIG = 1e39
+<seldom>
+y = <made>.astype(<dtype>)
+print(y.dtype, y.shape, y.dtype.byteorder)
+print(y.tobytes().hex()[:32], int(y.view(np.uint8).astype(np.uint64).sum()))
+<more>
+print(y.flags.writeable, y.flags.owndata, type(y).__name__)
+""",
+        plain=_plain(choose),
+        seldom=_several(
+            choose,
+            "print('made')",
+            seldom=(
+                "np.seterr(all='raise')",
+                "import warnings\nwarnings.simplefilter('error')",
+                "KIND = np.float64",
+                "SHAPE = np.array([3000, 256])",
+            ),
+        ),
+        made=made,
+        dtype=dtype,
+        more=_several(choose, "y[0] = 0\nprint(y.sum())", "print(float(y[0, 0]))"),
+    )
+
+
+def _tfm709(choose: Choose) -> str:
+    reset = "tf.compat.v1.reset_default_graph()"
+    before = _several(
+        choose,
+        "tf.random.set_seed(3)",
+        "v = tf.Variable(1.0)",
+        "model = tf.keras.Sequential([tf.keras.layers.Dense(2)])\nprint(model.name)",
+        seldom=(
+            "g = tf.compat.v1.get_default_graph()",
+            "tf.compat.v1.add_to_collection('a', 1)",
+            "tf.compat.v1.set_random_seed(3)",
+            "step = tf.compat.v1.train.get_or_create_global_step()",
+            "tf.keras.backend.get_uid('dense')",
+            "tf.compat.v1.get_variable('w', [2])",
+            "root = tf.name_scope('a')\nroot.__enter__()",
+            "tf.get_default_graph = tf.compat.v1.get_default_graph",
+        ),
+    )
+    after = _several(
+        choose,
+        "print(tf.random.uniform([2], seed=4).numpy().tolist())",
+        "print(tf.random.normal([2]).numpy().tolist() if False else 1)",
+        "layer = tf.keras.layers.Dense(2)\nprint(layer.name)",
+        seldom=(
+            "print(tf.compat.v1.get_default_graph() is g)",
+            "print(len(tf.compat.v1.get_default_graph().get_operations()))",
+            "print(tf.compat.v1.get_collection('a'))",
+            "print(tf.compat.v1.train.get_global_step() is None)",
+            "print(tf.Variable(1.0).name, tf.keras.backend.get_uid('dense'))",
+            "print(tf.compat.v1.get_default_graph().seed)",
+            "print(len(tf.compat.v1.global_variables()))",
+        ),
+    )
+    where = choose(("plain", "plain", "loop", "function", "tried", "scope", "graph", "traced"))
+    text = {
+        "plain": "<reset>",
+        "loop": "for k in range(3):\n    t = tf.ones([4]) * float(k)\n    <reset>\n    print(float(tf.reduce_sum(t)))",
+        "function": "def clean():\n    <reset>\nclean()\nprint(clean())",
+        "tried": "try:\n    <reset>\nexcept AssertionError:\n    print('nested')",
+        "scope": "with tf.name_scope('a'):\n    <reset>\n    print(tf.Variable(2.0).name)",
+        "graph": "with tf.Graph().as_default():\n    <reset>",
+        "traced": "@tf.function\ndef f(x):\n    <reset>\n    return x\nprint(float(f(tf.ones([]))))",
+    }[where]
+    return _put(
+        """
+<plain>
+<before>
+<text>
+<after>
+print('end')
+""",
+        plain=_plain(choose),
+        before=before,
+        text=_put(text, reset=reset).rstrip(),
+        after=after,
+    )
+
+
 MAKERS: dict[str, Callable[[Choose], str]] = {
     "TFM101": _tfm101,
     "TFM102": _tfm102,
@@ -1354,4 +1456,6 @@ MAKERS: dict[str, Callable[[Choose], str]] = {
     "TFM401": _tfm401,
     "TFM402": _tfm402,
     "TFM601": _tfm601,
+    "TFM602": _tfm602,
+    "TFM709": _tfm709,
 }
