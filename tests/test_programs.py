@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from tfmemlint import registry
 from tfmemlint.cli import main
-from tfmemlint.measure.account import Account
 from tfmemlint.measure.command import measure
 from tfmemlint.measure.statements import Statement
 
@@ -57,42 +54,23 @@ def test_what_is_marked_is_found_and_nothing_else(
         )
 
 
-@pytest.fixture(scope="module")
-def account_of(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Callable[[Path], Account]]:
-    """Measure ahead of the tests, two at a time."""
-    names = {item.name for item in request.session.items}
-    printed = tmp_path_factory.mktemp("printed") / "output"
-    with printed.open("w", encoding="utf-8") as out, ThreadPoolExecutor(2) as pool:
-
-        def start(path: Path) -> Future[Account]:
-            return pool.submit(measure, path, out=out, errors=out)
-
-        coming = {path: start(path) for path in PROGRAMS if f"{_NAMED}[{path.stem}]" in names}
-        yield lambda path: (coming.pop(path, None) or start(path)).result()
-        pool.shutdown(cancel_futures=True)
-
-
 @pytest.mark.tensorflow
 @each_program
-def test_the_line_that_an_expert_would_name_is_named(
-    path: Path, account_of: Callable[[Path], Account]
-) -> None:
-    account = account_of(path)
+def test_the_line_that_an_expert_would_name_is_named(path: Path, tmp_path: Path) -> None:
+    with (tmp_path / "output").open("w", encoding="utf-8") as out:
+        account = measure(path, out=out, errors=out)
     assert (account.ended, account.status) == ("finished", 0)
     named = {line.statement for line in account.held if line.bytes > 0.4 * account.held_bytes}
     named |= set(account.stack)
     named |= {each.grows.statement for each in account.held_by if each.grows}
-    marked, code, _ = next(iter(wanted(path)))
     most = [each.place for each in account.held_by if each.bytes > 0.3 * account.held_bytes]
     named |= {Statement(place[0], place[1], place[1], "") for place in most if place}
-    if code in _OF_NUMPY:
+    wants = wanted(path)
+    if {code for _, code, _ in wants} & _OF_NUMPY:
         named = {statement for statement, _ in account.host.rises[:3]}
-    assert any(each.line <= marked <= each.end for each in named), (path.name, named)
+    assert any(each.line <= line <= each.end for each in named for line, _, _ in wants), named
     assert (account.explained or 0) > 0.9
 
 
-_OF_NUMPY = ("TFM215", "TFM601")
+_OF_NUMPY = {"TFM215", "TFM601"}
 """What these find is in NumPy's arrays, of which TensorFlow's allocator knows nothing."""
-_NAMED = test_the_line_that_an_expert_would_name_is_named.__name__

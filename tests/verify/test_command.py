@@ -122,9 +122,13 @@ def test_each_rule_has_its_row_and_one_failure_fails_the_whole(
     assert measure(pairs, ONCE, write=True) == 1
     captured = capsys.readouterr()
     lines = captured.out.splitlines()
-    row, different, twin, crash = (" ".join(line.split()) for line in lines[1:5])
+    row, different, predicted, twin, alike, crash = (
+        " ".join(line.split()) for line in lines[1:7]
+    )
     assert row == "TOY101 toy device peak 40 MB 4.0 MB 0.100 <= 0.5 holds"
     assert different == "outputs differ: line 1: bad.py prints '1', fixed.py '2'"
+    assert predicted == "predicted from the code: 40 MB and 4.0 MB"
+    assert alike == "predicted from the code: 40 MB and 40 MB"
     assert twin == (
         "TOY102 toy device peak 40 MB 40 MB 1.000 <= 0.5 "
         "does not hold: the ratio is 1.000, more than the 0.5 claimed"

@@ -146,9 +146,9 @@ def _print_rows(pairs: Sequence[Pair], settings: Settings, trials: Iterator[Tria
     name_width = max((len(rule.name) for rule, _ in pairs), default=0)
     print(_row(name_width, "code", "name", "metric", "bad", "fixed", "ratio", "claim", ""))
     done: list[Trial] = []
-    for trial in trials:
+    for trial, (_, folder) in zip(trials, pairs, strict=True):
         print(_row(name_width, *_cells(trial)), flush=True)
-        for line in _details(trial):
+        for line in _details(trial, folder):
             print(f"    {line}", flush=True)
         outcome = trial.outcome
         if settings.exhaust and isinstance(outcome, Verdict) and outcome.exhaustion is None:
@@ -183,13 +183,12 @@ def _cells(trial: Trial) -> tuple[str, ...]:
     )
 
 
-def _details(trial: Trial) -> Iterator[str]:
+def _details(trial: Trial, folder: Path) -> Iterator[str]:
     """Lines below a rule's row."""
     outcome = trial.outcome
     if isinstance(outcome, ProgramError):
         yield from last_lines(outcome.stderr)
         return
-    yield from _predicted(trial.rule)
     if outcome.scaling is not None:
         metric = outcome.measurements[0].metric
         for name, weights in (("bad", outcome.scaling.bad), ("fixed", outcome.scaling.fixed)):
@@ -204,14 +203,14 @@ def _details(trial: Trial) -> Iterator[str]:
         yield f"outputs differ: {printable(outcome.difference or 'far down')}"
     if outcome.measurements[0].meter == "ru_maxrss":
         yield "taken from ru_maxrss, which cannot be set back: peaks below an earlier one are lost"
+    yield from _predicted(trial.rule.claim.metric, folder)
 
 
-def _predicted(rule: Rule) -> Iterator[str]:
+def _predicted(metric: Metric, folder: Path) -> Iterator[str]:
     """What the code of the programs says, where that is all there is to say."""
     from tfmemlint.predictions import of_programs  # noqa: PLC0415  the facts take long to import
 
-    metric = rule.claim.metric
-    found = of_programs(registry.folder(rule), metric)
+    found = of_programs(folder, metric)
     if len(found) == 2 and all(each.is_whole for each in found.values()):
         bad, fixed = (amount(metric, found[which].bytes) for which in ("bad", "fixed"))
         yield f"predicted from the code: {bad} and {fixed}"

@@ -36,7 +36,7 @@ class Amount(NamedTuple):
     def text(self) -> str:
         """The product, as in "`len(paths)` times 588 KB", with the sign for it."""
         unit = [] if self.unit is None else [size(self.unit)]
-        return " \N{MULTIPLICATION SIGN} ".join([*self.factors, *unit]) or "1"
+        return " \u00d7 ".join([*self.factors, *unit]) or "1"
 
     @property
     def is_certain(self) -> bool:
