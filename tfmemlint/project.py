@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # most files are told from their words; what is named here ta
     from tfmemlint.facts.syntax.imports import Others
     from tfmemlint.facts.syntax.tree import Forest
     from tfmemlint.importers import Importers
+    from tfmemlint.parsing import Pieces
     from tfmemlint.source import File
 
 _LARGEST = 500_000
@@ -86,7 +87,9 @@ class _Kept(NamedTuple):
 class Project:
     """The files around those that are checked."""
 
-    def __init__(self) -> None:
+    def __init__(self, parsed: dict[str, Pieces] | None = None) -> None:
+        """`parsed` keeps what of changing texts stays the same; without it nothing is kept."""
+        self._parsed = parsed
         self._here = os.getcwd()
         self._listed: dict[str, frozenset[str]] = {}
         self._first: dict[str, str] = {}
@@ -125,7 +128,7 @@ class Project:
             tree = before.tf.tree
         else:
             self._forest = self._forest or Forest()
-            tree = Tree(parse(text, path), self._forest)
+            tree = Tree(parse(text, path, self._pieces(path)), self._forest)
             self._size += len(text)
         tf = TensorFlow(tree, self._others(here), assumed)
         self._kept[here] = _Kept(text, tf)
@@ -136,6 +139,12 @@ class Project:
         self._forest, self._size = None, 0
         self._kept.clear()
         self._words.clear()
+
+    def _pieces(self, path: str) -> Pieces | None:
+        """What was parsed of a file before. No two trees may share nodes, so by its path."""
+        if self._parsed is None:
+            return None
+        return self._parsed.setdefault(os.path.abspath(path), {})
 
     def uses_tensorflow(self, path: str, data: bytes) -> bool:
         """Whether what a file imports from its project mentions TensorFlow, directly or not."""
@@ -221,7 +230,7 @@ class Project:
             return None
         try:
             text = decode(data).text
-            tree = Tree(parse(text, path), self._forest)
+            tree = Tree(parse(text, path, self._pieces(path)), self._forest)
         except (UndecodableError, SyntaxError, TooDeep, RecursionError, MemoryError):
             return None
         self._size += len(text)

@@ -40,6 +40,7 @@ from tfmemlint.vocabulary import Applicability, Cell, Checked, Edit, Finding
 if TYPE_CHECKING:
     from tfmemlint.cache import Cache, Known, Seen
     from tfmemlint.notebooks import Notebook
+    from tfmemlint.parsing import Pieces
     from tfmemlint.project import Project
     from tfmemlint.registry import Outline
 
@@ -133,7 +134,10 @@ class Checker:
         keep: Keep | None = None,
         longest: float = LONGEST,
         notebooks: tuple[str, ...] = NOTEBOOKS,
+        again: bool = False,
     ) -> None:
+        """`again` says that the same files will be checked many times, each time changed a little."""
+        self._parsed: dict[str, Pieces] | None = {} if again else None
         self._configs = configs
         self.notebooks = notebooks
         self._longest = longest
@@ -253,7 +257,11 @@ class Checker:
         """The files around those that are checked."""
         from tfmemlint.project import Project  # noqa: PLC0415
 
-        return Project()
+        return Project(self._parsed)
+
+    def look_around(self) -> None:
+        """Forget what other files held: they may have changed."""
+        self.__dict__.pop("project", None)
 
     def around(self, path: str) -> str:
         """Stands for all other files that findings in one may depend on."""

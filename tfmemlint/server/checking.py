@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from tfmemlint.config import Config, Configs
@@ -48,14 +50,15 @@ class Desk:
             return config
 
         self._configs = Configs(as_they_are, None, settings)
-        self._checker = Checker(self._configs, longest=LONGEST)
+        self._checker = Checker(self._configs, longest=LONGEST, again=True)
         self._fixer = Checker(self._configs, fix=True, longest=LONGEST)
 
     def check(self, path: str, part: Part) -> Found:
         """What is found in a Python file. Raises ConfigError."""
         if is_excluded(os.path.abspath(path), self._configs.excluded):  # noqa: PTH100
             return Found(part)
-        checked = self._checker.check(path, *_opened(part.text)).checked
+        with _without_a_pause():
+            checked = self._checker.check(path, *_opened(part.text)).checked
         return Found(part, checked.findings)
 
     def check_cells(self, path: str, cells: Sequence[Part | None]) -> list[Found]:
@@ -71,7 +74,8 @@ class Desk:
             }
         ).encode()
         name = path if path.endswith(self._checker.notebooks) else path + ".ipynb"
-        checked = self._checker.check(name, data).checked
+        with _without_a_pause():
+            checked = self._checker.check(name, data).checked
         found = {cell.uri: Found(cell) for cell in cells if cell}
         lines = Lines(checked.text)
         starts = [cell.start for cell in checked.cells]
@@ -82,6 +86,11 @@ class Desk:
                 own = _moved(finding, lines, starts[at], cell.text)
                 found[cell.uri] = Found(cell, (*found[cell.uri].findings, own))
         return list(found.values())
+
+    def look_around(self) -> None:
+        """Other files have changed, as far as anybody knows."""
+        self._checker.look_around()
+        self._fixer.look_around()
 
     def fixed(self, path: str, text: str) -> str:
         """A file after its fixes: the safe ones, or those that settings allow, too."""
@@ -113,6 +122,18 @@ def offered(finding: Finding) -> Fix | None:
     """The fix of a finding that can be applied."""
     fix = finding.diagnostic.fix
     return fix if fix and fix.edits and fix.applicability is not Applicability.DISPLAY else None
+
+
+@contextmanager
+def _without_a_pause() -> Generator[None]:
+    """Python looks for cycles ever again while a large tree is made, and finds none."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 def _opened(text: str) -> tuple[bytes, Opened]:

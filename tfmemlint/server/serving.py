@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 from urllib.parse import unquote
@@ -19,8 +20,8 @@ from tfmemlint.server.checking import Desk, Found, Part, offered
 from tfmemlint.server.texts import Positions, difference, edits
 from tfmemlint.vocabulary import Applicability, Edit, Finding, Fix
 
-PATIENCE = 0.15
-"""Seconds without a keystroke after which a document is looked at."""
+LEAST_PATIENCE, MOST_PATIENCE = 0.02, 0.5
+"""Seconds without a keystroke after which a document is looked at: as long as that takes."""
 FIX_ALL = "source.fixAll.tfmemlint"
 
 _SEVERITIES = {
@@ -55,6 +56,7 @@ class Service:
         self._desk: Desk | None = None
         self._known: dict[str, _Known] = {}
         self._waiting: dict[str, asyncio.Task[None]] = {}
+        self._took: dict[str, float] = {}
 
     def configure(self, given: object) -> None:
         """Take over what an editor sets: the keys of tfmemlint.toml, be they under our name."""
@@ -84,9 +86,19 @@ class Service:
         self._waiting[uri] = asyncio.get_running_loop().create_task(self._later(uri, notebook))
 
     async def _later(self, uri: str, notebook: bool) -> None:
-        await asyncio.sleep(PATIENCE)
+        await asyncio.sleep(min(max(self._took.get(uri, 0), LEAST_PATIENCE), MOST_PATIENCE))
         self._waiting.pop(uri, None)
+        began = time.monotonic()
         (self.look_at_notebook if notebook else self.look_at)(uri)
+        self._took[uri] = time.monotonic() - began
+
+    def look_around(self) -> None:
+        """A file was saved: what others have of it is no longer what it was."""
+        if self._desk is not None:
+            self._desk.look_around()
+        for document in list(self._server.workspace.text_documents.values()):
+            if self._server.workspace.get_notebook_document(cell_uri=document.uri) is None:
+                self.soon(document.uri)
 
     def look_at(self, uri: str) -> None:
         """Find what is in a file as the editor has it, and tell."""
@@ -124,6 +136,7 @@ class Service:
         if uri in self._waiting:
             self._waiting.pop(uri).cancel()
         self._known.pop(unquote(uri), None)
+        self._took.pop(uri, None)
         self._server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
 
     @property
@@ -261,8 +274,8 @@ def _hear_of_documents(server: LanguageServer, service: Service) -> None:
         service.soon(params.text_document.uri)
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
-    def _(params: types.DidSaveTextDocumentParams) -> None:
-        service.look_at(params.text_document.uri)
+    async def _(params: types.DidSaveTextDocumentParams) -> None:
+        service.look_around()
 
     @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
     def _(params: types.DidCloseTextDocumentParams) -> None:
