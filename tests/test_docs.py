@@ -26,6 +26,7 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md")
 BAD = registry.folder(registry.load()["TFM202"]) / "bad.py"
 LANGUAGES = {
     *("console", "python", "toml", "yaml", "json"),
+    "ipython",  # tried in a kernel, by the tests of the magic commands
     *("lua", "elisp", "vim", "text"),  # of editors that are not here: what they start is tried
 }
 

@@ -1,6 +1,6 @@
 """tfmemlint finds code that wastes or leaks memory in TensorFlow and Keras programs, and fixes it.
 
-These names are what a rule is made of; nothing else is public. They are imported when first asked
+These names are what a rule is made of; nothing else is public but what IPython calls. They are imported when first asked
 for: until `python -m tfmemlint` has taken the working directory off the path, a stranger's
 `enum.py` there would be run in place of the standard library's.
 """
@@ -47,3 +47,10 @@ def __getattr__(name: str) -> object:
     from tfmemlint import source, vocabulary  # noqa: PLC0415
 
     return source.File if name == "File" else getattr(vocabulary, name)
+
+
+def load_ipython_extension(shell: object) -> None:
+    """What `%load_ext tfmemlint` calls in a notebook."""
+    from tfmemlint.jupyter import load  # noqa: PLC0415
+
+    load(shell)
