@@ -1,8 +1,8 @@
 """tfmemlint finds code that wastes or leaks memory in TensorFlow and Keras programs, and fixes it.
 
-These names are what a rule is made of; nothing else is public but what IPython calls. They are imported when first asked
-for: until `python -m tfmemlint` has taken the working directory off the path, a stranger's
-`enum.py` there would be run in place of the standard library's.
+These names are what a rule is made of; nothing else is public but what IPython calls. They are
+imported when first asked for: until `python -m tfmemlint` has taken the working directory off the
+path, a stranger's `enum.py` there would be run in place of the standard library's.
 """
 
 TYPE_CHECKING = False  # type checkers take it for typing's, which must not be imported here

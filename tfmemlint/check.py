@@ -417,8 +417,7 @@ def _fixes(outcomes: Sequence[Outcome], checker: Checker) -> str:
         if outcome.fixed:
             lines.append(f"- {show_path(outcome.checked.path)}:")
             lines += (
-                f"    {number} \u00d7 {code} ({names[code]})"
-                for code, number in outcome.fixed
+                f"    {number} \u00d7 {code} ({names[code]})" for code, number in outcome.fixed
             )
     return "\n".join([*lines, "", ""])
 

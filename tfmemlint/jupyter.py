@@ -112,7 +112,7 @@ def measure(shell: Any, line: str, cell: str | None) -> None:
         # In this folder, so that what the cells import is found as it is from here.
         handle, path = tempfile.mkstemp(".py", "tfmemlint-", ".", text=True)
         try:
-            with open(handle, "w", encoding="utf-8") as file:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
                 file.write(program.text.replace(_HOME, home))
             with printed.open("w", encoding="utf-8") as out:
                 account = command.measure(Path(path), device=asked.device, out=out, errors=out)
@@ -219,7 +219,12 @@ def _document(cells: Sequence[Cell]) -> bytes:
         }
         for number in range(1, max(texts) + 1)
     ]
-    document: dict[str, object] = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": made}
+    document: dict[str, object] = {
+        "nbformat": 4,
+        "nbformat_minor": 5,
+        "metadata": {},
+        "cells": made,
+    }
     return json.dumps(document).encode()
 
 

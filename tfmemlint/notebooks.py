@@ -27,7 +27,9 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 _SPELT_LINE = re.compile(r"(?:[^\\]+|\\[^n])*(?:\\n)?")
 """A line within a JSON string, or what is left of it."""
 
-_FOREIGN = re.compile(r"\s*%%(?!(?:time|timeit|capture|prun|python3?|pypy|tfmemlint|tfmeasure)(?!\w))")
+_FOREIGN = re.compile(
+    r"\s*%%(?!(?:time|timeit|capture|prun|python3?|pypy|tfmemlint|tfmeasure)(?!\w))"
+)
 """Begins a cell whose magic command does not take Python."""
 _MAGIC = re.compile(
     r"""

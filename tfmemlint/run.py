@@ -136,7 +136,7 @@ class Checker:
         notebooks: tuple[str, ...] = NOTEBOOKS,
         again: bool = False,
     ) -> None:
-        """`again` says that the same files will be checked many times, each time changed a little."""
+        """`again` says that the same files will be checked many times, changed a little."""
         self._parsed: dict[str, Pieces] | None = {} if again else None
         self._configs = configs
         self.notebooks = notebooks

@@ -1338,15 +1338,52 @@ print(float(tf.reduce_mean(tf.constant(y[:8], tf.float32))))
 
 def _tfm602(choose: Choose) -> str:
     value = choose(
-        ("0.5", "1", "255.0", "300", "-1", "0.1", "1e300", "-1.5", "1e-320", "70000", "3.7", "2**40")
-        + ("np.pi", "np.nan", "np.inf", "np.float64(0.1)", "np.int64(7)", "True", "1j", "LEVEL")
-        + ("[1.0] * 256", "np.arange(256)", "BIG", "tf.constant(2.0)")
+        (
+            "0.5",
+            "1",
+            "255.0",
+            "300",
+            "-1",
+            "0.1",
+            "1e300",
+            "-1.5",
+            "1e-320",
+            "70000",
+            "3.7",
+            "2**40",
+            "np.pi",
+            "np.nan",
+            "np.inf",
+            "np.float64(0.1)",
+            "np.int64(7)",
+            "True",
+            "1j",
+            "LEVEL",
+            "[1.0] * 256",
+            "np.arange(256)",
+            "BIG",
+            "tf.constant(2.0)",
+        )
     )
     shape = choose(("(3000, 256)", "(3000, 256)", "[3000, 256]", "SHAPE", "3000 * 256"))
     made = choose((f"np.ones({shape})", f"np.full({shape}, {value})", f"np.full({shape}, {value})"))
     dtype = choose(
-        ("np.float32", "'float32'", "np.float16", "np.uint8", "'int32'", "np.int8", "bool", "KIND")
-        + ("np.uint16", "'f4'", "np.dtype('float32')", "tf.float32.as_numpy_dtype", "'>f4'", "'S4'")
+        (
+            "np.float32",
+            "'float32'",
+            "np.float16",
+            "np.uint8",
+            "'int32'",
+            "np.int8",
+            "bool",
+            "KIND",
+            "np.uint16",
+            "'f4'",
+            "np.dtype('float32')",
+            "tf.float32.as_numpy_dtype",
+            "'>f4'",
+            "'S4'",
+        )
     )
     return _put(
         """

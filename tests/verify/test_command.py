@@ -122,9 +122,7 @@ def test_each_rule_has_its_row_and_one_failure_fails_the_whole(
     assert measure(pairs, ONCE, write=True) == 1
     captured = capsys.readouterr()
     lines = captured.out.splitlines()
-    row, different, predicted, twin, alike, crash = (
-        " ".join(line.split()) for line in lines[1:7]
-    )
+    row, different, predicted, twin, alike, crash = (" ".join(line.split()) for line in lines[1:7])
     assert row == "TOY101 toy device peak 40 MB 4.0 MB 0.100 <= 0.5 holds"
     assert different == "outputs differ: line 1: bad.py prints '1', fixed.py '2'"
     assert predicted == "predicted from the code: 40 MB and 4.0 MB"
