@@ -41,7 +41,7 @@ def parse(argv: list[str]) -> SimpleNamespace:
     """The options in these arguments; ends the program where they make no sense."""
     options = plain(argv)
     if options is None:
-        parser = _parser()
+        parser = make_parser()
         options = SimpleNamespace(**vars(parser.parse_intermixed_args(_with_values(argv))))
         _refuse_nonsense(parser, options)
     adds = options.add_noqa is not None or options.add_ignore is not None
@@ -283,7 +283,8 @@ def _positive(text: str) -> int:
     return int(text)
 
 
-def _parser() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
+    """What reads the arguments, and writes the help."""
     import argparse  # noqa: PLC0415
 
     from tfmemlint.parser import Parser  # noqa: PLC0415

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 
+from tfmemlint.parser import Parser
 from tfmemlint.report.escape import show
 from tfmemlint.writing import BACKUP, TEMPORARY
 
@@ -19,12 +20,8 @@ STALE = 60.0
 
 def main(argv: Sequence[str]) -> int:
     """Clean up below the folders named; the exit code."""
-    parser = argparse.ArgumentParser(
-        "tfmemlint clean", description="Remove caches, and what interrupted runs have left behind."
-    )
-    parser.add_argument("paths", nargs="*", metavar="PATH", help="folders to clean [default: .]")
     status = 0
-    for folder in parser.parse_args(argv).paths or [os.curdir]:
+    for folder in make_parser().parse_args(argv).paths or [os.curdir]:
         for entry in _left_behind(folder):
             try:
                 if entry.name.endswith(BACKUP):
@@ -39,6 +36,15 @@ def main(argv: Sequence[str]) -> int:
                 print(f"error: {show(entry.path)}: {error.strerror}", file=sys.stderr)
                 status = 2
     return status
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """What reads the arguments, and writes the help."""
+    parser = Parser(
+        "tfmemlint clean", description="Remove caches, and what interrupted runs have left behind."
+    )
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="folders to clean [default: .]")
+    return parser
 
 
 def _left_behind(start: str) -> Iterator[os.DirEntry[str]]:

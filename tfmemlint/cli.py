@@ -15,21 +15,27 @@ if TYPE_CHECKING:
 FAILED, INTERRUPTED, PIPE_CLOSED = 2, 130, 141
 """Exit codes; the last two are those of a program that the signal ended."""
 
-_HELP = """\
+_ABOUT = {
+    "check": "check files and folders, and fix what can be fixed",
+    "rule": "explain a rule",
+    "verify": "measure what the fixes of rules save, on this machine",
+    "measure": "run a program and say which of its lines hold the memory",
+    "plan": "read a program and say what it will hold, line by line",
+    "server": "tell an editor of findings and fixes",
+    "config": "explain a setting",
+    "clean": "remove what interrupted runs have left behind",
+    "completion": "print what a shell needs to complete the command line",
+    "man": "print the manual page",
+    "version": "print the version",
+}
+_COMMANDS_SHOWN = "\n".join(f"  {name:<10}  {words}" for name, words in _ABOUT.items())
+_HELP = f"""\
 tfmemlint finds code that wastes or leaks memory in TensorFlow and Keras programs.
 
 Usage: tfmemlint COMMAND [ARGUMENTS]
 
 Commands:
-  check    check files and folders, and fix what can be fixed
-  rule     explain a rule
-  verify   measure what the fixes of rules save, on this machine
-  measure  run a program and say which of its lines hold the memory
-  plan     read a program and say what it will hold, line by line
-  server   tell an editor of findings and fixes
-  config   explain a setting
-  clean    remove what interrupted runs have left behind
-  version  print the version
+{_COMMANDS_SHOWN}
 
 `tfmemlint COMMAND --help` tells more. A first look: tfmemlint check
 """
@@ -142,13 +148,10 @@ def _plan(argv: Sequence[str]) -> int:
 
 
 def _config(argv: Sequence[str]) -> int:
-    import argparse  # noqa: PLC0415
-
     from tfmemlint.config import OPTIONS, did_you_mean  # noqa: PLC0415
+    from tfmemlint.shells import config_parser  # noqa: PLC0415
 
-    parser = argparse.ArgumentParser("tfmemlint config", description="Explain a setting.")
-    parser.add_argument("key", nargs="?", metavar="KEY", help="which one [default: list all]")
-    key = parser.parse_args(argv).key
+    key = config_parser().parse_args(argv).key
     if key is None:
         print("\n".join(OPTIONS))
         return 0
@@ -165,6 +168,18 @@ def _clean(argv: Sequence[str]) -> int:
     return main(argv)
 
 
+def _completion(argv: Sequence[str]) -> int:
+    from tfmemlint.shells import complete  # noqa: PLC0415
+
+    return complete(argv, _ABOUT.items())
+
+
+def _man(argv: Sequence[str]) -> int:
+    from tfmemlint.shells import manual  # noqa: PLC0415
+
+    return manual(argv, _ABOUT.items())
+
+
 _COMMANDS: Mapping[str, Callable[[Sequence[str]], int]] = {
     "check": _check,
     "rule": _rule,
@@ -175,6 +190,8 @@ _COMMANDS: Mapping[str, Callable[[Sequence[str]], int]] = {
     "server": _server,
     "config": _config,
     "clean": _clean,
+    "completion": _completion,
+    "man": _man,
 }
 
 

@@ -24,6 +24,8 @@ from tfmemlint.report.prose import section, summary
 from tfmemlint.vocabulary import Metric, Rule
 
 if TYPE_CHECKING:
+    import argparse
+
     from tfmemlint.plots import Group
 
 BEGIN, END = "<!-- rules: begin -->", "<!-- rules: end -->"
@@ -139,12 +141,7 @@ def fix_safety(rule: Rule) -> str:
 
 def main(argv: Sequence[str], plugins: Iterable[str] = ()) -> int:
     """`tfmemlint rule`: print what is known about a rule, or about all of them."""
-    import argparse  # noqa: PLC0415  a report that names a saving needs no parser
-
-    parser = argparse.ArgumentParser("tfmemlint rule", description="Explain a rule.")
-    parser.add_argument("rule", nargs="?", metavar="RULE", help="a code or a name")
-    parser.add_argument("--all", action="store_true", help="explain all rules")
-    parser.add_argument("--output-format", choices=("text", "json"), default="text")
+    parser = make_parser()
     asked = parser.parse_args(argv)
     if (asked.rule is None) != asked.all:
         parser.error("name one rule, or say --all")
@@ -163,6 +160,19 @@ def main(argv: Sequence[str], plugins: Iterable[str] = ()) -> int:
     records = [_record(code, rules) for code in codes]
     sys.stdout.write(json.dumps(records if asked.all else records[0], indent=2) + "\n")
     return 0
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """What reads the arguments, and writes the help."""
+    from tfmemlint.parser import Parser  # noqa: PLC0415  a report that names a saving needs none
+
+    parser = Parser("tfmemlint rule", description="Explain a rule.")
+    parser.add_argument("rule", nargs="?", metavar="RULE", help="a code or a name")
+    parser.add_argument("--all", action="store_true", help="explain all rules")
+    parser.add_argument(
+        "--output-format", choices=("text", "json"), default="text", help="how to write it"
+    )
+    return parser
 
 
 def generate(argv: Sequence[str]) -> int:

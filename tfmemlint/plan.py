@@ -15,6 +15,7 @@ from tfmemlint.config import ConfigError, assumptions, bytes_of, plugins_here
 from tfmemlint.decoding import UndecodableError, decode
 from tfmemlint.facts.sizes.plans import Item, Moment
 from tfmemlint.linting import lint
+from tfmemlint.parser import Parser
 from tfmemlint.report.escape import show, show_path
 from tfmemlint.source import File
 from tfmemlint.units import size
@@ -64,7 +65,7 @@ class Plan(NamedTuple):
 
 def main(argv: Sequence[str]) -> int:
     """Plan the program that these arguments name."""
-    asked = _parser().parse_args(argv)
+    asked = make_parser().parse_args(argv)
     try:
         device = None if asked.device is None else bytes_of(asked.device)
         assumed = dict(assumptions(asked.assume))
@@ -171,8 +172,9 @@ def _row(item: Item) -> int:
     return int(getattr(item.node, "lineno", 0))
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def make_parser() -> argparse.ArgumentParser:
+    """What reads the arguments, and writes the help."""
+    parser = Parser(
         prog="tfmemlint plan",
         description="Reads a program, runs nothing, and says what it holds at its largest step: "
         "data, weights, gradients, an optimiser's slots, activations, the buffers of pipelines. "

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TextIO, cast
 
 from tfmemlint import plots
 from tfmemlint.measure.account import Account, UnusableError, read
+from tfmemlint.parser import Parser
 from tfmemlint.verify.devices import SetupError
 from tfmemlint.verify.family import Family
 from tfmemlint.verify.processes import packages_with_tensorflow
@@ -37,7 +38,7 @@ _SMALLEST = 1 << 20
 def main(argv: Sequence[str]) -> int:
     """Measure the program these arguments name; the program's exit status, or 2."""
     ours, arguments = _split(argv)
-    asked = _parser().parse_args(ours)
+    asked = make_parser().parse_args(ours)
     if asked.html is not None:
         if not plots.available():
             return _refuse(plots.MISSING)
@@ -168,8 +169,9 @@ def _split(argv: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
     return argv[:end], argv[end + 1 :]
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def make_parser() -> argparse.ArgumentParser:
+    """What reads the arguments, and writes the help."""
+    parser = Parser(
         "tfmemlint measure",
         usage="tfmemlint measure [OPTION ...] SCRIPT.py [-- ARGUMENT ...]",
         description="Run a program and say at which line the device's memory stood highest, what "

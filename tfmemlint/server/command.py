@@ -14,14 +14,7 @@ MISSING = "pygls is not installed: `pip install 'tfmemlint[lsp]'` brings it alon
 
 def main(argv: Sequence[str]) -> int:
     """Serve an editor until it is gone; the exit code."""
-    parser = Parser(
-        "tfmemlint server",
-        description="Tell an editor of findings and fixes, by the Language Server Protocol, through"
-        " standard input and output. Editors start it; there is nothing to type.",
-        allow_abbrev=False,
-    )
-    parser.add_argument("--stdio", action="store_true", help="what is done anyway")
-    parser.parse_args(argv)
+    make_parser().parse_args(argv)
     if find_spec("pygls") is None:
         print(f"error: {MISSING}", file=sys.stderr)
         return FAILED
@@ -29,3 +22,15 @@ def main(argv: Sequence[str]) -> int:
 
     serve()
     return 0
+
+
+def make_parser() -> Parser:
+    """What reads the arguments, and writes the help."""
+    parser = Parser(
+        "tfmemlint server",
+        description="Tell an editor of findings and fixes, by the Language Server Protocol, through"
+        " standard input and output. Editors start it; there is nothing to type.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--stdio", action="store_true", help="what is done anyway")
+    return parser

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
+from tfmemlint.parser import Parser
 from tfmemlint.verify.ranges import FEWEST
 
 _SECONDS, _SECONDS_OF_OWN = 120.0, 3600.0
@@ -17,7 +18,7 @@ def parse(argv: list[str]) -> argparse.Namespace:
 
     `file` is the user's own program, None where rules are to be tried.
     """
-    parser = _parser()
+    parser = make_parser()
     ours, dashes, arguments = _split(argv)
     asked = parser.parse_intermixed_args(ours)
     files = [name for name in asked.codes if _is_file(name)]
@@ -53,8 +54,9 @@ def _is_file(name: str) -> bool:
     return not name.isalnum() or Path(name).is_file()
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def make_parser() -> argparse.ArgumentParser:
+    """What reads the arguments, and writes the help."""
+    parser = Parser(
         prog="tfmemlint verify",
         usage="tfmemlint verify [OPTION ...] [CODE ...]\n"
         "       tfmemlint verify [OPTION ...] FILE.py [-- ARGUMENT ...]\n"
