@@ -66,4 +66,4 @@ def test_what_one_test_lets_run_another_may_not(body: str, excluded: bool) -> No
     )
     file = File("code.py", code)
 
-    assert file.tf.conditions.exclude([named(file, "one"), named(file, "other")]) is excluded
+    assert file.tf.conditions.exclude(named(file, "one"), [named(file, "other")]) is excluded

@@ -31,6 +31,7 @@ class Conditions:
         self._tree = tf.tree
         self._bindings = tf.bindings
         self._flow = tf.flow
+        self._tests: dict[ast.AST, dict[tuple[str, bool], list[ast.expr]]] = {}
 
     def runs(self, node: ast.AST, frame: Frame | None = None) -> bool | None:
         """Whether the tests around code are expected to let it run, in a call of its function.
@@ -43,25 +44,32 @@ class Conditions:
             return False
         return None if any(found is None for found, _ in wanted) else True
 
-    def exclude(self, nodes: Iterable[ast.AST]) -> bool:
-        """Whether no run comes to all of some places: where one's test holds, another's does not.
+    def exclude(self, node: ast.AST, others: Iterable[ast.AST]) -> bool:
+        """Whether no run comes to a place and to one of others: a test holds for one of them alone.
 
         The places are those of one call of a function.
         """
-        seen: dict[tuple[str, bool], list[ast.expr]] = {}
-        for node in nodes:
+        wanted = self._held(node)
+        if not wanted:
+            return False
+        return any(
+            self._bindings.same(one, each)
+            for other in others
+            for (text, holds), found in self._held(other).items()
+            for one in wanted.get((text, not holds), ())
+            for each in found
+        )
+
+    def _held(self, node: ast.AST) -> dict[tuple[str, bool], list[ast.expr]]:
+        """The tests around code, by their text and whether they hold there; those of calls not."""
+        if node not in self._tests:
+            found: dict[tuple[str, bool], list[ast.expr]] = {}
             for test, held in self._around(node):
-                if any(isinstance(each, ast.Call) for each in ast.walk(test)):
-                    continue
-                for one, holds in _apart(test, held):
-                    text = ast.unparse(one)
-                    opposite = seen.get((text, not holds), ())
-                    if any(self._bindings.same(one, each) for each in opposite):
-                        return True
-                    known = seen.setdefault((text, holds), [])
-                    if one not in known:
-                        known.append(one)
-        return False
+                if not any(isinstance(each, ast.Call) for each in ast.walk(test)):
+                    for one, holds in _apart(test, held):
+                        found.setdefault((ast.unparse(one), holds), []).append(one)
+            self._tests[node] = found
+        return self._tests[node]
 
     def expected(self, test: ast.expr, frame: Frame | None = None) -> bool | None:
         """What a test is expected to come to."""

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _MAX_CALLS = 8
 """Callers looked at for the value of a parameter; a function called from more places is unknown."""
+_MOST_BINDINGS = 60
+"""Statements that may give a name its value: what more of them give is unknown."""
 
 
 class Origin(NamedTuple):
@@ -76,7 +78,10 @@ class Flow:
     def named(self, name: ast.Name, frame: Frame | None = None) -> tuple[Origin, ...] | None:
         """What its bindings give a name, one step back; None if that is out of sight."""
         found: list[Origin] = []
-        for binding in self._bindings.reaching(name):
+        bindings = self._bindings.reaching(name)
+        if len(bindings) > _MOST_BINDINGS:
+            return None
+        for binding in bindings:
             if binding.how is How.PARAMETER:
                 passed = self._passed(binding, frame)
                 if passed is None:

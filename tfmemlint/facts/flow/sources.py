@@ -159,7 +159,7 @@ class Sources:
         if any(each.how in _OPAQUE for each in bindings):
             return None
         found: list[End] = []
-        for binding in bindings:
+        for binding in bindings[:_MOST_STATES]:  # of more, not all are followed
             ways = self._bound(binding, path, frame)
             if ways is None:
                 return None

@@ -192,12 +192,12 @@ class Chain(NamedTuple):
     @property
     def methods(self) -> tuple[str, ...]:
         """The names of the steps."""
-        return tuple(step.method for step in self.steps)
+        return tuple([step.method for step in self.steps])
 
     @property
     def calls(self) -> tuple[ast.Call, ...]:
         """The calls of the steps."""
-        return tuple(step.call for step in self.steps)
+        return tuple([step.call for step in self.steps])  # asked most often of all
 
     def sharing(self, cache: int, passing: frozenset[str]) -> int | None:
         """The last step that holds elements of a `cache` at a place, or that place itself.

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 _MAX_ALTERNATIVES = 8
 """Ways through `if` branches and callers that are kept apart for one pipeline."""
+_MAX_STEPS = 100
+"""Steps of one pipeline: what has more begins out of sight."""
 _MAX_HOPS = 30
 _CHAINS = Question("chains", (), ())
 
@@ -244,10 +246,13 @@ class Datasets:
         for before in self._any_of([(callee.value, frame)], guess=True):
             if node in before.calls:  # a loop is followed once
                 continue
+            if len(before.steps) == _MAX_STEPS:
+                yield Chain(Source(From.UNSEEN, node))
+                continue
             here = [each.call for each in before.steps if each.frame == frame]
             function = self._tree.function(node)
-            beside = [each for each in here if self._tree.function(each) is function]
-            if not self._conditions.exclude([*beside, node]):
+            beside = (each for each in here if self._tree.function(each) is function)
+            if not self._conditions.exclude(node, beside):
                 yield before._replace(steps=(*before.steps, step))
 
     def _applied(

@@ -60,6 +60,7 @@ class Bindings:
         self._reaching: dict[ast.AST, tuple[Binding, ...]] = {}
         self._holders: dict[tuple[ScopeNode, str], dict[ast.AST, list[Binding]]] = {}
         self._indices: dict[int, dict[int, list[int]]] = {}
+        self._made: dict[tuple[int, int], dict[int, tuple[list[Binding], bool]]] = {}
         self._readers: dict[tuple[ScopeNode, str], dict[Binding, list[ast.Name]]] = {}
         self._read: dict[str, list[ast.Name]] | None = None
         self._loads: dict[str, dict[ScopeNode | None, list[ast.Name]]] = {}
@@ -303,16 +304,29 @@ class Bindings:
     def _made_by(
         self, block: list[ast.stmt], end: int, holders: dict[ast.AST, list[Binding]]
     ) -> tuple[list[Binding], bool]:
-        """What `block[:end]` binds that reaches its end, and whether it surely binds."""
-        found: list[Binding] = []
+        """What `block[:end]` binds that reaches its end, and whether it surely binds.
+
+        What the first statements bind is known to all that stand behind them.
+        """
         here = self._indices_in(block, holders)
-        for place in range(bisect_left(here, end) - 1, -1, -1):
-            index = here[place]
-            made, sure = self._made_in(block[index], holders)
-            found += [each for each in made if each not in found]
-            if sure:
-                return found, True
-        return found, False
+        known = self._made.setdefault((id(holders), id(block)), {})
+        number = bisect_left(here, end)
+        waiting: list[tuple[list[Binding], bool]] = []
+        found: list[Binding] = []
+        sure = False
+        while number and not sure:
+            if number in known:
+                found, sure = known[number]
+                break
+            number -= 1
+            waiting.append(self._made_in(block[here[number]], holders))
+            sure = waiting[-1][1]
+        for made, binds in reversed(waiting):
+            number += 1
+            sure = sure or binds
+            found = made if binds else made + [each for each in found if each not in made]
+            known[number] = found, sure
+        return [*found], sure
 
     def _indices_in(
         self, block: list[ast.stmt], holders: dict[ast.AST, list[Binding]]
