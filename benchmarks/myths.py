@@ -24,8 +24,7 @@ tf.config.threading.set_inter_op_parallelism_threads(1)
 tf.config.threading.set_intra_op_parallelism_threads(1)
 """
 WARM = """
-arena = tf.zeros([400 << 18])
-del arena
+tf.raw_ops.Empty(shape=[1 << 28], dtype=tf.float32, init=False)  # 1 GiB that is never written to
 
 
 def now():
@@ -174,6 +173,88 @@ lost = sum(int(tf.math.count_nonzero(each == 0)) for each in gradients)
 found["lost"] = lost / sum(int(tf.size(each)) for each in gradients)
 """
 
+STACKED = """
+def product():
+    return tf.matmul(x, kernel)
+
+
+x, kernel = tf.ones([1024, 1024]), tf.ones([1024, 1024])  # 4 MiB each, and so is their product
+if case == "loop":
+    total = tf.zeros_like(x)
+    for _ in range(100):
+        intermediate = product()
+        total = total + intermediate
+elif case == "stack":
+    total = tf.reduce_sum(tf.stack([product()] * 100), axis=0)
+else:
+    total = product() * 100.0
+"""
+RECOMPUTED = """
+weights = [
+    tf.Variable(tf.random.stateless_normal([256, 256], seed=[layer, 0], stddev=0.05))
+    for layer in range(48)
+]
+size = {"as it is": 48, "as a whole": 48, "layer by layer": 1, "blocks of six": 6}[case]
+
+
+def block_of(some):
+    def block(x):
+        for weight in some:
+            x = tf.tanh(tf.matmul(x, weight))
+        return x
+
+    return block if case == "as it is" else tf.recompute_grad(block)
+
+
+blocks = [block_of(weights[first : first + size]) for first in range(0, 48, size)]
+
+
+@tf.function
+def gradients_of(x):
+    with tf.GradientTape() as tape:
+        y = x
+        for block in blocks:
+            y = block(y)
+        loss = tf.reduce_mean(tf.square(y - x))
+    return tape.gradient(loss, weights)
+
+
+x = tf.random.stateless_normal([4096, 256], seed=[0, 0])  # 4 MiB an activation
+for _ in range(2):
+    gradients = gradients_of(x)
+"""
+EPOCHS = """
+rows = np.ones([16 << 10, 1 << 10], np.float32)  # 64 MiB
+
+
+def batches():
+    return tf.data.Dataset.from_tensor_slices(rows).batch(32).prefetch(tf.data.AUTOTUNE)
+
+
+begin = time.process_time()
+before = batches() if case == "made before the loops" else None
+for epoch in range(6):
+    for batch in before or batches():
+        tf.reduce_mean(batch)
+found["seconds"] = time.process_time() - begin
+"""
+ZEROS = """
+def of_host(name):
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) << 10 for line in status if line.startswith(name))
+
+
+with open("/proc/self/clear_refs", "w") as reset:
+    reset.write("5")
+resident = of_host("VmRSS")
+shape = [4096, 4096]  # 64 MiB of float32
+kind, _, how = case.partition(", ")
+make = {"zeros": np.zeros, "ones": np.ones}[kind]
+array = make(shape, dtype=np.float32) if how == "as float32" else make(shape).astype(np.float32)
+array += 1  # pages of zeros are not there before something is written to them
+found["host peak"] = of_host("VmHWM") - resident
+"""
+
 LINES = {
     "prefetch": (PREFETCH, ["none", "1", "AUTOTUNE", "16"], True),
     "num_parallel_calls": (AUTOTUNED, ["one by one", "AUTOTUNE", "64"], True),
@@ -192,6 +273,14 @@ LINES = {
     "device": (STEP, ["as it is", "tf.device GPU"], True),
     "MirroredStrategy": (MIRRORED, ["one device", "MirroredStrategy of 2"], False),
     "loss scale": (UNDERFLOW, ["as it is", "times 4096"], True),
+    "stack": (STACKED, ["loop", "stack", "product times 100"], True),
+    "recompute": (RECOMPUTED, ["as it is", "as a whole", "layer by layer", "blocks of six"], True),
+    "pipeline in epochs": (EPOCHS, ["made in the header", "made before the loops"], True),
+    "zeros": (
+        ZEROS,
+        ["zeros, cast", "zeros, as float32", "ones, cast", "ones, as float32"],
+        True,
+    ),
 }
 
 
@@ -223,6 +312,8 @@ def shown(found: dict[str, float]) -> str:
             parts.append(f"{figure:.0f} ms a step")
         elif name == "lost":
             parts.append(f"{figure:.0%} of gradients are zero")
+        elif name == "seconds":
+            parts.append(f"{figure:.1f} s of a processor")
         elif name == "a round":
             parts.append(f"{figure / 1024:,.0f} KB a round")
         else:
