@@ -255,11 +255,13 @@ def test_what_a_findings_own_lines_save_is_told_though_another_line_has_the_peak
     change = Change(before.encode(), after.encode())
     found = Finding("TFM202", "x", Diagnostic(Span(15, 25), "m"))
     remains = own_lines.remains(
-        account({3: 80, 4: 300}, "train.py", 300),
-        account({3: 5, 4: 7, 5: 300}, "train.py", 300),
+        account({1: 9, 2: 90, 3: 80, 4: 300}, "train.py", 300),
+        account({1: 8, 2: 20, 3: 5, 4: 7, 5: 300}, "train.py", 300),
         change,
         [found],
+        "train.py",
     )
+    assert remains.eased == own_lines.Eased(Statement("train.py", 2, 2, ""), 90 * MB, 20 * MB)
     assert remains.spots == (Spot("TFM202", 3, 80 * MB, 7 * MB),)
     assert remains.line is not None
     assert (remains.line.statement.line, remains.share) == (5, 1.0)

@@ -136,6 +136,14 @@ def test_a_program_without_a_claim_shows_each_of_its_metrics() -> None:
     assert {(bar.name, bar.about, bar.share) for _, bar in shown} == {("train.py", "", 0.1)}
 
 
+def test_outputs_that_differ_are_not_green() -> None:
+    content = record(200 * MB, 20 * MB)
+    differing = Entry("", "train.py", content, True, "outputs differ: x", differs=True)
+    assert re.findall(r'class="(\w+)">outputs differ', page("Savings", [differing])) == ["poor"]
+    agreeing = Entry("", "train.py", content, True, "outputs agree")
+    assert re.findall(r'class="(\w+)">outputs agree', page("Savings", [agreeing])) == ["good"]
+
+
 def test_the_plot_alone_is_xml_with_the_greatest_saving_first() -> None:
     wrong = entry("TOY404")._replace(good=False)
     svg = savings([entry("TOY101", 200, 100), entry("TOY202", 200, 20), wrong])

@@ -97,7 +97,9 @@ def _conclusion(request: Request, saving: Saving, write: bool) -> str:
 def _entry(request: Request, saving: Saving) -> Entry:
     words = saving.doubt or saving.outputs.words
     content = pair_record(saving.measurements, saving.machine)
-    return Entry("", request.path, content, not saving.doubt, words, curves(saving.measurements))
+    over_time = curves(saving.measurements)
+    differs = saving.outputs.same is False
+    return Entry("", request.path, content, not saving.doubt, words, over_time, differs)
 
 
 def _rows(saving: Saving) -> Iterator[str]:
@@ -136,6 +138,12 @@ def _of_lines(remains: Remains) -> Iterator[str]:
         if not spot.before and not spot.after:
             held = "nothing that TensorFlow's allocator sees"
         yield f"{spot.code} at line {spot.line}: at most {held}"
+    if remains.eased:
+        eased = remains.eased
+        yield (
+            f"held less by most: {size(eased.before)} before, {size(eased.after)} after, by "
+            f"{quoted(eased.statement)}"
+        )
     if remains.line:
         yield (
             f"what is left: {size(remains.peak)}, {remains.share:.0%} of it by "
@@ -172,12 +180,14 @@ def _record(saving: Saving) -> dict[str, Any]:
 
 
 def _remains(remains: Remains) -> dict[str, Any]:
-    statement = remains.line.statement if remains.line else None
+    statement, eased = remains.line.statement if remains.line else None, remains.eased
     return {
         "peak": remains.peak,
         "line": statement and statement.line,
         "path": statement and statement.path,
         "share": round(remains.share, 4),
+        "eased": eased
+        and {"line": eased.statement.line, "before": eased.before, "after": eased.after},
         "held_by": remains.keeper and keeping(remains.keeper),
     }
 

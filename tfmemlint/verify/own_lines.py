@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from tfmemlint.lines import Lines
 from tfmemlint.measure.account import Account, Keeper, Line, UnusableError
 from tfmemlint.measure.command import measure
+from tfmemlint.measure.statements import Statement
 from tfmemlint.verify.devices import SetupError
 from tfmemlint.vocabulary import Finding
 
 if TYPE_CHECKING:
     from tfmemlint.run import Change
 
+_MATTERS = 0.01
+"""The part of the peak from which on it is worth a word what a line saves."""
 Region = tuple[int, int]
 """The first line and the last one."""
 
@@ -30,6 +33,19 @@ class Spot(NamedTuple):
     after: int
 
 
+class Eased(NamedTuple):
+    """A line that holds less with the fixes, though it is none of theirs."""
+
+    statement: Statement
+    """In the program as it is."""
+    before: int
+    after: int
+
+    @property
+    def saved(self) -> int:
+        return self.before - self.after
+
+
 class Remains(NamedTuple):
     """What is known, from one run of each program under `tfmemlint measure`."""
 
@@ -40,6 +56,8 @@ class Remains(NamedTuple):
     """The one that holds most of what is left."""
     share: float
     keeper: Keeper | None
+    eased: Eased | None = None
+    """Where the fixes save most: what a pipeline holds is held by the line that reads it."""
 
 
 def look(
@@ -58,41 +76,60 @@ def look(
         if account.requested is None or account.ended != "finished" or account.status:
             return None
         accounts.append(account)
-    return remains(accounts[0], accounts[1], change, fixed)
+    return remains(accounts[0], accounts[1], change, fixed, str(Path(path).resolve()))
 
 
-def remains(before: Account, after: Account, change: Change, fixed: Sequence[Finding]) -> Remains:
-    """Hold two accounts against each other."""
+def remains(
+    before: Account, after: Account, change: Change, fixed: Sequence[Finding], program: str
+) -> Remains:
+    """Hold two accounts of a program against each other."""
     first = after.held[0] if after.held else None
+    text = change.before.decode("utf-8", "replace")
+    moved = counterparts(text.splitlines(), change.after.decode("utf-8", "replace").splitlines())
+    lines = [(each.code, _own(each, Lines(text))) for each in fixed]
     return Remains(
-        spots=tuple(_spots(before, after, change, fixed)),
+        spots=tuple(
+            Spot(
+                code,
+                min(own),
+                _most(before.most.items(), own),
+                _most(after.most.items(), {new for old in own for new in moved[old]}),
+            )
+            for code, own in lines
+        ),
         peak=after.peak,
         line=first if first and first.statement.line else None,
         share=first.bytes / after.held_bytes if first and after.held_bytes else 0.0,
         keeper=after.held_by[0] if after.held_by else None,
+        eased=_eased(before, after, moved, {line for _, own in lines for line in own}, program),
     )
 
 
-def _spots(
-    before: Account, after: Account, change: Change, fixed: Sequence[Finding]
-) -> Iterator[Spot]:
-    text = change.before.decode("utf-8", "replace")
-    lines = Lines(text)
-    moved = counterparts(text.splitlines(), change.after.decode("utf-8", "replace").splitlines())
-    for each in fixed:
-        spans = [each.diagnostic.span]
-        spans += [edit.span for edit in each.diagnostic.fix.edits] if each.diagnostic.fix else []
-        own = {
-            line
-            for start, end in spans
-            for line in range(lines.position(start)[0], lines.position(end)[0] + 1)
-        }
-        yield Spot(
-            each.code,
-            min(own),
-            _most(before.most.items(), own),
-            _most(after.most.items(), {new for old in own for new in moved[old]}),
-        )
+def _own(finding: Finding, lines: Lines) -> set[int]:
+    """The lines of a finding and of its fix."""
+    spans = [finding.diagnostic.span]
+    spans += [edit.span for edit in finding.diagnostic.fix.edits] if finding.diagnostic.fix else []
+    return {
+        line
+        for start, end in spans
+        for line in range(lines.position(start)[0], lines.position(end)[0] + 1)
+    }
+
+
+def _eased(
+    before: Account, after: Account, moved: Mapping[int, set[int]], own: set[int], program: str
+) -> Eased | None:
+    """The line, of those without a fix, that holds less by most: by a hundredth of the peak."""
+    best: Eased | None = None
+    for statement, most in before.most.items():
+        lines = set(range(statement.line, statement.end + 1))
+        if statement.path != program or lines & own or not statement.line:
+            continue
+        left = {new for old in lines for new in moved.get(old, ())}
+        eased = Eased(statement, most, _most(after.most.items(), left))
+        if best is None or eased.saved > best.saved:
+            best = eased
+    return best if best and best.saved >= _MATTERS * before.peak else None
 
 
 def counterparts(before: Sequence[str], after: Sequence[str]) -> Mapping[int, set[int]]:

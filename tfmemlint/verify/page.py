@@ -32,6 +32,9 @@ class Entry(NamedTuple):
     curves: Mapping[str, tuple[Curve, Curve]] = {}
     """What the two programs held over time, by metric."""
 
+    differs: bool = False
+    """Whether the programs print different things, which unsafe fixes may."""
+
     @property
     def metrics(self) -> Mapping[str, Any]:
         """What the entry is about: the metric that is claimed; all where nothing is."""
@@ -101,7 +104,7 @@ def origin(entries: Sequence[Entry]) -> str:
 
 def _rows(entry: Entry) -> Iterator[Sequence[Cell]]:
     name = (Cell(f"<code>{text(entry.code)}</code>"), Cell(text(entry.name)))
-    verdict = Cell(text(entry.words), _COLOURS[entry.good])
+    verdict = Cell(text(entry.words), _COLOURS[entry.good and not entry.differs])
     if not entry.metrics:
         yield (*name, *[Cell("")] * 4, verdict)
     for metric, taken in entry.metrics.items():
