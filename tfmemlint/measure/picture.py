@@ -13,6 +13,9 @@ from tfmemlint.plots import Axis, Series, Theme, ticks
 from tfmemlint.report.figures import size
 from tfmemlint.verify.html import Cell, document, picture, table, text
 
+_SHOWN = 0.001
+"""The part of what a line holds under which tensors are counted together."""
+
 
 def page(program: str, account: Account, advice: Advice, limit: int | None = None) -> str:
     """The curve, what was held at its highest point, and all that is said in words."""
@@ -45,14 +48,16 @@ def _held(account: Account) -> str:
 
 def _row(account: Account, line: Line) -> tuple[Cell, ...]:
     share = line.bytes / account.held_bytes if account.held_bytes else 0
-    tensors = "<br>".join(
-        text(f"{size(each.bytes)}  {showing.tensor(each)}") for each in line.holdings
-    )
+    shown = [each for each in line.holdings if each.bytes >= _SHOWN * line.bytes]
+    tensors = [text(f"{size(each.bytes)}  {showing.tensor(each)}") for each in shown]
+    if len(shown) < len(line.holdings):
+        left = size(sum(each.bytes for each in line.holdings if each not in shown))
+        tensors.append(text(f"{left}  and {len(line.holdings) - len(shown)} more kinds"))
     return (
         Cell(size(line.bytes), "number"),
         Cell(f"{share:.0%}", "number"),
         Cell(f"<code>{text(showing.quoted(line.statement))}</code>"),
-        Cell(tensors),
+        Cell("<br>".join(tensors)),
     )
 
 

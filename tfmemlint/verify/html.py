@@ -34,7 +34,9 @@ img { max-width: 100%; height: auto; }
 .scroll { overflow-x: auto; } .scroll img { min-width: 640px; }
 table { border-collapse: collapse; width: 100%; font-size: 13px; }
 th, td { text-align: left; padding: 0.3rem 0.6rem 0.3rem 0; border-bottom: 1px solid var(--edge);
-  vertical-align: top; } th { font-weight: 600; color: var(--faint); }
+  vertical-align: top; overflow-wrap: anywhere; } td code { overflow-wrap: break-word; }
+pre { white-space: pre-wrap; overflow-wrap: anywhere; font-size: 12px; }
+th { font-weight: 600; color: var(--faint); }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .good { color: var(--good); } .poor { color: var(--poor); }
 details { margin: 0.25rem 0; } summary { cursor: pointer; color: var(--faint); font-size: 13px; }
