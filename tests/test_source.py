@@ -17,6 +17,7 @@ from tfmemlint import File
         ("tests/helpers.py", False),
         ("test.py", False),
         ("latest_model.py", False),
+        ("train_and_test.py", False),
     ],
 )
 def test_tests_are_told_by_their_names(path: str, expected: bool) -> None:
