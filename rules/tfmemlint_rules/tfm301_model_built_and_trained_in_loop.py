@@ -4,8 +4,7 @@
 A Keras model that a loop of more than four rounds makes anew, trains and drops: one for each fold,
 each setting, each seed. It is trained by `fit` or `train_on_batch`, or by a step of its own that
 `tf.function` traces and in which an optimizer applies gradients. It may be made, trained or both in
-functions that the loop calls, or be part of an object that is made anew. Also `compile` of one
-model in every round, with another optimizer that keeps something for each weight.
+functions that the loop calls, or be part of an object that is made anew.
 
 ## Why it costs memory
 While a step is traced, Keras's optimizer has TensorFlow register a custom gradient in a table of
@@ -51,7 +50,7 @@ from tfmemlint import (
     costs,
 )
 from tfmemlint.facts.sizes.amounts import Amount
-from tfmemlint_rules._analyses.trainings import Training, Trainings, What
+from tfmemlint_rules._analyses.trainings import Training, Trainings
 
 FEW = 4
 """Folds or variants that are well worth no word."""
@@ -78,17 +77,12 @@ def check(file: File) -> Iterator[Diagnostic]:
 def _message(file: File, training: Training) -> str:
     called = ast.unparse(training.made.func)
     rounds = f"in every round of `{file.named(training.loop.node)}`, and training keeps"
-    if training.what is What.OPTIMIZER:
-        return f"`{called}` makes another optimizer {rounds} what each one holds in memory"
     return f"`{called}` makes another model {rounds} each one in memory"
 
 
 def _cost(file: File, training: Training) -> Cost:
     """The weights of all models, and of one: with their optimisers' slots they hold more."""
-    made: ast.expr = training.made
-    if training.what is What.OPTIMIZER and isinstance(training.made.func, ast.Attribute):
-        made = file.tf.values.of(training.made.func.value).origin or made
-    runs = file.tf.models.runs(made, None) if isinstance(made, ast.Call) else None
+    runs = file.tf.models.runs(training.made, None)
     one = (file.tf.models.weights(runs) if runs else None) or WEIGHTS
     rounds = file.tf.numbers.rounds(training.loop.node)
     return costs.cost(rounds.times(one)._replace(at_most=None), Law.STEPS, one)

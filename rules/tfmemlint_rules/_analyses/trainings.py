@@ -1,20 +1,18 @@
-"""Models that loops make anew and train in graphs, and optimizers that they make for one model."""
+"""Models that loops make anew and train in graphs."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from enum import Enum
 from functools import cached_property
 
 from tfmemlint.facts.flow.anew import FITS, is_plain_use
 from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.graphs.tracing import TracedBy
 from tfmemlint.facts.library.kinds import Kind
-from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.functions import STAYS_A_FUNCTION
-from tfmemlint.facts.syntax.tree import FunctionNode, root_name, within
+from tfmemlint.facts.syntax.tree import FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -24,15 +22,7 @@ _MAX_HOPS = 4
 _APPLIES = frozenset({"apply_gradients", "minimize"})
 _SHOWS = frozenset({"id", "isinstance", "len", "print", "type"})
 _SAVES = frozenset({"tensorflow.train.Checkpoint", "tensorflow.train.CheckpointManager"})
-_WITHOUT_SLOTS = frozenset({"keras.optimizers.SGD", "keras.optimizers.legacy.SGD"})
 _FORGETS = frozenset({"keras.backend.clear_session", "keras.utils.clear_session"})
-
-
-class What(Enum):
-    """What every round leaves behind."""
-
-    MODEL = "model"
-    OPTIMIZER = "optimizer"
 
 
 class Training(NamedTuple):
@@ -41,7 +31,6 @@ class Training(NamedTuple):
     made: ast.Call
     loop: Loop
     rounds: int | None
-    what: What
 
 
 class Trainings:
@@ -62,8 +51,7 @@ class Trainings:
     @cached_property
     def all(self) -> tuple[Training, ...]:
         """Every such call, in source order."""
-        found = [*self._models(), *self._optimizers()]
-        return tuple(sorted(found, key=lambda each: (each.made.lineno, each.made.col_offset)))
+        return tuple(self._models())
 
     def forgets(self, training: Training) -> bool:
         """Whether the rounds have Keras forget what it made, which frees nothing of this."""
@@ -80,7 +68,7 @@ class Trainings:
             if rounds is None or (owner is None and not self._makes_model(call)):
                 continue
             if self._is_trained(call, rounds[0], owner, _MAX_HOPS):
-                yield Training(call, *rounds, What.MODEL)
+                yield Training(call, *rounds)
 
     def _makes_model(self, call: ast.Call) -> bool:
         """Whether a call makes a model, and does not give back what it was given."""
@@ -108,50 +96,6 @@ class Trainings:
             each for targets in named for each in targets if isinstance(each, ast.Attribute)
         )
         return owner if any(map(self._is_model, attributes)) else None
-
-    # Optimizers.
-
-    def _optimizers(self) -> Iterator[Training]:
-        """`compile` of one model in every round: the slots of each optimizer stay."""
-        for call, method in self._tree.methods("compile"):
-            if not self._has_slots(call) or not self._is_model(method.value):
-                continue
-            rounds = self._anew.rounds(call)
-            if rounds is None:
-                continue
-            loop, root = rounds[0], root_name(method.value)
-            beside = self._tree.inside(call, self._loops.extent(loop))
-            if not beside or not root or not self._loops.invariant(method.value, loop):
-                continue
-            fitted = (
-                each.func.value
-                for each in within([self._loops.extent(loop)])
-                if isinstance(each, ast.Call)
-                and isinstance(each.func, ast.Attribute)
-                and each.func.attr in FITS
-            )
-            if any(ast.unparse(each) == ast.unparse(method.value) for each in fitted):
-                yield Training(call, *rounds, What.OPTIMIZER)
-
-    def _has_slots(self, call: ast.Call) -> bool:
-        """Whether a model is compiled with another optimizer each time that keeps more than one."""
-        given = argument(call, 0, "optimizer")
-        if given is None:
-            return bool(call.args or call.keywords)  # "rmsprop"
-        if isinstance(given, ast.Constant):
-            return isinstance(given.value, str) and given.value.lower() != "sgd"
-        if isinstance(given, ast.Name):
-            binding = self._bindings.only(given)
-            loops = self._loops.around(call)
-            if binding is None or not loops:
-                return False
-            if not any(self._tree.inside(binding.node, each.node) for each in loops):
-                return False
-            given = binding.value
-        name = self._names.qualified(given.func) if isinstance(given, ast.Call) else None
-        return (
-            bool(name) and str(name).startswith("keras.optimizers.") and name not in _WITHOUT_SLOTS
-        )
 
     # What becomes of a model.
 

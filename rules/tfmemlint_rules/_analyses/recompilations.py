@@ -1,0 +1,108 @@
+"""Models that loops compile anew, each time with an optimizer that keeps something."""
+
+from __future__ import annotations
+
+import ast
+from functools import cached_property
+
+from tfmemlint.facts.flow.anew import FITS
+from tfmemlint.facts.flow.loops import Loop
+from tfmemlint.facts.library.kinds import Kind
+from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.syntax.tree import LOOPS, root_name, same_code, within
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+_WITHOUT_SLOTS = frozenset({"keras.optimizers.SGD", "keras.optimizers.legacy.SGD"})
+_CHANGES = frozenset({"add", "compile", "set_weights", "load_weights"})
+
+
+class Recompilation(NamedTuple):
+    """A `compile` in a loop: the optimizer of each round stays in memory."""
+
+    call: ast.Call
+    loop: Loop
+    rounds: int | None
+    once: bool
+    """Whether the loop would do the same with the model compiled before it, but for the state."""
+
+
+class Recompilations:
+    """Such calls of a file."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._values = tf.values
+        self._loops = tf.loops
+        self._anew = tf.anew
+
+    @cached_property
+    def all(self) -> tuple[Recompilation, ...]:
+        """Every such call, in source order."""
+        found = (self._of(call, method) for call, method in self._tree.methods("compile"))
+        return tuple(each for each in found if each is not None)
+
+    def _of(self, call: ast.Call, method: ast.Attribute) -> Recompilation | None:
+        model = method.value
+        if not self._has_slots(call) or self._values.of(model).kind is not Kind.MODEL:
+            return None
+        rounds = self._anew.rounds(call)
+        if rounds is None:
+            return None
+        loop = rounds[0]
+        beside = self._tree.inside(call, self._loops.extent(loop))
+        if not beside or not root_name(model) or not self._loops.invariant(model, loop):
+            return None
+        if not any(same_code(each, model) for each in self._fitted(loop)):
+            return None
+        return Recompilation(call, *rounds, self._is_same(call, loop))
+
+    def _fitted(self, loop: Loop) -> list[ast.expr]:
+        """The models that are trained in a loop."""
+        nodes = within([self._loops.extent(loop)])
+        methods = (each.func for each in nodes if isinstance(each, ast.Call))
+        return [
+            each.value for each in methods if isinstance(each, ast.Attribute) and each.attr in FITS
+        ]
+
+    def _is_same(self, call: ast.Call, loop: Loop) -> bool:
+        """Whether nothing of the loop decides how the model is compiled, or what it is."""
+        if not isinstance(loop.node, LOOPS) or self._tree.statement(call) not in loop.node.body:
+            return False
+        given = (*call.args, *(each.value for each in call.keywords))
+        if not all(self._loops.invariant(each, loop) for each in given):
+            return False
+        before: list[ast.stmt] = []
+        for statement in loop.node.body:
+            if statement is self._tree.statement(call):
+                break
+            before.append(statement)
+        changed = (each for each in ast.walk(loop.node) if isinstance(each, ast.Attribute))
+        return not any(each.attr in ("add", "trainable") for each in changed) and not any(
+            isinstance(each, ast.Call) and getattr(each.func, "attr", "") in _CHANGES
+            for each in within(before)
+        )
+
+    def _has_slots(self, call: ast.Call) -> bool:
+        """Whether a model is compiled with another optimizer each time that keeps more than one."""
+        given = argument(call, 0, "optimizer")
+        if given is None:
+            return bool(call.args or call.keywords)  # "rmsprop"
+        if isinstance(given, ast.Constant):
+            return isinstance(given.value, str) and given.value.lower() != "sgd"
+        if isinstance(given, ast.Name):
+            binding = self._bindings.only(given)
+            loops = self._loops.around(call)
+            if binding is None or not loops:
+                return False
+            if not any(self._tree.inside(binding.node, each.node) for each in loops):
+                return False
+            given = binding.value
+        name = self._names.qualified(given.func) if isinstance(given, ast.Call) else None
+        return (
+            bool(name) and str(name).startswith("keras.optimizers.") and name not in _WITHOUT_SLOTS
+        )
