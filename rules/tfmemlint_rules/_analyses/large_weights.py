@@ -1,0 +1,88 @@
+"""Whether the models that a file trains have a layer of many weights."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cached_property
+
+from tfmemlint.facts.flow.anew import FITS
+from tfmemlint.facts.library.makers import argument
+from tfmemlint.light_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+    from tfmemlint.facts.flow.values import Values
+    from tfmemlint.facts.syntax.names import Names
+    from tfmemlint.facts.syntax.tree import Tree
+
+_CONVOLUTIONS = frozenset(
+    f"keras.layers.Conv{n}{t}" for n in ("2D", "3D") for t in ("", "Transpose")
+)
+_WIDE_LAYERS = _CONVOLUTIONS | frozenset(
+    {"keras.layers.Dense", "keras.layers.GRU", "keras.layers.LSTM", "keras.layers.SeparableConv2D"}
+)
+_READY_MADE = ("keras.applications.", "keras_hub.models.", "keras_nlp.models.")
+_WIDE, _WIDE_KERNEL = 512, 256
+"""From so many units, or filters of several pixels, layers as a rule have 200,000 weights."""
+
+
+class LargeWeights:
+    """The models of a file that are given callbacks as they are trained."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._models = tf.models
+        self._names = tf.names
+        self._functions = tf.functions
+        self._values = tf.values
+
+    @cached_property
+    def largest(self) -> int | None:
+        """How many numbers the largest weight has; None where layers are out of sight."""
+        found: list[int] = []
+        for model in self._trained:
+            runs = self._models.runs(model, None)
+            weights = [each.weights for each in runs or ()]
+            if not weights or None in weights:
+                return None
+            found += [each for each in weights if each is not None]
+        return max(found, default=None)
+
+    @cached_property
+    def may_be_large(self) -> bool:
+        """Whether code that makes these models says that a layer is wide."""
+        here = _has_wide_layer(self._tree, self._names, self._values)
+        return here or any(
+            _has_wide_layer(each.tree, each.names, each.values) for each in self._elsewhere
+        )
+
+    @cached_property
+    def _trained(self) -> tuple[ast.expr, ...]:
+        methods = self._tree.methods(*FITS)
+        return tuple(
+            m.value for call, m in methods if argument(call, None, "callbacks") is not None
+        )
+
+    @property
+    def _elsewhere(self) -> Iterator[TensorFlow]:
+        """The files whose functions make the models."""
+        for model in self._trained:
+            made = self._values.of(model).origin
+            named = self._functions.definition(made.func) if isinstance(made, ast.Call) else None
+            there = self._tree.elsewhere(named) if named is not None else None
+            if there is not None:
+                yield there
+
+
+def _has_wide_layer(tree: Tree, names: Names, values: Values) -> bool:
+    for call in tree.all(ast.Call):
+        if (names.qualified(call.func) or "").startswith(_READY_MADE):
+            return True
+    for call, name in names.calls(_WIDE_LAYERS):
+        width = values.number(argument(call, 0, "filters" if "Conv" in name else "units"))
+        kernel = argument(call, 1, "kernel_size") if name in _CONVOLUTIONS else None
+        is_point = kernel is None or (isinstance(kernel, ast.Constant) and kernel.value == 1)
+        if width is not None and width >= (_WIDE if is_point else _WIDE_KERNEL):
+            return True
+    return False

@@ -1,0 +1,101 @@
+"""Histograms of all weights take sixty times the memory of the largest of them.
+
+## What it finds
+`TensorBoard(folder, histogram_freq=1)`: the callback writes a histogram of each weight of the
+model, every so many epochs. The model has a layer of many weights.
+
+## Why it costs memory
+TensorBoard sorts numbers into thirty buckets by way of a table: for each number a row of thirty
+float64, 240 bytes where the weight takes four. That of the largest weight is the peak: the first
+dense layer of VGG16 has 103 million numbers, and asks for 23 GiB. It comes at the end of an epoch,
+after training has gone well for hours, and on the device where the weights are.
+
+## What to do instead
+Leave it out: 0 is the default. Of single layers, write what is wanted in a callback of your own,
+from a sample: `tf.summary.histogram(name, tf.random.shuffle(tf.reshape(weight, [-1]))[:10_000],
+step=epoch)` is as good to look at. Mean and deviation are scalars.
+
+## Fix safety
+Unsafe: the histograms are not written. What is trained is the same.
+
+## When to ignore it
+When the largest layer is small. The rule is silent by itself where its table is known to stay below
+50 MB, and where the code that makes the network has no wide layer in sight: 512 units, 256 filters
+of several pixels, or a network of `keras.applications`; where the number is 0 or not known; in
+tests; and in code of Keras 1, whose histograms are made in another way.
+
+In 60 public repositories it speaks at 12 places, of which 11 are right; at one, a small network is
+trained in the same file as a large one.
+
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tfmemlint import (
+    Applicability,
+    Claim,
+    Cost,
+    Diagnostic,
+    File,
+    Fix,
+    Metric,
+    Rule,
+    costs,
+    edits,
+)
+from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.sizes.amounts import Amount, count, held
+from tfmemlint_rules._analyses.large_weights import LargeWeights
+
+CALLBACK = frozenset({"keras.callbacks.TensorBoard"})
+FLOAT, ROW = 4, 240
+"""Bytes of a weight, and of its row in the table."""
+LARGEST = Amount(("the largest weight",), of_bytes=True)
+WORTH = 50 << 20
+
+
+def check(file: File) -> Iterator[Diagnostic]:
+    if file.is_test or file.tf.is_for_keras_1:
+        return
+    for call, _ in file.tf.names.calls(CALLBACK):
+        given = argument(call, 1, "histogram_freq")
+        often = file.tf.values.number(given) if given is not None else None
+        if given is not None and often and _is_large(file):
+            yield Diagnostic(
+                file.span(next((k for k in call.keywords if k.value is given), given)),
+                "`TensorBoard` makes a histogram of each weight, by a table sixty times as large",
+                _fix(file, call),
+                _cost(file),
+            )
+
+
+def _is_large(file: File) -> bool:
+    weights = file.tf.of(LargeWeights)
+    largest = weights.largest
+    return weights.may_be_large if largest is None else largest * ROW >= WORTH
+
+
+def _cost(file: File) -> Cost:
+    """The table of the largest weight."""
+    largest = file.tf.of(LargeWeights).largest
+    one = LARGEST if largest is None else held(largest * FLOAT)
+    return costs.cost(count(ROW // FLOAT).times(one))
+
+
+def _fix(file: File, call: ast.Call) -> Fix | None:
+    change = edits.without_argument(file, call, "histogram_freq")
+    return Fix("Write no histograms", (change,), Applicability.UNSAFE) if change else None
+
+
+RULE = Rule(
+    code="TFM314",
+    name="tensorboard-histograms",
+    claim=Claim(
+        Metric.DEVICE_PEAK, at_most=0.2, because="there is no table of thirty buckets a weight"
+    ),
+    triggers=("TensorBoard",),
+    check=check,
+)
