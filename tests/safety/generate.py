@@ -48,7 +48,7 @@ def main(argv: list[str]) -> int:
                 if one.text not in seen and fixes(one.text):
                     seen.add(one.text)
                     several.append(one)
-            alone = [each for each in several if any(word in each.text for word in SPOILS)]
+            alone = [each for each in several if spoils(each.text)]
             together = [each for each in several if each not in alone]
             found = [compare({"main.py": each.text}, forks) for each in alone]
             found += compare_all([each.text for each in together], forks)
@@ -66,6 +66,11 @@ def main(argv: list[str]) -> int:
     print(f"{number} had a safe fix, {differing} differ, of {made.total()} made; {dict(ran)}")
     print({each: (fixed[each], made[each]) for each in codes})
     return bool(differing)
+
+
+def spoils(text: str) -> bool:
+    """Whether a program leaves something set that others in its process would see."""
+    return any(word in text for word in SPOILS)
 
 
 def _fewest(fixed: Counter[str], codes: list[str]) -> int:

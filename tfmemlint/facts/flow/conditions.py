@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from itertools import islice
 
 from tfmemlint.facts.flow.flow import Origin
 from tfmemlint.facts.flow.frames import Frame
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 4
+_MOST_TESTS = 30
+"""Tests around a place that tell it from others: each `elif` stands under those before it."""
 
 
 class _Known(NamedTuple):
@@ -64,7 +67,7 @@ class Conditions:
         """The tests around code, by their text and whether they hold there; those of calls not."""
         if node not in self._tests:
             found: dict[tuple[str, bool], list[ast.expr]] = {}
-            for test, held in self._around(node):
+            for test, held in self._around(node, _MOST_TESTS):
                 if not any(isinstance(each, ast.Call) for each in ast.walk(test)):
                     for one, holds in _apart(test, held):
                         found.setdefault((ast.unparse(one), holds), []).append(one)
@@ -137,8 +140,10 @@ class Conditions:
         value = default(function, binding.name) if function is not None else None
         return () if value is None else (Origin(value),)
 
-    def _around(self, node: ast.AST) -> list[tuple[ast.expr, bool]]:
-        return list(self._tree.tests(node, self._tree.function(node) or self._tree.module))
+    def _around(self, node: ast.AST, most: int | None = None) -> list[tuple[ast.expr, bool]]:
+        """The tests that code stands under, the nearest first."""
+        tests = self._tree.tests(node, self._tree.function(node) or self._tree.module)
+        return list(islice(tests, most))
 
 
 def _apart(test: ast.expr, holds: bool) -> list[tuple[ast.expr, bool]]:

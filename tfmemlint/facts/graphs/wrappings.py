@@ -35,6 +35,7 @@ class Wrappings:
         self._functions = tf.functions
         self._values = tf.values
         self._uses = tf.uses
+        self._reads: dict[ast.AST, tuple[list[ast.Name], list[FunctionNode]]] = {}
 
     @cached_property
     def all(self) -> tuple[Made, ...]:
@@ -73,24 +74,34 @@ class Wrappings:
         return inside
 
     def objects(self, made: Made) -> list[ast.Name]:
-        """What a traced function reads from around it that may be more than data: a model, say."""
-        return [name for name in self._free(made) if self._is_object(name)]
-
-    def _free(self, made: Made) -> Iterator[ast.Name]:
-        """The names a traced function, or one of this module it calls, reads from around it."""
+        """What a traced function, or one that it calls, reads around it that is more than data."""
         inside: list[ast.AST] = [made]
         wrapped = self.wrapped(made)
         if wrapped is not None and wrapped is not made:
             inside.append(wrapped)
-        for node in inside:
-            for name in ast.walk(node):
+        met = set(inside)
+        found: list[ast.Name] = []
+        for each in inside:
+            objects, called = self._read(each)
+            found += objects
+            inside += [one for one in called if one not in met]
+            met.update(called)
+        return found
+
+    def _read(self, code: ast.AST) -> tuple[list[ast.Name], list[FunctionNode]]:
+        """The objects that code reads from around it, and the functions of this module."""
+        if code not in self._reads:
+            objects: list[ast.Name] = []
+            called: dict[FunctionNode, None] = {}
+            for name in ast.walk(code):
                 if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Load):
                     home = self._bindings.home(name.id, name)
-                    if home is not None and not self._tree.inside(home, node):
-                        yield name
-                        called = self._functions.function(name)
-                        if called is not None and called not in inside:
-                            inside.append(called)
+                    if home is not None and not self._tree.inside(home, code):
+                        objects += [name] if self._is_object(name) else []
+                        function = self._functions.function(name)
+                        called |= {} if function is None else {function: None}
+            self._reads[code] = objects, list(called)
+        return self._reads[code]
 
     def _is_object(self, name: ast.Name) -> bool:
         above = self._tree.parent(name)

@@ -30,8 +30,10 @@ if TYPE_CHECKING:
 
 _MAX_ALTERNATIVES = 8
 """Ways through `if` branches and callers that are kept apart for one pipeline."""
-_MAX_STEPS = 100
+_MAX_STEPS = 50
 """Steps of one pipeline: what has more begins out of sight."""
+_MAX_PARTS = 30
+"""Pipelines that one is mixed of, and those that they are mixed of: of more, none is known."""
 _MAX_HOPS = 30
 _CHAINS = Question("chains", (), ())
 
@@ -220,8 +222,9 @@ class Datasets:
     def _call(self, node: ast.Call, frame: Frame | None) -> Iterator[Chain]:
         kind = SOURCES.get(self._names.qualified(node.func) or "")
         if kind is not None:
-            parts = self._parts(node, frame) if kind is From.MIXED else ()
-            yield Chain(Source(kind, node, tuple(parts)))
+            parts = tuple(self._parts(node, frame)) if kind is From.MIXED else ()
+            few = sum(map(_mixed, parts)) <= _MAX_PARTS
+            yield Chain(Source(kind, node, parts if few else ()))
             return
         if self._functions.function(node.func) is not None:
             returned = self._flow.returned(node, frame)
@@ -367,6 +370,11 @@ def _from_source(chain: Chain, end: int | None = None) -> tuple[ast.expr, ...]:
     """What a chain begins with, if in sight, and the calls of its steps up to a place."""
     source = () if chain.source.node is None else (chain.source.node,)
     return (*source, *chain.calls[:end])
+
+
+def _mixed(chain: Chain) -> int:
+    """How many pipelines make up one."""
+    return 1 + sum(map(_mixed, chain.source.parts))
 
 
 def _is_whole(origin: Origin) -> bool:

@@ -170,7 +170,7 @@ class Elements:
         name = self._names.qualified(node.func) or ""
         if kind is From.SLICES:
             return self._sliced(argument(node, 0, "tensors"))
-        if name.endswith(".zip"):
+        if name.endswith(".zip") and chain.source.parts:
             return row(self.entering(each, len(each.steps)) for each in chain.source.parts)
         if kind is From.GENERATOR:
             return self._specs.of_generator(node)
