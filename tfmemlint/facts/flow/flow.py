@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from tfmemlint.facts.flow.frames import Frame, entered, frame_at
 from tfmemlint.facts.flow.paths import ANY, End
+from tfmemlint.facts.flow.solver import Question
 from tfmemlint.facts.syntax.bindings import Binding, How
 from tfmemlint.facts.syntax.tree import FUNCTIONS
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
@@ -40,11 +41,19 @@ class Flow:
         self._bindings = tf.bindings
         self._functions = tf.functions
         self._sources = tf.sources
+        self._solver = tf.solver
 
     def origins(
         self, expression: ast.expr, frame: Frame | None = None
     ) -> tuple[Origin, ...] | None:
         """Everything that may give an expression its value as it stands; None if unknown."""
+        if not isinstance(expression, _FOLLOWED):
+            return None
+        found: tuple[Origin, ...] | None
+        found = self._solver.ask(_ORIGINS, self._origins, expression, frame)
+        return found
+
+    def _origins(self, expression: ast.expr, frame: Frame | None) -> tuple[Origin, ...] | None:
         if isinstance(expression, ast.Name):
             found = self.named(expression, frame)
             if found is None or any(each.path or each.how is How.LOOPED for each in found):
@@ -54,15 +63,13 @@ class Flow:
             return found
         if isinstance(expression, ast.Attribute):
             return self._of_attribute(expression, frame)
-        if isinstance(expression, (ast.Call, ast.Subscript)):
-            read = self._read(expression, frame)
-            return read if read is not None and all(map(_is_whole, read)) else None
-        return None
+        read = self._read(expression, frame)
+        return read if read is not None and all(map(_is_whole, read)) else None
 
     def enter(self, call: ast.Call, frame: Frame | None) -> Frame | None:
         """The frame of a call to a function of this module; None for others and when too deep."""
         function = self._functions.function(call.func)
-        if function is None and frame is not None and isinstance(call.func, _FOLLOWED):
+        if function is None and frame is not None and isinstance(call.func, _NAMED):
             led_to = self._sources.definitions(call.func, frame)
             only = led_to.found[0].node if led_to.complete and len(led_to.found) == 1 else None
             function = only if isinstance(only, FUNCTIONS) else None
@@ -164,7 +171,9 @@ class Flow:
         return found or None
 
 
-_FOLLOWED = (ast.Attribute, ast.Name, ast.Subscript)
+_ORIGINS = Question("origins", None, None)
+_NAMED = (ast.Attribute, ast.Name, ast.Subscript)
+_FOLLOWED = (*_NAMED, ast.Call)
 
 
 def _origin(end: End) -> Origin | None:

@@ -47,7 +47,8 @@ class Functions:
         self._imports = tf.imports
         self._tf = ref(tf)
         """What is followed anywhere needs functions, and functions may be led to so."""
-        self._returns: dict[FunctionNode, tuple[ast.expr, ...]] = {}
+        self._gives_back: dict[FunctionNode, tuple[tuple[ast.expr, ...], ...]] = {}
+        """What each function returns, and what it yields."""
         self._definitions: dict[ast.expr, FunctionNode | ast.ClassDef | None] = {}
         self._called: dict[ast.AST, list[ast.Call]] | None = None
         self._unnamed: set[ast.expr] = set()
@@ -295,18 +296,30 @@ class Functions:
 
     def returns(self, function: FunctionNode) -> tuple[ast.expr, ...]:
         """The expressions a function returns or yields nothing else than; empty for generators."""
-        if isinstance(function, ast.Lambda):
-            return (function.body,)
-        if function not in self._returns:
-            self._returns[function] = tuple(self._returned(function))
-        return self._returns[function]
+        return self._given_back(function)[0]
 
-    def _returned(self, function: FunctionNode) -> Iterator[ast.expr]:
-        own = list(self.body(function))
-        if not any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in own):
-            for node in own:
-                if isinstance(node, ast.Return) and node.value is not None:
-                    yield node.value
+    def yields(self, function: FunctionNode) -> tuple[ast.expr, ...]:
+        """The expressions a generator yields, one at a time."""
+        return self._given_back(function)[1]
+
+    def _given_back(self, function: FunctionNode) -> tuple[tuple[ast.expr, ...], ...]:
+        if function not in self._gives_back:
+            returned: list[ast.expr | None] = []
+            yielded: list[ast.expr | None] = []
+            generates = False
+            for node in self.body(function):
+                if isinstance(node, ast.Return):
+                    returned.append(node.value)
+                elif isinstance(node, (ast.Yield, ast.YieldFrom)):
+                    generates = True
+                    yielded += [node.value] if isinstance(node, ast.Yield) else ()
+            if isinstance(function, ast.Lambda):
+                returned = [function.body]
+            elif generates:
+                returned = []
+            kept = (tuple(each for each in some if each is not None) for some in (returned, yielded))
+            self._gives_back[function] = tuple(kept)
+        return self._gives_back[function]
 
     def body(self, function: FunctionNode) -> Iterator[ast.AST]:
         """The nodes a function itself runs, without those of functions defined inside it."""
@@ -375,11 +388,6 @@ class Functions:
         for each in (*taken.posonlyargs, *taken.args, *taken.kwonlyargs):
             found = self._bindings.of(function, each.arg)
             yield from (binding for binding in found if binding.node is each)
-
-    def yields(self, function: FunctionNode) -> tuple[ast.expr, ...]:
-        """The expressions a generator yields, one at a time."""
-        found = (each.value for each in self.body(function) if isinstance(each, ast.Yield))
-        return tuple(each for each in found if each is not None)
 
     def _definition(self, callee: ast.expr, hops: int) -> FunctionNode | ast.ClassDef | None:
         if hops == 0:
