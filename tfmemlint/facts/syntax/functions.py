@@ -317,7 +317,9 @@ class Functions:
                 returned = [function.body]
             elif generates:
                 returned = []
-            kept = (tuple(each for each in some if each is not None) for some in (returned, yielded))
+            kept = (
+                tuple(each for each in some if each is not None) for some in (returned, yielded)
+            )
             self._gives_back[function] = tuple(kept)
         return self._gives_back[function]
 
