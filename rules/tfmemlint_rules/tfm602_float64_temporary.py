@@ -14,8 +14,10 @@ Have NumPy make the array as it is wanted: `np.ones(shape, dtype=np.float32)`, a
 `rng.random(shape, dtype=np.float32)`.
 
 ## Fix safety
-Safe for `ones` and `full`, which hold the same numbers then. Unsafe for random numbers: those of
-float32 are others, and `np.random.rand` knows no dtype, so that a new generator takes its place.
+Safe for `ones`, and for `full` of a written number that the dtype holds: the numbers are the same
+then. Unsafe for other numbers, since `np.full(n, 300, dtype=np.uint8)` is an error where a cast
+makes 44 of it; and for random ones: those of float32 are others, and `np.random.rand` knows no
+dtype, so that a new generator takes its place.
 Not offered for those where the file sets a seed, which a new generator would not have.
 
 ## When to ignore it
@@ -66,7 +68,7 @@ def _fix(file: File, found: WideFirst) -> Fix | None:
     if found.told and "#" not in file.source(Span(start, end)):
         pair = [edits.with_argument(file, found.made, dtype), Edit(Span(start, end), "")]
         whole = edits.whole(pair)
-        safety = Applicability.SAFE if found.draws is None else Applicability.UNSAFE
+        safety = Applicability.SAFE if found.exact else Applicability.UNSAFE
         return None if whole is None else Fix(title, whole, safety)
     numpy = edits.numpy(file, found.cast)
     if not found.shape or numpy is None or numpy[1] is not None or file.tf.names.uses(SEEDS):

@@ -26,6 +26,17 @@ _DRAWS = {
 """What draws float64 alone, by the name it has in a generator, and what it may be told before."""
 _TAKES_FLOAT32 = frozenset({"random", "standard_normal"})
 _GENERATOR = frozenset({"numpy.random.default_rng"})
+_HOLDS = {
+    "int8": (-(2**7), 2**7 - 1),
+    "int16": (-(2**15), 2**15 - 1),
+    "int32": (-(2**31), 2**31 - 1),
+    "uint8": (0, 2**8 - 1),
+    "uint16": (0, 2**16 - 1),
+    "uint32": (0, 2**32 - 1),
+}
+_FLOATS = frozenset({"float16", "half", "float32", "single"})
+_MOST = 2048
+"""What no type of floating-point numbers rounds, if it is whole."""
 _MAKERS = _FILLS | frozenset(_DRAWS)
 
 
@@ -45,6 +56,8 @@ class WideFirst(NamedTuple):
     """Whether the call that makes the array takes a dtype itself."""
     shape: tuple[ast.expr, ...]
     """What it is told of the shape, if by several arguments or by one."""
+    exact: bool
+    """Whether the call surely makes the same numbers of another dtype."""
     several: bool
     """Whether each argument is one dimension, as of `np.random.rand`."""
 
@@ -80,16 +93,17 @@ class WidesFirst:
             return None
         if name in _FILLS:
             plain = len(made.args) == (1 if name == "numpy.ones" else 2) and not made.keywords
-            return WideFirst(cast, made, dtype, value.nbytes, None, plain, (), False)
+            exact = name == "numpy.ones" or (plain and _is_held(made.args[1], to or ""))
+            return WideFirst(cast, made, dtype, value.nbytes, None, plain, (), exact, False)
         if to not in ("float32", "single"):
-            return WideFirst(cast, made, dtype, value.nbytes, method, False, (), False)
+            return WideFirst(cast, made, dtype, value.nbytes, method, False, (), False, False)
         if name is None:
             plain = argument(made, 1, "dtype") is None and argument(made, 2, "out") is None
-            return WideFirst(cast, made, dtype, value.nbytes, method, plain, (), False)
+            return WideFirst(cast, made, dtype, value.nbytes, method, plain, (), False, False)
         instead, defaults = _DRAWS[name]
         several = name in DIMENSIONS_AS_ARGUMENTS
         shape = self._shape(made, defaults, several=several)
-        return WideFirst(cast, made, dtype, value.nbytes, instead, False, shape, several)
+        return WideFirst(cast, made, dtype, value.nbytes, instead, False, shape, False, several)
 
     def _shape(
         self, made: ast.Call, defaults: tuple[int, ...], *, several: bool
@@ -116,3 +130,16 @@ class WidesFirst:
             isinstance(each, ast.Call) and self._names.is_any(each.func, _GENERATOR)
             for each in made
         )
+
+
+def _is_held(filled: ast.expr, dtype: str) -> bool:
+    """Whether a dtype takes a number, as it is written, for the same that a cast makes of it."""
+    negative = isinstance(filled, ast.UnaryOp) and isinstance(filled.op, ast.USub)
+    node = filled.operand if negative and isinstance(filled, ast.UnaryOp) else filled
+    number = node.value if isinstance(node, ast.Constant) else None
+    if isinstance(number, bool) or not isinstance(number, (int, float)):
+        return False
+    if dtype in _FLOATS:
+        return number <= _MOST
+    low, high = _HOLDS.get(dtype, (0, -1))
+    return isinstance(number, int) and low <= (-number if negative else number) <= high
