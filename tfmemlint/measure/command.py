@@ -20,6 +20,7 @@ from tfmemlint.parser import Parser
 from tfmemlint.verify.devices import SetupError
 from tfmemlint.verify.family import Family
 from tfmemlint.verify.processes import packages_with_tensorflow
+from tfmemlint.verify.terminal import ended_in_good_order
 
 if TYPE_CHECKING:
     from io import TextIOWrapper
@@ -45,13 +46,14 @@ def main(argv: Sequence[str]) -> int:
         if not Path(asked.html).parent.is_dir():
             return _refuse(f"{asked.html} cannot be written: there is no such folder")
     try:
-        account = measure(
-            Path(asked.program),
-            arguments,
-            device=asked.device,
-            limit=asked.limit,
-            out=sys.stderr if asked.json else sys.stdout,
-        )
+        with ended_in_good_order():
+            account = measure(
+                Path(asked.program),
+                arguments,
+                device=asked.device,
+                limit=asked.limit,
+                out=sys.stderr if asked.json else sys.stdout,
+            )
     except (SetupError, UnusableError, OSError) as reason:
         return _refuse(str(reason))
     from tfmemlint.measure import advice, showing  # noqa: PLC0415

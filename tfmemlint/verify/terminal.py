@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+import signal
 import sys
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from shutil import get_terminal_size
 from threading import Lock
+from types import FrameType
+from typing import NoReturn
 
 from tfmemlint.verify.devices import SetupError
 
@@ -81,7 +86,8 @@ def in_good_order(action: Callable[[Progress], int]) -> int:
     """Do something long that may be impossible or be interrupted; the exit code."""
     progress = Progress()
     try:
-        return action(progress)
+        with ended_in_good_order():
+            return action(progress)
     except (SetupError, UsageError) as reason:
         progress.clear()
         return refuse(str(reason))
@@ -89,6 +95,30 @@ def in_good_order(action: Callable[[Progress], int]) -> int:
         progress.clear()
         print("tfmemlint verify: interrupted", file=sys.stderr)
         return INTERRUPTED
+
+
+@contextlib.contextmanager
+def ended_in_good_order() -> Iterator[None]:
+    """Let `kill`, `timeout` and a terminal that is closed end this as if it had ended by itself.
+
+    So that programs that it runs are ended, too, and their files removed.
+    """
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+        before = {each: signal.getsignal(each) for each in map(signal.Signals.__getitem__, names)}
+    ours = [each for each, handler in before.items() if handler is signal.SIG_DFL]
+    for each in ours:
+        signal.signal(each, _end)
+    try:
+        yield
+    finally:
+        for each in ours:
+            signal.signal(each, signal.SIG_DFL)
+
+
+def _end(number: int, _: FrameType | None) -> NoReturn:
+    raise SystemExit(128 + number)
 
 
 def refuse(reason: str) -> int:
