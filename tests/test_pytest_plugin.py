@@ -286,3 +286,49 @@ def test_a_leak_of_the_hosts_is_told_too(pytester: pytest.Pytester) -> None:
     result = pytester.runpytest_subprocess()
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*host growth: 1.0 MB a step, the limit is 50 KB a step"])
+
+
+SHARED = """
+import os
+import time
+import pytest
+import tensorflow as tf
+
+@pytest.mark.tf_memory(device_peak="10 MB", seconds=300)
+def test_device():
+    assert had_tensorflow
+    tf.left_behind = True
+
+@pytest.mark.tf_memory(device_peak="10 MB", seconds=30)
+def test_hangs():
+    time.sleep(600)
+
+@pytest.mark.tf_memory(growth_per_step="0 B")
+def test_growth():
+    assert had_tensorflow and not hasattr(tf, "left_behind")
+
+@pytest.mark.tf_memory(device_peak="10 MB", host_peak="4 GB")
+def test_host():
+    assert not had_tensorflow
+
+def test_that_sets_something():
+    os.environ["SET_BY_A_TEST"] = "so"
+
+@pytest.mark.tf_memory(device_peak="10 MB")
+def test_environment():
+    assert had_tensorflow and os.environ["SET_BY_A_TEST"] == "so"
+"""
+
+
+@pytest.mark.tensorflow
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are shared on Linux only")
+def test_tests_of_the_device_share_the_import_of_tensorflow_and_nothing_else(
+    pytester: pytest.Pytester,
+) -> None:
+    pytester.makeconftest(
+        "import builtins, sys\nbuiltins.had_tensorflow = 'tensorflow' in sys.modules\n"
+    )
+    pytester.makepyfile(test_shared=SHARED)
+    result = pytester.runpytest_subprocess("-s")
+    result.assert_outcomes(passed=5, failed=1)
+    result.stdout.fnmatch_lines(["*the process of the test was still running after 30 s"])

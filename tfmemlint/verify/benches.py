@@ -10,8 +10,9 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
@@ -34,7 +35,7 @@ from tfmemlint.verify.processes import (
 from tfmemlint.verify.starting import LONGEST_REQUEST
 from tfmemlint.vocabulary import Metric
 
-_FORKED = (Metric.DEVICE_PEAK, Metric.DEVICE_GROWTH, Metric.TRACES, Metric.GRAPH_BYTES)
+FORKED = (Metric.DEVICE_PEAK, Metric.DEVICE_GROWTH, Metric.TRACES, Metric.GRAPH_BYTES)
 """What weighs the same to the byte in a fork.
 
 A fork shares pages with what it was forked from, which the host's meters would see.
@@ -55,7 +56,7 @@ class Bench:
         self._lock = Lock()
         self._stopped = False
         self._group: int | None = None
-        self._server: _Server | None = None
+        self._server: Server | None = None
         self._can_fork = hasattr(socket, "recv_fds") and sys.platform == "linux"
 
     def __enter__(self) -> Bench:
@@ -68,7 +69,7 @@ class Bench:
     def run(self, job: Job) -> Run:
         """Run a program and weigh it; raises ProgramError, SetupError and StoppedError."""
         alike = job.device == self._device or (self._device, job.device) == ("auto", "cpu")
-        forked = job.metric in _FORKED and not job.own and alike
+        forked = job.metric in FORKED and not job.own and alike
         try:
             return run(job, partial(self._launch, forked=forked), self._place)
         finally:
@@ -93,10 +94,10 @@ class Bench:
         self._begun(None)
         return run_freshly(launch, self._begun)
 
-    def _ready_server(self) -> _Server | None:
+    def _ready_server(self) -> Server | None:
         if self._server is not None or not self._can_fork:
             return self._server
-        server = _Server(self._device)
+        server = Server(environment_of_device(self._device))
         with self._lock:
             self._server = server
             if self._stopped:
@@ -124,20 +125,31 @@ class Bench:
         raise StoppedError
 
 
-class _Server:
+class Server:
     """A process that has imported TensorFlow and run nothing, and runs programs in forks."""
 
-    def __init__(self, device: str) -> None:
+    def __init__(
+        self,
+        environment: Mapping[str, str],
+        options: Sequence[str] = ("-I",),
+        folder: Path | None = None,
+        modules: Sequence[str] = (),
+    ) -> None:
         self._mark = uuid.uuid4().hex
         self._line, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        argument = {"packages": packages_with_tensorflow(), "number": theirs.fileno()}
+        argument = {
+            "packages": packages_with_tensorflow(),
+            "number": theirs.fileno(),
+            "modules": modules,
+        }
         with theirs:
             self._process = subprocess.Popen(
-                starting("serve", argument),
+                starting("serve", argument, options),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                env={**environment_of_device(device), MARK: self._mark},
+                cwd=folder,
+                env={**environment, MARK: self._mark},
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,
             )
@@ -149,7 +161,7 @@ class _Server:
         except (_LostError, OSError):
             return False
 
-    def run(self, launch: Launch, begun: Callable[[int], None]) -> Ended | None:
+    def run(self, launch: Launch, begun: Callable[[int], None] = lambda _: None) -> Ended | None:
         """Run a program to its end in a fork; None if there can be no forks any more."""
         asked = {
             "request": launch.request,

@@ -215,10 +215,12 @@ def run_freshly(launch: Launch, begun: Callable[[int], None] = lambda _: None) -
     return run_to_its_end(command, launch.seconds, launch.environment, launch.folder, begun)
 
 
-def starting(task: str, argument: Mapping[str, object]) -> list[str]:
+def starting(
+    task: str, argument: Mapping[str, object], options: Sequence[str] = ("-I",)
+) -> list[str]:
     """The command that starts a process for a program or for forks."""
     package = str(Path(__file__).parents[1] / "__init__.py")
-    return [sys.executable, "-I", "-c", _START, package, task, json.dumps(argument)]
+    return [sys.executable, *options, "-c", _START, package, task, json.dumps(argument)]
 
 
 def packages_with_tensorflow() -> str:

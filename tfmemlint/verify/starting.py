@@ -13,6 +13,8 @@ import socket
 import sys
 import tempfile
 import traceback
+from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -36,11 +38,11 @@ def main(task: str, argument: str) -> None:
     _serve(**json.loads(argument))
 
 
-def _serve(packages: str, number: int) -> None:
+def _serve(packages: str, number: int, modules: Sequence[str] = ()) -> None:
     """Fork for each request; say first whether that can be done."""
     with socket.socket(fileno=number) as line:
         line.set_inheritable(False)
-        _tell(line, _readiness(packages))
+        _tell(line, _readiness(packages, modules))
         while asked := _next(line):
             request, streams = asked
             child = os.fork()
@@ -52,9 +54,11 @@ def _serve(packages: str, number: int) -> None:
             _tell(line, {"ended": os.waitstatus_to_exitcode(status)})
 
 
-def _readiness(packages: str) -> dict[str, Any]:
+def _readiness(packages: str, modules: Sequence[str]) -> dict[str, Any]:
     try:
         import_tensorflow(packages)
+        for name in modules:
+            import_module(name)
     except SetupError as reason:
         return {"unavailable": str(reason)}
     threads = len(list(Path("/proc/self/task").iterdir()))
@@ -94,14 +98,27 @@ def _become(asked: dict[str, Any], streams: list[int], line: socket.socket) -> N
         os.environ.update(asked["environment"])
         tempfile.tempdir = None
         os.chdir(asked["folder"])
-        runner.main(asked["request"])
-        status = 0
+        if "pytest" in asked["request"]:
+            status = _test(asked["request"]["pytest"])
+        else:
+            runner.main(asked["request"])
+            status = 0
     except SystemExit as end:
         status = status_of(end)
     except BaseException:  # noqa: BLE001  as Python itself would
         traceback.print_exc()
     finally:
         _leave(status)
+
+
+def _test(arguments: list[str]) -> int:
+    """What `python -m pytest` does."""
+    import pytest  # noqa: PLC0415  a user's tests are run, so it is there
+
+    if sys.path[0] == "":
+        sys.path[0] = os.getcwd()  # noqa: PTH109
+    sys.argv = ["pytest", *arguments]
+    return int(pytest.main(arguments))
 
 
 def _leave(status: int) -> None:

@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from shutil import get_terminal_size
 from threading import Lock
 from types import FrameType
@@ -98,7 +98,7 @@ def in_good_order(action: Callable[[Progress], int]) -> int:
 
 
 @contextlib.contextmanager
-def ended_in_good_order() -> Iterator[None]:
+def ended_in_good_order() -> Generator[None]:
     """Let `kill`, `timeout` and a terminal that is closed end this as if it had ended by itself.
 
     So that programs that it runs are ended, too, and their files removed.

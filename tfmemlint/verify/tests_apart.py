@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import signal
+import socket
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from tfmemlint.pytest_plugin import FOLDER, MARK
+from tfmemlint.verify.benches import FORKED, Server
+from tfmemlint.verify.devices import SetupError
 from tfmemlint.verify.limits import Limits, limits
-from tfmemlint.verify.processes import Ended, environment_of_own, run_to_its_end
+from tfmemlint.verify.processes import Ended, Launch, environment_of_own, run_to_its_end
 from tfmemlint.verify.tests_inside import TRACED
 from tfmemlint.vocabulary import Metric
+
+_OF_THIS_RUN = ("PYTEST_ADDOPTS", "PYTEST_CURRENT_TEST")
+_HEAVY = ("keras",)
+"""What takes long to import; where the tests have it, they would all import it anew."""
+
+
+class _Known(NamedTuple):
+    environment: Mapping[str, str]
+    server: Server | None
+
+
+_SERVERS: pytest.StashKey[_Known] = pytest.StashKey()
 
 
 def run_apart(item: pytest.Item, nextitem: pytest.Item | None) -> None:
@@ -47,21 +64,62 @@ def _run(
     """The reports of a run of the test, and whether a limit was exceeded in it."""
     config = item.config
     with tempfile.TemporaryDirectory(prefix="tfmemlint-", ignore_cleanup_errors=True) as folder:
-        environment = {**environment_of_own("auto", wanted.bytes), FOLDER: folder}
-        environment.pop("PYTEST_ADDOPTS", None)
-        if traced:
-            environment[TRACED] = "1"
-        ended = run_to_its_end(
-            [sys.executable, "-m", "pytest", *_options(config), _place(item)],
-            wanted.seconds,
-            environment,
-            config.invocation_params.dir,
-        )
+        environment = environment_of_own("auto", wanted.bytes)
+        for name in _OF_THIS_RUN:
+            environment.pop(name, None)
+        arguments = [*_options(config), _place(item)]
+        at = config.invocation_params.dir
+        share = not traced and set(wanted.bytes) <= set(FORKED)
+        ended = None
+        if share and (server := _server(config, environment)):
+            own = {**environment, FOLDER: folder}
+            ended = server.run(Launch({"pytest": arguments}, own, at, wanted.seconds))
+        if ended is None:
+            own = {**environment, FOLDER: folder, **({TRACED: "1"} if traced else {})}
+            command = [sys.executable, "-m", "pytest", *arguments]
+            ended = run_to_its_end(command, wanted.seconds, own, at)
         reports = list(_read(config, Path(folder, "reports")))
         exceeded = Path(folder, "exceeded").exists()
     if any(report.when == "teardown" for report in reports):
         return reports, exceeded
     return [*reports, _failed(item, _death(ended, wanted.seconds))], False
+
+
+def _server(config: pytest.Config, environment: Mapping[str, str]) -> Server | None:
+    """What runs tests in forks of a process that has imported TensorFlow, and run nothing.
+
+    There is one as long as tests have the same environment; None where forks are not as good as
+    processes of their own.
+    """
+    if sys.platform != "linux" or not hasattr(socket, "recv_fds"):
+        return None
+    known = config.stash.get(_SERVERS, None)
+    if known is None or known.environment != environment:
+        if known is None:
+            config.add_cleanup(lambda: _end(config))
+        else:
+            _end(config)
+        known = config.stash[_SERVERS] = _Known(environment, _started(config, environment))
+    return known.server
+
+
+def _started(config: pytest.Config, environment: Mapping[str, str]) -> Server | None:
+    modules = ["pytest", *(name for name in _HEAVY if name in sys.modules)]
+    try:
+        server = Server(environment, (), config.invocation_params.dir, modules)
+    except SetupError:  # TensorFlow is not installed: the test's own process will say so
+        return None
+    with contextlib.suppress(SetupError):
+        if server.is_ready():
+            return server
+    server.close()
+    return None
+
+
+def _end(config: pytest.Config) -> None:
+    server = config.stash[_SERVERS].server
+    if server is not None:
+        server.close()
 
 
 def _options(config: pytest.Config) -> Iterator[str]:
