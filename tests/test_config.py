@@ -130,6 +130,7 @@ def test_without_any_file_everything_is_selected_and_only_safe_fixes_are_applied
         ("tensorflow = '2.12'", "`tensorflow`: `2.12` is not a version specifier"),
         ("tensorflow = '>=2.12,'", "is not a version specifier"),
         ("tensorflow = ''", "is not a version specifier"),
+        (f"tensorflow = '>={'1' * 5_000}'", f"`>={'1' * 98}…` is not a version specifier"),
         ("output-format = 'jsn'", "`output-format`: no format `jsn`; did you mean `json`?"),
         ("exclude = ['[a']", "the pattern `[a` has an unclosed bracket"),
         ("extend-exclude = ['a\\']", "the pattern `a\\` ends with a backslash"),

@@ -54,6 +54,8 @@ EXCLUDED = (
 
 _LARGEST = 1_000_000
 _MOST_PATTERNS = 1_000
+_LONGEST = 100
+"""Characters of a value that are repeated in a message, and of what says a version."""
 # To compile it takes long, and a clean file seldom needs it.
 _SPECIFIER = (
     r"\s*(===|==|~=|!=|<=|>=|<|>)\s*v?(\d+(?:\.\d+)*)(\.\*|(?:\.?(?:a|b|rc|dev|post)\d*)*)\s*"
@@ -281,7 +283,7 @@ def read(table: object, path: str, root: str) -> Config:
             hint = did_you_mean(key, OPTIONS)
             if key == "tool":
                 hint = "; settings in this file stand without the name of a table"
-            raise ConfigError(f"{path}: unknown key `{key}`{hint}")
+            raise ConfigError(f"{path}: unknown key `{_shown(key)}`{hint}")
         try:
             values[key] = option.read(value)
         except TypeError:
@@ -381,7 +383,7 @@ def codes_of(
     )
     if not codes:
         nearest = did_you_mean(selector, [*names, *names.values(), *groups])
-        raise ConfigError(f"unknown rule `{selector}`{nearest}")
+        raise ConfigError(f"unknown rule `{_shown(selector)}`{nearest}")
     return codes
 
 
@@ -506,9 +508,17 @@ def _strings_by_pattern(value: object) -> tuple[tuple[str, tuple[str, ...]], ...
 
 def _specifier(value: object) -> str:
     specifier = _string(value)
-    if not all(re.fullmatch(_SPECIFIER, each) for each in specifier.split(",")):
-        raise ValueError(f"`{specifier}` is not a version specifier such as `>=2.12,<3`")
+    known = len(specifier) <= _LONGEST and all(
+        re.fullmatch(_SPECIFIER, each) for each in specifier.split(",")
+    )
+    if not known:
+        raise ValueError(f"`{_shown(specifier)}` is not a version specifier such as `>=2.12,<3`")
     return specifier
+
+
+def _shown(value: str) -> str:
+    """A value as a message repeats it: what is very long is no mistake of a letter or two."""
+    return value if len(value) <= _LONGEST else f"{value[:_LONGEST]}…"
 
 
 def no_format(name: str) -> str:
@@ -526,7 +536,7 @@ def bytes_of(value: object) -> int:
     text = _string(value)
     found = parsed(text)
     if found is None:
-        raise ValueError(f"`{text}` is not an amount of memory such as `1MiB`")
+        raise ValueError(f"`{_shown(text)}` is not an amount of memory such as `1MiB`")
     return found
 
 
@@ -561,7 +571,7 @@ def _expression(text: str) -> str:
     try:
         return ast.unparse(ast.parse(text.strip(), mode="eval").body)
     except (SyntaxError, ValueError):
-        raise ValueError(f"`{text}` is not an expression; write `name=number`") from None
+        raise ValueError(f"`{_shown(text)}` is not an expression; write `name=number`") from None
 
 
 def _figure(name: str, text: str) -> float:
