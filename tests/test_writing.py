@@ -454,6 +454,27 @@ except KeyboardInterrupt:
     assert siblings == others(file)
 
 
+def test_copies_of_runs_that_were_killed_are_swept_away_if_they_are_surely_ours(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "code.py"
+    file.write_bytes(b"old")
+    left = tmp_path / f".other.py.{'0' * 16}{writing.TEMPORARY}"
+    kept = [
+        tmp_path / f".young.py.{'1' * 16}{writing.TEMPORARY}",
+        tmp_path / f".named.py{writing.TEMPORARY}",
+        tmp_path / f".code.py.{'2' * 16}{writing.BACKUP}",
+    ]
+    for each in (left, *kept):
+        each.write_bytes(b"new")
+        if each is not kept[0]:
+            os.utime(each, (1, 1))
+
+    writing.replace(str(file), b"old", b"new")
+
+    assert sorted(tmp_path.iterdir()) == sorted([file, *kept])
+
+
 def test_nothing_that_windows_lacks_is_needed(file: Path) -> None:
     code = """
 sys.platform = "win32"

@@ -11,11 +11,9 @@ from collections.abc import Iterator, Sequence
 
 from tfmemlint.parser import Parser
 from tfmemlint.report.escape import show
-from tfmemlint.writing import BACKUP, TEMPORARY
+from tfmemlint.writing import BACKUP, STALE, TEMPORARY
 
 CACHE = ".tfmemlint_cache"
-STALE = 60.0
-"""Seconds after which nobody can still be at work on a copy."""
 
 
 def main(argv: Sequence[str]) -> int:

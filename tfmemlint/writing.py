@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 import sys
+import time
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,6 +22,9 @@ TEMPORARY = ".tfmemlint-tmp"
 BACKUP = ".tfmemlint-backup"
 """Ends the name of what a file held before it was overwritten: never to be swept away unread."""
 
+STALE = 60.0
+"""Seconds after which nobody can still be at work on a copy."""
+_COPY = r"\..*\.[0-9a-f]{16}" + re.escape(TEMPORARY)
 _LONGEST_NAME = 255  # bytes, on every file system in common use
 _BINARY = getattr(os, "O_BINARY", 0)
 # Forbidden, a mount point, or open in another program: the file itself may still be writable.
@@ -80,6 +86,7 @@ def _rename_over(job: _Job) -> None:
         _overwrite(job)
     else:
         _sync_folder(job.target.parent)
+        _sweep(job.target.parent)
 
 
 def _overwrite(job: _Job) -> None:
@@ -180,6 +187,17 @@ def _copy_attributes(job: _Job, file: int) -> None:
 def _refuse_changed(job: _Job) -> None:
     if job.target.read_bytes() != job.before:
         raise ChangedError(f"{job.path!r} was not written: it has changed since it was read")
+
+
+@cache
+def _sweep(folder: Path) -> None:
+    """Remove the copies that runs which were killed have left in a folder: once, while we run."""
+    with suppress(OSError), os.scandir(folder) as scan:
+        for entry in [each for each in scan if re.fullmatch(_COPY, each.name)]:
+            status = entry.stat(follow_symlinks=False)
+            ours = sys.platform == "win32" or status.st_uid == os.geteuid()
+            if ours and stat.S_ISREG(status.st_mode) and time.time() - status.st_mtime > STALE:
+                _remove(Path(entry.path))
 
 
 def _remove(path: Path) -> None:
