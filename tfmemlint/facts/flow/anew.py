@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
+from tfmemlint.facts.flow.keepers import Keepers
 from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import MODELS, argument
@@ -70,6 +71,7 @@ class MadeAnew:
         self._loops = tf.loops
         self._tracing = tf.tracing
         self._uses = tf.uses
+        self._keepers = tf.of(Keepers)
         self._called_in: dict[FunctionNode, tuple[Loop, int | None] | None] = {}
 
     @cached_property
@@ -169,8 +171,10 @@ class MadeAnew:
         name = self._names.qualified(call.func)
         if name is None:
             made = self._functions.definition(call.func)
+            if made is None or isinstance(made, ast.ClassDef):
+                return made is not None
             decorated = isinstance(made, ast.FunctionDef) and made.decorator_list
-            return made is not None and not decorated  # it may well keep what it gives
+            return not decorated and not self._keepers.may_keep(made)
         return name in MODELS or name.startswith("keras.applications.")
 
     def _is_given_back(self, maker: ast.Call) -> bool:

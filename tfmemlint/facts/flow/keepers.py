@@ -1,0 +1,99 @@
+"""Functions that may give back what an earlier call of them has made, and kept."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tfmemlint.facts.syntax.bindings import How
+from tfmemlint.facts.syntax.tree import FunctionNode, root
+from tfmemlint.light_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+_MOST_HOPS = 4
+_LOOKS_UP = frozenset({"get", "pop", "setdefault"})
+
+_Place = ast.Attribute | ast.Name | ast.Subscript
+
+
+class Keepers:
+    """Which functions read what they give back from where it outlives the call."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._functions = tf.functions
+        self._known: dict[FunctionNode, bool] = {}
+
+    def may_keep(self, function: FunctionNode) -> bool:
+        """Whether not every call surely gives something else: `if key not in made: made[key] = …`.
+
+        What nobody knows counts for nothing.
+        """
+        if function not in self._known:
+            self._known[function] = False  # as far as what calls itself is concerned
+            returned = self._functions.returns(function)
+            self._known[function] = any(
+                self._outlives(each, function, _MOST_HOPS) for each in returned
+            )
+        return self._known[function]
+
+    def _outlives(self, value: ast.expr, function: FunctionNode, hops: int) -> bool:
+        """Whether a value may have been there before the call."""
+        if hops == 0:
+            return False
+        if isinstance(value, ast.IfExp):
+            return any(self._outlives(each, function, hops) for each in (value.body, value.orelse))
+        if isinstance(value, ast.BoolOp):
+            return any(self._outlives(each, function, hops) for each in value.values)
+        if isinstance(value, ast.Call):
+            looked_up = isinstance(value.func, ast.Attribute) and value.func.attr in _LOOKS_UP
+            if looked_up and isinstance(value.func, ast.Attribute):
+                return self._is_from_outside(root(value.func), function)
+            called = self._functions.function(value.func)
+            return called is not None and self.may_keep(called)
+        if not isinstance(value, _Place):
+            return False
+        if isinstance(value, ast.Name) and self._bindings.home(value.id, value) is function:
+            found = self._bindings.reaching(value)
+            given = [each.value for each in found if each.how is How.ASSIGNED and not each.path]
+            return any(each and self._outlives(each, function, hops - 1) for each in given)
+        if not self._is_from_outside(root(value), function):
+            return False
+        return all(map(self._tree.is_conditional, self._stores(value, function)))
+
+    def _stores(self, place: _Place, function: FunctionNode) -> Iterator[ast.stmt]:
+        """Where a call puts something there itself, or has another method do that."""
+        for node in self._functions.body(function):
+            if isinstance(node, (ast.Assign, ast.AnnAssign)):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                if any(_is_the_same(each, place) for each in targets):
+                    yield node
+            elif isinstance(node, ast.Call) and isinstance(place, ast.Attribute):
+                called = self._functions.function(node.func)
+                inner = self._functions.body(called) if called not in (None, function) else ()
+                if any(_sets(each, place.attr) for each in inner):
+                    yield self._tree.statement(node)
+
+    def _is_from_outside(self, node: ast.AST, function: FunctionNode) -> bool:
+        """Whether a name means what is there before the function is called."""
+        if not isinstance(node, ast.Name):
+            return False
+        if self._bindings.home(node.id, node) is not function:
+            return True
+        found = self._bindings.reaching(node)
+        return bool(found) and all(each.how is How.PARAMETER for each in found)
+
+
+def _is_the_same(target: ast.expr, place: _Place) -> bool:
+    if target.__class__ is not place.__class__:
+        return False
+    if isinstance(target, ast.Name) and isinstance(place, ast.Name):
+        return target.id == place.id
+    return ast.unparse(target) == ast.unparse(place)
+
+
+def _sets(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Store)
