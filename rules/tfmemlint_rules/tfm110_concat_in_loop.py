@@ -76,7 +76,7 @@ def check(file: File) -> Iterator[Diagnostic]:
         if joined in told or not rounds.are_many(joined, FEW) or not rounds.copy_tensors(joined):
             continue
         told.update(file.tf.of(Joins).alike(joined))
-        function, name = ast.unparse(joined.call.func), ast.unparse(joined.target)
+        function, name = ast.unparse(joined.call.func), file.source(joined.target)
         yield Diagnostic(
             file.span(joined.call),
             f"`{function}` copies all of `{name}` in each round of "
@@ -91,9 +91,13 @@ def _cost(file: File, joined: Joined) -> Cost:
     rounds = product([file.tf.numbers.rounds(each.node) for each in joined.loops])
     each = total([file.tf.arrays.nbytes(added) for added in joined.added])
     last = rounds.times(each)
+    twice = count(2).times(last)
     if not file.tf.of(Rounds).may_have_gradient(joined):
-        return costs.cost(count(2).times(last), Law.DATA, last)
-    return costs.cost(last.times(rounds).times(Amount(("1/2",), None, 0.5, 0.5)), Law.SQUARE, last)
+        return costs.cost(twice, Law.DATA, last)
+    every = last.times(rounds).times(Amount(("1/2",), None, 0.5, 0.5))
+    if _keeper(file, joined):
+        return costs.cost(every, Law.SQUARE, last)
+    return costs.cost(twice._replace(at_most=every.at_most), Law.DATA, last)
 
 
 def _keeper(file: File, joined: Joined) -> str:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _MAX_HOPS = 3
 
-_Target = ast.Name | ast.Attribute
+_Target = ast.Name | ast.Attribute | ast.Subscript
 
 _OF_LIST = {
     "keras.backend.concatenate": "tensors",
@@ -50,7 +50,7 @@ class Joined(NamedTuple):
     """An array that a loop gives back to its name longer than before, and does not read."""
 
     target: _Target
-    """The name, or `self.name`."""
+    """The name, `self.name`, or `history["name"]`."""
     node: ast.Assign
     call: ast.Call
     """What joins: `tf.concat(...)`, or the call of a function of the module that does."""
@@ -121,11 +121,13 @@ class Joins:
 
     def _joined(self, node: ast.Assign) -> Joined | None:
         target = node.targets[0]
-        if len(node.targets) != 1 or not isinstance(target, (ast.Name, ast.Attribute)):
+        if len(node.targets) != 1 or not isinstance(target, _Target):
             return None
         for value in _alternatives(node):
             join = self._join(value, target)
             loops = self._growing(target, node) if join is not None else ()
+            if join is not None and not loops and not self._loops.around(node):
+                loops = self._growing_in_callers(target, node, _MAX_HOPS)
             if join is not None and loops:
                 return Joined(target, node, *join, loops)
         return None
@@ -186,6 +188,36 @@ class Joins:
                 break
         return tuple(found)
 
+    def _growing_in_callers(self, target: _Target, at: ast.AST, hops: int) -> tuple[Loop, ...]:
+        """The loops around calls of a method, `buffer.add(row)`, in which its array only grows."""
+        function = self._tree.function(at)
+        if function is None or not isinstance(target, ast.Attribute) or not hops:
+            return ()
+        for call in self._functions.calls_of(function):
+            if not isinstance(call.func, ast.Attribute):
+                continue
+            holder, found = call.func.value, list[Loop]()
+            for loop in self._loops.around(call):
+                if not self._loops.invariant(holder, loop) or not self._only_grows(target, loop):
+                    break
+                found.append(loop)
+            if found:
+                return tuple(found)
+            is_own = ast.unparse(holder) == ast.unparse(target.value)
+            if is_own and not self._loops.around(call):
+                found += self._growing_in_callers(target, call, hops - 1)
+            if found:
+                return tuple(found)
+        return ()
+
+    def _only_grows(self, target: ast.Attribute, loop: Loop) -> bool:
+        """Whether neither a loop nor what it calls does anything else with such an attribute."""
+        named = (each for each in within([loop.node]) if isinstance(each, ast.Attribute))
+        mentions = [each for each in named if each.attr == target.attr]
+        return all(
+            self._leaves_alone(each, target) for each in (*mentions, *self._mentions(target, loop))
+        )
+
     def _grows(self, target: _Target, loop: Loop) -> tuple[bool, bool]:
         """Whether an array only grows in a loop, and whether it begins each time that begins."""
         mentions = [*self._mentions(target, loop)]
@@ -198,13 +230,13 @@ class Joins:
     def _mentions(self, target: _Target, loop: Loop) -> Iterator[ast.expr]:
         called: list[FunctionNode] = []
         for each in within([loop.node]):
-            if isinstance(each, (ast.Name, ast.Attribute)) and _is_spelled(each, target):
+            if isinstance(each, _Target) and _is_spelled(each, target):
                 yield each
             called += self._called(each, called)
         for function in called:
             for each in self._functions.body(function):
                 if self._is_the_same(each, target):
-                    assert isinstance(each, (ast.Name, ast.Attribute))
+                    assert isinstance(each, _Target)
                     yield each
                 called += self._called(each, called)
 
@@ -214,6 +246,8 @@ class Joins:
 
     def _is_the_same(self, node: ast.AST, target: _Target) -> bool:
         """Whether a function that a loop calls means the array by this name or attribute."""
+        if isinstance(target, ast.Subscript):
+            return isinstance(node, ast.Subscript) and same_code(node.slice, target.slice)
         if isinstance(target, ast.Attribute):
             return isinstance(node, ast.Attribute) and node.attr == target.attr
         if not isinstance(node, ast.Name) or node.id != target.id:
@@ -295,11 +329,15 @@ def _counter(branch: ast.If) -> str | None:
 
 
 def _is_spelled(node: ast.AST, target: _Target) -> bool:
-    """Whether a name or `self.name` is the one meant."""
+    """Whether a name, `self.name` or `history["name"]` is the one meant."""
     if isinstance(node, ast.Name):
         return isinstance(target, ast.Name) and node.id == target.id
     if isinstance(node, ast.Attribute) and isinstance(target, ast.Attribute):
         same = node.attr == target.attr and isinstance(node.value, ast.Name)
         owner = target.value
         return same and isinstance(owner, ast.Name) and same_code(node.value, owner)
+    if isinstance(node, ast.Subscript) and isinstance(target, ast.Subscript):
+        literal = isinstance(target.slice, ast.Constant)
+        holds = literal and isinstance(target.value, (ast.Attribute, ast.Name))
+        return holds and same_code(node.slice, target.slice) and same_code(node.value, target.value)
     return False

@@ -151,8 +151,11 @@ class ChangingNumbers:
                 ),
                 None,
             )
-            is_number = self._values.bound(binding).kind is Kind.NUMBER
-            return Change(loop, True) if loop and is_number and _is_many(loop) else None
+            if loop is None or not _is_many(loop):
+                return None
+            if self._values.bound(binding).kind is Kind.NUMBER:
+                return Change(loop, True)
+            return self._yielded(binding, loop, hops)
         if binding.how is How.AUGMENTED:
             loop = next((each for each in around if self._in_body(binding, each)), None)
             if loop is None or not _is_many(loop) or self._is_seldom(binding.node, loop):
@@ -174,6 +177,17 @@ class ChangingNumbers:
         if binding.how is How.PARAMETER:
             return self._passed(binding, hops)
         return None
+
+    def _yielded(self, binding: Binding, loop: Loop, hops: int) -> Change | None:
+        """What a generator of the module gives a loop: `for rate in schedule(steps)`."""
+        call = loop.iterable
+        whole = isinstance(loop.node, (ast.For, ast.AsyncFor)) and loop.node.target is binding.node
+        function = self._functions.function(call.func) if isinstance(call, ast.Call) else None
+        yielded = self._functions.yields(function) if whole and function is not None else ()
+        if len(yielded) != 1:
+            return None
+        change = self._change(yielded[0], yielded[0], hops - 1)
+        return change and Change(loop, change.whole)
 
     def _is_carried(self, binding: Binding, loop: Loop) -> bool:
         """Whether a loop makes a number of itself: `rate = max(1e-5, rate * 0.99)`."""
