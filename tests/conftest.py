@@ -2,6 +2,7 @@
 
 import ast
 import signal
+from collections import Counter
 from collections.abc import Callable, Sequence
 from textwrap import dedent
 from typing import Any
@@ -54,7 +55,15 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Say what was left out, and why."""
+    """Say what was skipped or left out, and why."""
+    skipped = Counter(
+        report.longrepr[2].removeprefix("Skipped: ")
+        for report in terminalreporter.stats.get("skipped", ())
+        if isinstance(report.longrepr, tuple)
+    )
+    if skipped:
+        why = "; ".join(f"{reason} ({number})" for reason, number in skipped.most_common())
+        terminalreporter.write_line(f"{sum(skipped.values())} tests skipped: {why}.")
     number = config.stash.get(_LEFT_OUT, 0)
     if number:
         terminalreporter.write_line(
