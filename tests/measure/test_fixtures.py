@@ -29,6 +29,11 @@ ELSEWHERE: Mapping[str, set[str]] = {
     "TFM226": {"loss = train_step(x, y)"},
     # The tape that is marked still holds what it recorded when the gradients are made and used.
     "TFM402": {"gradients = tape.gradient(loss, weights)", "weight.assign_sub(0.01 * gradient)"},
+    # What is marked is told to Keras here, which has it write at the end of an epoch.
+    "TFM314": {
+        "history = model.fit(x, tf.reduce_mean(x, axis=1), shuffle=False, verbose=0, "
+        "callbacks=[board])"
+    },
     # What is marked holds one round's gradients, and does nothing for the next round's.
     "TFM405": {"gradients = tape.gradient(loss, variables)"},
     # What is marked is computed again, and held, by the lines of its function.
