@@ -11,6 +11,7 @@ from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
+_TAPE = frozenset({"tensorflow.GradientTape"})
 _EINSUM = frozenset({"tensorflow.einsum", "numpy.einsum", "keras.ops.einsum"})
 
 
@@ -30,6 +31,7 @@ class Diagonals:
         self._tree = tf.tree
         self._names = tf.names
         self._tapes = tf.tapes
+        self._sources = tf.sources
         self._flow = tf.flow
         self._bindings = tf.bindings
 
@@ -62,10 +64,24 @@ class Diagonals:
         origins = self._flow.origins(expression) or ()
         only = origins[0] if len(origins) == 1 and not origins[0].path else None
         made = only.value if only is not None else expression
-        asked = [each for tape in self._tapes.all for each in tape.asked if each is made]
-        method = asked[0].func if asked else None
+        method = made.func if isinstance(made, ast.Call) else None
         is_one = isinstance(method, ast.Attribute) and method.attr == "jacobian"
-        return asked[0] if is_one else None
+        if not isinstance(made, ast.Call) or not isinstance(method, ast.Attribute) or not is_one:
+            return None
+        known = any(made is each for tape in self._tapes.all for each in tape.asked)
+        return made if known or self._is_tape(method.value) else None
+
+    def _is_tape(self, owner: ast.expr) -> bool:
+        """Whether something is a tape, wherever that was put on the way."""
+        ends = self._sources.of(owner)
+        return (
+            ends.complete
+            and bool(ends.found)
+            and all(
+                isinstance(each.node, ast.Call) and self._names.is_any(each.node.func, _TAPE)
+                for each in ends.found
+            )
+        )
 
     def is_only_taken(self, found: Diagonal) -> ast.Assign | None:
         """The assignment that gives the jacobian a name, if only the `einsum` ever reads it."""

@@ -54,17 +54,33 @@ class Recompilations:
         if rounds is None:
             return None
         loop = rounds[0]
-        beside = self._tree.inside(call, self._loops.extent(loop))
-        if not beside or not root_name(model) or not self._loops.invariant(model, loop):
-            return None
-        if not any(same_code(each, model) for each in self._fitted(loop)):
-            return None
-        return Recompilation(call, *rounds, self._is_same(call, loop))
+        if self._is_before(model, loop) and any(
+            same_code(each, model) or self._are_one(each, model) for each in self._fitted(loop)
+        ):
+            return Recompilation(call, *rounds, self._is_same(call, loop))
+        return None
+
+    def _is_before(self, model: ast.expr, loop: Loop) -> bool:
+        """Whether a model is made before a loop, be it that a function of it compiles the model."""
+        made = self._values.of(model).origin
+        extent = self._loops.extent(loop)
+        if made is not None and self._tree.function(made) is None:
+            return not self._tree.inside(made, extent)
+        beside = self._tree.inside(model, extent)
+        return beside and bool(root_name(model)) and self._loops.invariant(model, loop)
+
+    def _are_one(self, one: ast.expr, other: ast.expr) -> bool:
+        """Whether two expressions stand for what one call at the top of the file has made."""
+        made = self._values.of(one).origin
+        return (
+            made is not None
+            and self._values.of(other).origin is made
+            and self._tree.function(made) is None
+        )
 
     def _fitted(self, loop: Loop) -> list[ast.expr]:
         """The models that are trained in a loop."""
-        nodes = within([self._loops.extent(loop)])
-        methods = (each.func for each in nodes if isinstance(each, ast.Call))
+        methods = (each.func for each in self._anew.ran(loop))
         return [
             each.value for each in methods if isinstance(each, ast.Attribute) and each.attr in FITS
         ]
@@ -72,6 +88,8 @@ class Recompilations:
     def _is_same(self, call: ast.Call, loop: Loop) -> bool:
         """Whether nothing of the loop decides how the model is compiled, or what it is."""
         if not isinstance(loop.node, LOOPS) or self._tree.statement(call) not in loop.node.body:
+            return False
+        if not isinstance(call.func, ast.Attribute) or not self._loops.invariant(call.func, loop):
             return False
         given = (*call.args, *(each.value for each in call.keywords))
         if not all(self._loops.invariant(each, loop) for each in given):
