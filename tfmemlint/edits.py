@@ -142,10 +142,16 @@ def reduced(
     return Edit(outer, before + file.source(inner) + after)
 
 
-def chained(file: File, call: ast.Call, text: str) -> Edit | None:
-    """A method call, `.batch(32)`, behind another: on a line of its own where that one has one."""
+def chained(file: File, call: ast.expr, text: str) -> Edit | None:
+    """A method call, `.batch(32)`, behind another: on a line of its own where that one has one.
+
+    Or behind a name.
+    """
     import libcst as cst  # noqa: PLC0415
 
+    if isinstance(call, (ast.Attribute, ast.Name)):
+        end = file.span(call).end
+        return Edit(Span(end, end), text)
     concrete = file.concrete(call)
     found = concrete.find(call, cst.Call) if concrete else None
     if concrete is None or found is None:

@@ -102,13 +102,12 @@ def _cost(file: File, joined: Joined) -> Cost:
 
 def _keeper(file: File, joined: Joined) -> str:
     """What keeps the copies, as the end of a sentence."""
-    if not file.tf.of(Rounds).may_have_gradient(joined):
+    if not file.tf.of(Rounds).is_for_gradient(joined):
         return ""
     tape = file.tf.of(Joins).tape(joined)
     if tape is not None:
         return f", and {f'`{tape.name}`' if tape.name else 'the tape'} keeps every copy"
-    traced = file.tf.tracing.why(joined.node) is not None
-    return ", and a gradient keeps every copy" if traced else ""
+    return ", and a gradient keeps every copy"
 
 
 def _fix(file: File, joined: Joined) -> Fix | None:

@@ -11,7 +11,9 @@ branches, helper functions and methods.
 
 ## What to do instead
 Shuffle first, then batch: the buffer shrinks by the size of a batch. The examples mix better, too:
-behind `batch` only whole batches change places, and the same examples always share one.
+behind `batch` only whole batches change places, and the same examples always share one. Ten of them
+are a short window, though, where ten batches were enough: then ask for as many examples as mix
+well, a thousand or more. `n * b` of them reach as far as before, and take as much memory.
 
 ## Fix safety
 Unsafe: the examples come out in another order, and batches are made of other examples. Not offered

@@ -75,9 +75,28 @@ def check(file: File) -> Iterator[Diagnostic]:
             yield Diagnostic(
                 file.span(size),
                 f"a batch of `{ast.unparse(size)}` holds all of `{ast.unparse(arrays[0])}`",
-                Fix("Batch by 32", (edits.replaced(file, size, "32"),), Applicability.UNSAFE),
+                None if _is_gone_over(file, size) else _by_32(file, size),
                 _cost(file, file.tf.tree.parent(size), arrays[0]),
             )
+
+
+def _by_32(file: File, size: ast.expr) -> Fix:
+    return Fix("Batch by 32", (edits.replaced(file, size, "32"),), Applicability.UNSAFE)
+
+
+def _is_gone_over(file: File, size: ast.expr) -> bool:
+    """Whether each batch is trained on again and again: with small ones, that is other training."""
+    for end in file.tf.consumers.ends:
+        if not isinstance(end.at, ast.For):
+            continue
+        sizes = (each.argument("batch_size") for chain in end.chains for each in chain.steps)
+        inner = (each for node in end.at.body for each in ast.walk(node))
+        if size in sizes and any(
+            isinstance(each, (ast.For, ast.While)) and file.tf.consumers.trains(each)
+            for each in inner
+        ):
+            return True
+    return False
 
 
 def _cost(file: File, where: ast.AST | None, array: ast.expr) -> Cost:

@@ -65,20 +65,22 @@ def check(file: File) -> Iterator[Diagnostic]:
     for end in file.tf.consumers.ends:
         if not _waits(file, end) or any(map(_may_be_prefetched, end.chains)):
             continue
+        waited: dict[ast.Call, Chain] = {}
         for chain in end.chains:
             last = _last(file, chain, end)
             if not isinstance(last, ast.Call) or last in reported or not _pays(file, chain):
                 continue
             if any(_goes_on(last, other) for other in end.chains):
                 continue  # one branch adds to what the other gives: a word about the longer will do
-            if _is_told_of(file, chain, last):
-                continue
-            reported.add(last)
+            if not _is_told_of(file, chain, last):
+                waited.setdefault(last, chain)
+        reported.update(waited)
+        for last in [*waited][:1]:  # branches of one pipeline are prefetched where they have met
             yield Diagnostic(
                 edits.method_call(file, last) or file.span(last),
                 f"{_taker(end)} waits for each element of {_name(end.dataset)}: "
                 "nothing prefetches them",
-                _fix(file, last, end),
+                _fix(file, last if len(waited) == 1 else end.dataset, end),
             )
 
 
@@ -115,7 +117,7 @@ def _last(file: File, chain: Chain, end: End) -> ast.expr | None:
     return calls[-1] if statement(made) is use else made
 
 
-def _goes_on(last: ast.Call, chain: Chain) -> bool:
+def _goes_on(last: ast.expr, chain: Chain) -> bool:
     """Whether a pipeline makes other elements of the last ones of another."""
     calls = [chain.source.node, *(each.call for each in chain.steps)]
     return last in calls and not HANDS_ON.issuperset(chain.methods[calls.index(last) :])
@@ -159,7 +161,7 @@ def _name(dataset: ast.expr) -> str:
     return f"`{ast.unparse(dataset)}`" if named else "the pipeline"
 
 
-def _fix(file: File, last: ast.Call, end: End) -> Fix | None:
+def _fix(file: File, last: ast.expr, end: End) -> Fix | None:
     trained = (each for each in file.tf.consumers.ends if _waits(file, each))
     inner = any(_goes_on(last, chain) for each in trained for chain in each.chains)
     if inner or last in file.tf.datasets.regrouped:

@@ -40,17 +40,17 @@ def check(file: File) -> Iterator[Diagnostic]:
             continue
         if not all(map(file.tf.of(Examples).are_single, end.chains)):
             continue
-        for last in map(_last, end.chains):
-            if last is None or last in reported:
-                continue
-            reported.add(last)
+        lasts = [each for each in dict.fromkeys(map(_last, end.chains)) if each is not None]
+        single = [each for each in lasts if each not in reported]
+        reported.update(single)
+        for last in single[:1]:  # branches of one pipeline are batched where they have met
             shared = last in file.tf.datasets.regrouped
             place = edits.method_call(file, last) or file.span(last)
             yield Diagnostic(
                 file.span(end.dataset) if shared else place,
                 "each gradient step takes a single example: nothing batches "
                 f"{file.called(end.dataset, 'the pipeline')}",
-                None if shared else _fix(file, last),
+                None if shared else _fix(file, last if len(lasts) == 1 else end.dataset),
             )
 
 
@@ -62,7 +62,7 @@ def _last(chain: Chain) -> ast.Call | None:
     return chain.source.node if isinstance(chain.source.node, ast.Call) else None
 
 
-def _fix(file: File, last: ast.Call) -> Fix | None:
+def _fix(file: File, last: ast.expr) -> Fix | None:
     added = edits.chained(file, last, ".batch(32)")
     return Fix("Batch by 32", (added,), Applicability.UNSAFE) if added else None
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cached_property
 
 from tfmemlint.facts.flow.loops import Loop, Over
 from tfmemlint.facts.graphs.graph_loops import InGraph
+from tfmemlint.facts.graphs.tracing import TracedBy
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.syntax.tree import within
 from tfmemlint.light_typing import TYPE_CHECKING
@@ -29,6 +31,8 @@ _OF_LISTS = {
     "tensorflow.math.cumsum": "x",
 }
 """Functions that make a tensor of as many numbers as a list has."""
+_GRADIENTS = frozenset({"tensorflow.GradientTape", "tensorflow.gradients"})
+_TRAINS = ("apply_gradients", "fit", "fit_generator", "minimize", "train_on_batch")
 _WHOLE = ("bool", "int", "uint")
 _FROM_MODEL = frozenset({"numpy", "predict", "predict_on_batch"})
 
@@ -64,7 +68,7 @@ class Rounds:
             return False
         if self._tracing.why(joined.node) is not None:
             loops = map(self._graph_loops.becomes, joined.loops)
-            return InGraph.LOOP in loops and self.may_have_gradient(joined)
+            return InGraph.LOOP in loops and self.is_for_gradient(joined)
         loop = joined.loops[0]
         over_data = loop.over is not Over.ARRAY and self._gives_data(loop.iterable)
         return (
@@ -73,6 +77,22 @@ class Rounds:
             or any(map(self._is_from_model, self.made_of(joined)))
             or (not joined.is_numpy and self._tracing.surely_eager(joined.node))
         )
+
+    def is_for_gradient(self, joined: Joined) -> bool:
+        """Whether a gradient is seen to be taken of the copies that a graph makes, or of a tape.
+
+        A model's `call` is there to be trained; what only serves or exports keeps nothing.
+        """
+        if not self.may_have_gradient(joined):
+            return False
+        traced = self._tracing.why(joined.node)
+        trained = traced is not None and (traced.by is TracedBy.KERAS or self._trains)
+        return trained or self._joins.tape(joined) is not None
+
+    @cached_property
+    def _trains(self) -> bool:
+        """Whether anything in the file is trained, or asked for gradients."""
+        return self._names.mentions(_GRADIENTS) or any(self._tree.methods(*_TRAINS))
 
     def may_have_gradient(self, joined: Joined) -> bool:
         """Whether copies may be kept for a gradient: of whole numbers none is taken."""
