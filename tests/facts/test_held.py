@@ -2,7 +2,16 @@
 
 import pytest
 
-from tfmemlint.facts.pipelines.held import OUTSIDE, Held, Several, Tensor, each_of, part_of, row
+from tfmemlint.facts.pipelines.held import (
+    OUTSIDE,
+    Held,
+    Several,
+    Tensor,
+    each_of,
+    part_of,
+    row,
+    together,
+)
 
 IMAGE = Tensor("uint8", (8, 8, 3), is_image=True)
 LABEL = Tensor("int64", ())
@@ -29,3 +38,13 @@ def test_a_part_is_told_by_its_key_and_of_a_tensor_only_where_it_comes_from(
 def test_a_loop_gets_what_all_parts_have_in_common() -> None:
     assert each_of(row((LABEL, LABEL))) == LABEL
     assert each_of(row((IMAGE, LABEL))) not in (IMAGE, LABEL)
+
+
+def test_a_number_takes_the_shape_of_what_it_is_combined_with() -> None:
+    scalar, image = Tensor("float32", (), 0.5), Tensor("float32", (128, 32, 3), 0.0)
+    assert together(scalar, image).shape == (128, 32, 3)
+    assert together(image, scalar).shape == (128, 32, 3)
+    assert together(scalar, Tensor(times=0.0)).shape is None
+    row_of_image = Tensor("float32", (32, 3), 1.0)
+    assert together(row_of_image, image).shape is None
+    assert together(row_of_image, Tensor("float32", (3,), 0.0)).shape == (32, 3)

@@ -187,14 +187,23 @@ def either(one: Held, other: Held) -> Held:
 def together(one: Tensor, other: Tensor) -> Tensor:
     """The numbers of two tensors, taken pair by pair."""
     large, small = (one, other) if one.times >= other.times else (other, one)
-    fits = small.shape in ((), large.shape) or small.times == 0.0
     return large._replace(
         dtype=large.dtype or small.dtype,
-        shape=large.shape if fits else None,
+        shape=_combined(large, small),
         is_image=large.is_image or small.is_image,
         recast=large.recast and (small.recast or small.times == 0.0),
         value=None,
     )
+
+
+def _combined(large: Tensor, small: Tensor) -> Shape | None:
+    """The shape of two combined; what is no part of the element has few axes, or they are known."""
+    if large.shape is None or small.shape in ((), large.shape):
+        return large.shape
+    if not large.shape:  # a number takes the shape of whatever it meets
+        return small.shape
+    fits = small.shape is None or len(small.shape) <= len(large.shape)
+    return large.shape if fits and small.times == 0.0 else None
 
 
 def cast(tensor: Tensor, dtype: str | None) -> Tensor:
