@@ -12,6 +12,10 @@ from tfmemlint import registry
 from tfmemlint.cli import main
 from tfmemlint.measure.command import measure
 from tfmemlint.measure.statements import Statement
+from tfmemlint.report.figures import amount
+from tfmemlint.verify.own import Request, Unmended, mend, weigh
+from tfmemlint.verify.weighing import Settings
+from tfmemlint.vocabulary import Metric
 
 _WANT = re.compile(r'(TFM\d+) "([^"]*)"')
 FOLDER = registry.folder(next(iter(registry.load().values()))).parent / "programs"
@@ -70,6 +74,28 @@ def test_the_line_that_an_expert_would_name_is_named(path: Path, tmp_path: Path)
         named = {statement for statement, _ in account.host.rises[:3]}
     assert any(each.line <= line <= each.end for each in named for line, _, _ in wants), named
     assert (account.explained or 0) > 0.9
+
+
+@pytest.mark.slow
+@pytest.mark.tensorflow
+@each_program
+def test_the_fixes_of_a_program_save_memory(path: Path) -> None:
+    """As `verify --unsafe-fixes` has it, by the peak that the finding is about."""
+    request = Request(str(path), unsafe=True)
+    mended = mend(request)
+    assert not isinstance(mended, Unmended)
+    of_numpy = {code for _, code, _ in wanted(path)} & _OF_NUMPY
+    metric = Metric.HOST_PEAK if of_numpy else Metric.DEVICE_PEAK
+    settings = Settings(device="cpu", seconds=3600)
+    saving = weigh(
+        request, mended, settings, lambda _: None, look=lambda *_: None, metrics=[metric]
+    )
+    (found,) = saving.measurements
+    fixed = ", ".join(code for code, _ in saving.mended.fixed)
+    before, after = (amount(metric, each) for each in (found.bad_figure, found.fixed_figure))
+    print(f"| {path.name} | {fixed} | {metric.value} | {before} | {after} |")
+
+    assert saving.doubt is None
 
 
 _OF_NUMPY = {"TFM215", "TFM601"}

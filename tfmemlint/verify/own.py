@@ -115,10 +115,11 @@ def weigh(
     tell: Callable[[str], None],
     run: Callable[[Job], Run] = run,
     look: Callable[..., Remains | None] = look,
+    metrics: Sequence[Metric] = BOTH_PEAKS,
 ) -> Saving:
     """Run the program with and without its fixes; raises ProgramError and SetupError."""
     jobs = _jobs(request, mended, settings)
-    weighed = [in_turns(metric, jobs, settings.runs, tell, run) for metric in BOTH_PEAKS]
+    weighed = [in_turns(metric, jobs, settings.runs, tell, run) for metric in metrics]
     before, after = (_outputs(weighed, which) for which in (0, 1))
     tell("what the lines hold")
     path, arguments = request.path, request.arguments
