@@ -1,6 +1,6 @@
 """Programs through check and fix, as many as are asked for: nothing may break on any of them.
 
-`python tests/fuzzing/fuzz.py 20000` makes programs of the fixtures, and a tenth of them with
+`python tests/fuzzing/fuzz.py 20000` makes programs of the fixtures, and one in a hundred with
 hypothesmith where it is installed; `python tests/fuzzing/fuzz.py --below DIR` takes the Python
 files and notebooks below a folder. What breaks is written down below `--out`.
 """
@@ -78,9 +78,10 @@ def notebook(text: str) -> bytes:
 
 def made(number: int, chosen: random.Random) -> Iterator[tuple[str, bytes]]:
     """Generated programs, each with the name of its file; one in ten is a notebook."""
-    grammar = from_grammar(number // 10) if find_spec("hypothesmith") and number >= 1000 else []
+    grammar = from_grammar(number // 100) if find_spec("hypothesmith") and number >= 1000 else []
     for place, text in zip(range(number), generated(chosen), strict=False):
-        one = grammar[place // 10] if place % 10 == 3 and place // 10 < len(grammar) else text
+        few = place // 100 < len(grammar) and place % 100 == 3
+        one = grammar[place // 100] if few else text
         data = one.encode("utf-8", "surrogatepass")
         yield ("a.ipynb", notebook(text)) if place % 10 == 7 and data.isascii() else ("a.py", data)
 
