@@ -21,6 +21,7 @@ from tfmemlint.report.escape import show
 from tfmemlint.report.figures import figure, measured
 from tfmemlint.report.items import ENGINE, UNUSED_SUPPRESSION
 from tfmemlint.report.prose import section, summary
+from tfmemlint.units import size
 from tfmemlint.vocabulary import Metric, Rule
 
 if TYPE_CHECKING:
@@ -124,8 +125,21 @@ def documents(path: Path, rules: Mapping[str, Rule]) -> str:
             f"\n## {document['id']}: {document['about']}\n\n"
             "| Where | It says | Which is | Measured | Rules | Why |\n|---|---|---|---|---|---|\n"
             + "".join(rows)
+            + "\n| Its programs | Found | As it stands, and with all fixes |\n|---|---|---|\n"
+            + "".join(_programs(document))
         )
     return "".join(parts)
+
+
+def _programs(document: Mapping[str, Any]) -> Iterator[str]:
+    """A row for each program: what is found in it, and what was measured, or why nothing was."""
+    for number, told in document["ran"].items():
+        if not isinstance(told, str):
+            told = "; ".join(
+                f"{name} {size(before)} -> {size(after)}" for name, (before, after) in told.items()
+            )
+        codes = dict.fromkeys(document["programs"][number])
+        yield f"| {number} | {', '.join(codes) or 'nothing'} | {told} |\n"
 
 
 def readme_table(rules: Mapping[str, Rule]) -> str:
