@@ -25,7 +25,8 @@ the array may be changed under any name, and where graphs are made by hand.
 
 ## When to ignore it
 When the constant is wanted: a model for TensorFlow Lite or a frozen graph has to bring its tables
-along. The rule is silent in files that export so, and where the size is not known.
+along. The rule is silent in files that export so, and where the size is not known, other than of
+what a file holds, in which rows are looked up: that is a table.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ from tfmemlint import (
     edits,
 )
 from tfmemlint.facts.graphs.captures import Capture
+from tfmemlint.facts.library.kinds import Extent
 from tfmemlint.facts.library.words import TRACED_WORDS
 from tfmemlint.facts.syntax.bindings import Binding
 
@@ -64,7 +66,7 @@ EXPORTS = (
 
 def check(file: File) -> Iterator[Diagnostic]:
     captures = file.tf.captures
-    sized = [each for each in captures.all if each.value.nbytes]
+    sized = [each for each in captures.all if each.value.nbytes or _is_table(file, each)]
     taken = [each for each in sized if captures.op(each.use) is not None]
     if not taken or file.tf.names.uses(EXPORTS):
         return
@@ -78,15 +80,21 @@ def check(file: File) -> Iterator[Diagnostic]:
             yield Diagnostic(file.span(capture.use), _message(capture), fix, _cost(file, capture))
 
 
+def _is_table(file: File, capture: Capture) -> bool:
+    """Whether rows are looked up in all of what a file holds, however much that is."""
+    call = file.tf.captures.op(capture.use)
+    looks_up = isinstance(call, ast.Call) and file.tf.names.is_any(call.func, LOOKS_UP)
+    return looks_up and capture.value.extent is Extent.WHOLE
+
+
 def _message(capture: Capture) -> str:
-    nbytes = costs.size(capture.value.nbytes or 0)
+    nbytes = capture.value.nbytes
+    of_size = f" of {costs.size(nbytes)}" if nbytes else ""
     function = "the lambda"
     if not isinstance(capture.function, ast.Lambda):
         function = f"`{capture.function.name}`"
     array = ast.unparse(capture.use)
-    return (
-        f"`{array}` is a NumPy array of {nbytes}: each trace of {function} copies it into its graph"
-    )
+    return f"`{array}` is a NumPy array{of_size}: each trace of {function} copies it into its graph"
 
 
 def _cost(file: File, capture: Capture) -> Cost:
