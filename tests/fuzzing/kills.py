@@ -19,9 +19,11 @@ from tempfile import TemporaryDirectory
 
 from mutations import FIXTURES
 
+from tfmemlint.api import fix_source
+
 FILES = 500
 OLD = (FIXTURES / "TFM202" / "bad.py").read_bytes()
-NEW = (FIXTURES / "TFM202" / "fixed.py").read_bytes()
+NEW = fix_source(OLD.decode(), unsafe=True, settings={"select": ["TFM202"]}).text.encode()
 COMMAND = ("check", "--fix", "--unsafe-fixes", "--no-cache", "--quiet", "--select", "TFM202", ".")
 
 

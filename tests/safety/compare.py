@@ -95,7 +95,8 @@ def compare_all(texts: Sequence[str], forks: Forks) -> list[Compared]:
 def fix(folder: Path) -> tuple[Counter[str], list[str]]:
     """Apply the safe fixes to the files of a folder: how many of each rule, and what went wrong."""
     paths = sorted(str(each) for each in folder.rglob("*.py"))
-    configs = Configs(lambda config: config, Config())
+    everything = Config(min_bytes=0)
+    configs = Configs(lambda _: everything, everything)
     fixed, problems = Counter[str](), list[str]()
     for outcome in run(paths, Checker(configs, fix=True, write=True), 1):
         fixed.update(dict(outcome.fixed))

@@ -37,7 +37,7 @@ def main(argv: list[str]) -> int:
     fixed, made, ran = Counter[str](), Counter[str](), Counter[str]()
     differing, seen, end = 0, set[str](), time.monotonic() + 60 * options.minutes
     with Forks() as forks:
-        while sum(ran.values()) < options.number or _fewest(fixed, codes) < options.least:
+        while compared(ran) < options.number or _fewest(fixed, codes) < options.least:
             if time.monotonic() > end:
                 break
             several: list[Program] = []
@@ -54,18 +54,23 @@ def main(argv: list[str]) -> int:
             found += compare_all([each.text for each in together], forks)
             for one, what in zip([*alone, *together], found, strict=True):
                 if not what.before or not what.ended:
-                    ran["took too long"] += 1
+                    ran["took too long" if what.before else "not fixed"] += 1
                     continue
                 fixed.update(set(what.fixed))
                 ran["ended well" if what.before[0].code == 0 else "failed"] += 1
                 if what.differs or what.problems:
                     differing += 1
                     _keep(options.out, one, what)
-            print(sum(ran.values()), differing, dict(sorted(fixed.items())), flush=True)
-    number = sum(ran.values())
+            print(compared(ran), differing, dict(sorted(fixed.items())), flush=True)
+    number = compared(ran)
     print(f"{number} had a safe fix, {differing} differ, of {made.total()} made; {dict(ran)}")
     print({each: (fixed[each], made[each]) for each in codes})
     return bool(differing)
+
+
+def compared(ran: Counter[str]) -> int:
+    """How many programs had a safe fix and came to an end, before and after it."""
+    return ran["ended well"] + ran["failed"]
 
 
 def spoils(text: str) -> bool:

@@ -32,6 +32,7 @@ def test_nobody_can_tell_that_a_safe_fix_was_applied(forks: Forks, group: int) -
 
     assert len(made) == EACH
     for text, found in zip(made, compare_all(made, forks), strict=True):
+        assert found.fixed
         assert not found.problems
         assert not found.differs, f"{text}\n{found.before}\n{found.after}"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from math import ceil, prod
+from math import ceil, inf, isfinite, prod
 
 Shape = tuple[int | None, ...]
 
@@ -60,7 +60,8 @@ def resized(shape: Shape | None, size: Shape | None) -> Shape | None:
 
 def counted(start: float, stop: float, step: float) -> int | None:
     """How many numbers there are from one to another."""
-    return max(0, ceil((stop - start) / step)) if step else None
+    steps = (stop - start) / step if step else inf
+    return max(0, ceil(steps)) if isfinite(steps) else None
 
 
 def is_all(index: ast.expr | None) -> bool:
