@@ -54,6 +54,7 @@ class Forks:
     def __exit__(self, *_: object) -> None:
         _pipe(self._process.stdin).close()
         self._process.wait()
+        _pipe(self._process.stdout).close()
 
     def run(self, folder: Path, program: str = "main.py", longest: float = LONGEST) -> Ran:
         """Run a program in its folder, with that as the working directory."""

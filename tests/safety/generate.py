@@ -53,8 +53,8 @@ def main(argv: list[str]) -> int:
             found = [compare({"main.py": each.text}, forks) for each in alone]
             found += compare_all([each.text for each in together], forks)
             for one, what in zip([*alone, *together], found, strict=True):
-                if not what.before or not what.ended:
-                    ran["took too long" if what.before else "not fixed"] += 1
+                if not what.fixed or not what.ended:
+                    ran["took too long" if what.fixed else "not fixed"] += 1
                     continue
                 fixed.update(set(what.fixed))
                 ran["ended well" if what.before[0].code == 0 else "failed"] += 1
