@@ -24,7 +24,7 @@ What is computed with the array is float32, too.
 When the digits are needed. The rule is silent by itself where a dtype is given, for batches, as
 generators fill them, and for some of the files.
 
-Of 60 public repositories it speaks in none: what they read into arrays has a dtype, or goes
+Of 39 public repositories it speaks in none: what they read into arrays has a dtype, or goes
 into a list. It is here because people ask of arrays that do not fit into memory, twice as large as
 they need be.
 """

@@ -55,7 +55,8 @@ class PreallocatedArrays:
         return tuple(found.values())
 
     def _filled(self, target: ast.Subscript, assignment: ast.Assign) -> Preallocated | None:
-        row = target.slice.elts[0] if isinstance(target.slice, ast.Tuple) else target.slice
+        parts = target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]
+        row = parts[0] if parts else None  # `a[()] = x`
         if not isinstance(row, ast.Name):
             return None
         files = self._loaded_each_round(assignment)
