@@ -312,10 +312,13 @@ def newline(file: File) -> str:
 def lifted(file: File, statement: ast.stmt, anchor: ast.stmt) -> tuple[Edit, Edit] | None:
     """A statement and the comments right above it, moved in front of one that holds it.
 
-    None where that deletes what the statement gives a name.
+    None where that deletes what the statement gives a name, or where nothing else stands beside it:
+    a block cannot be empty.
     """
     lines, outer = whole_lines(file, statement), whole_lines(file, anchor)
     if lines is None or outer is None or _deletes(anchor, _bound_by(statement)):
+        return None
+    if len(file.tf.tree.place(statement)[0]) == 1:
         return None
     lines = Span(_commented(file, lines.start), lines.end)
     end = lines.end

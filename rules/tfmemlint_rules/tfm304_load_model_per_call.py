@@ -6,8 +6,7 @@ a loop calls, where the path is the same in every round.
 
 ## Why it costs memory
 Each time the file is read, and a model built and traced anew. Models are made of objects that hold
-each other: those of the rounds before wait for the collector, several at once, and some kilobytes
-of each load stay in the process for good.
+each other: those of the rounds before wait for the collector, several at once.
 
 ## What to do instead
 Load the model once, before the loop, or where the program starts.
@@ -55,7 +54,11 @@ def _fix(file: File, found: PerRound) -> Fix | None:
 RULE = Rule(
     code="TFM304",
     name="load-model-per-call",
-    claim=Claim(Metric.HOST_GROWTH, at_most=0.2, because="there is one model, loaded once"),
+    claim=Claim(
+        Metric.DEVICE_PEAK,
+        at_most=0.2,
+        because="one model is in memory, and none that waits for the collector",
+    ),
     triggers=("load load_model KerasLayer", "for while"),
     check=check,
 )

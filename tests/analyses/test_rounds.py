@@ -102,11 +102,30 @@ def test_a_loop_that_tracing_writes_out_copies_nothing_as_it_runs(loop: str, cop
             {loop}:
                 out = tf.concat([out, y], 0)
             return out
+
+        with tf.GradientTape() as tape:
+            f(y, n)
         """
     )
     (joined,) = file.tf.of(Joins).all
 
     assert file.tf.of(Rounds).copy_tensors(joined) == copied
+
+
+def test_a_graph_of_which_nobody_takes_a_gradient_keeps_no_copies() -> None:
+    file = code(
+        """\
+        @tf.function
+        def f(y, n: tf.Tensor):
+            out = tf.zeros([0])
+            for i in tf.range(n):
+                out = tf.concat([out, y], 0)
+            return out
+        """
+    )
+    (joined,) = file.tf.of(Joins).all
+
+    assert not file.tf.of(Rounds).copy_tensors(joined)
 
 
 def test_a_graph_made_by_hand_copies_nothing_as_it_is_made() -> None:
@@ -143,6 +162,9 @@ def test_a_gradient_keeps_no_copies_of_whole_numbers(start: str, added: str, cop
             for i in tf.range(n):
                 out = tf.concat([out, {added}], 0)
             return out
+
+        with tf.GradientTape() as tape:
+            f(y, n, start)
         """
     )
     (joined,) = file.tf.of(Joins).all

@@ -43,7 +43,7 @@ def generated(group: int) -> list[str]:
 
     @seed(group)
     @settings(
-        max_examples=2 * EACH,
+        max_examples=6 * EACH,
         deadline=None,
         database=None,
         phases=[Phase.generate],

@@ -166,8 +166,9 @@ def test_a_program_finds_what_it_would_find_by_itself_and_is_written_if_that_is_
     assert (out[4], out[-1]) == ("outputs agree", "sub/train.py written")
     line = text[: text.index("batches = ")].count("\n") + 1
     assert out[5].startswith(f"TFM202 at line {line}: at most 6")
-    assert out[6].startswith("what is left: ")
-    assert " by sub/train.py:" in out[6]
+    assert out[6].startswith("held less by most: ")
+    assert out[7].startswith("what is left: ")
+    assert all(" by sub/train.py:" in each for each in out[6:8])
     assert b".shuffle(64, seed=0).batch(4)" in program.read_bytes()
     assert program.read_bytes().decode("latin-1").count("\u00e4") == 1
 

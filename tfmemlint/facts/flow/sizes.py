@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable
+from math import isfinite
 
 from tfmemlint.facts.flow.flow import Flow
 from tfmemlint.facts.flow.frames import Frame
@@ -79,7 +80,8 @@ class Sizes:
             if len(origins) == 1 and isinstance(origins[0].value, (ast.Tuple, ast.List)):
                 return self.shape(origins[0].value, origins[0].frame, value)
         size = self.number(node, frame, value)
-        return (int(size),) if size is not None else None
+        whole = _whole(size)
+        return (whole,) if whole is not None else None
 
     def dimensions(
         self, nodes: Iterable[ast.expr], frame: Frame | None, value: ValueOf
@@ -93,8 +95,7 @@ class Sizes:
                     return None
                 sizes += inner
             else:
-                size = self.number(node, frame, value)
-                sizes.append(None if size is None else int(size))
+                sizes.append(_whole(self.number(node, frame, value)))
         return tuple(sizes)
 
     def dtype(self, node: ast.expr | None) -> str | None:
@@ -155,3 +156,8 @@ def constant(node: ast.expr) -> int | float | None:
     if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
         return None if isinstance(node.value, bool) else node.value
     return None
+
+
+def _whole(size: float | None) -> int | None:
+    """A size as it counts; None for what is no number of things."""
+    return int(size) if size is not None and isfinite(size) else None
