@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from forks import Forks, Ran
 
-from tfmemlint import Applicability, registry
+from tfmemlint import Applicability, registry, screen
 from tfmemlint.config import Config, Configs
 from tfmemlint.linting import lint
 from tfmemlint.run import Checker, run
@@ -108,7 +108,8 @@ def fix(folder: Path) -> tuple[Counter[str], list[str]]:
 
 def fixes(text: str) -> bool:
     """Whether any safe fix is offered for a program of one file: quicker than to apply it."""
-    found = lint("main.py", text, registry.load().values())
+    words = screen.words(b" ".join(screen.code(text.encode())))
+    found = lint("main.py", text, screen.awaited(registry.load().values(), words))
     offered = (each.diagnostic.fix for each in found)
     return any(each is not None and each.applicability is Applicability.SAFE for each in offered)
 
