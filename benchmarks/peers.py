@@ -40,15 +40,20 @@ class Told(NamedTuple):
 
 def run(command: Sequence[str], **settings: str) -> float:
     """The processor's seconds that a command takes; what it prints is dropped."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    before = spent()
     environment = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"}
     done = subprocess.run(
         command, env={**environment, **settings}, capture_output=True, text=True, check=False
     )
     if done.returncode:
         print(f"{' '.join(map(str, command))}\n{done.stderr[-2000:]}", file=sys.stderr)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return spent() - before
+
+
+def spent() -> float:
+    """The processor's seconds of all that has been run and has ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def alone(program: Path, _: Path) -> Told:
@@ -60,11 +65,10 @@ def tfmemlint(program: Path, home: Path) -> Told:
     """`tfmemlint measure`: the lines that made what was alive, and what held it."""
     page = home / "account.json"
     with page.open("w", encoding="utf-8") as out:
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        before = spent()
         command = [sys.executable, "-m", "tfmemlint", "measure", "--json", str(program)]
         subprocess.run(command, stdout=out, stderr=subprocess.DEVNULL, check=False)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        seconds = spent() - before
     return Told(_of_account(json.loads(page.read_text("utf-8"))), seconds)
 
 

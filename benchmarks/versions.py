@@ -71,11 +71,18 @@ CACHES = {
     "cache()": "data.cache()",
     "cache(filename)": "data.cache(os.path.join(tempfile.mkdtemp(), 'cache'))",
 }
+
+
+def whole(rounds: str, wrap: str = "tf.py_function", cached: str = "data") -> str:
+    """A program that goes these rounds, and prints what it holds after each."""
+    return f"{BEGIN}{rounds}{END}".replace("WRAP", wrap).replace("CACHED", cached)
+
+
 PROGRAMS = {
-    **{f"{name} in a map": IN_A_MAP.replace("WRAP", wrap) for name, wrap in WRAPS.items()},
-    **{f"{name} in eager code": EAGER.replace("WRAP", wrap) for name, wrap in WRAPS.items()},
-    "py_function, pipelines anew": MADE_ANEW,
-    **{name: CACHE.replace("CACHED", made) for name, made in CACHES.items()},
+    **{f"{name} in a map": whole(IN_A_MAP, wrap) for name, wrap in WRAPS.items()},
+    **{f"{name} in eager code": whole(EAGER, wrap) for name, wrap in WRAPS.items()},
+    "py_function, pipelines anew": whole(MADE_ANEW),
+    **{name: whole(CACHE, cached=made) for name, made in CACHES.items()},
 }
 
 
@@ -86,10 +93,8 @@ def main() -> None:
     wanted = parser.parse_args().only
     for name, program in PROGRAMS.items():
         if wanted in name:
-            wrap = WRAPS.get(name.split(",")[0].split(" ")[0], "tf.py_function")
-            source = BEGIN.replace("WRAP", wrap) + program + END
             done = subprocess.run(
-                [sys.executable, "-c", source], capture_output=True, text=True, check=True
+                [sys.executable, "-c", program], capture_output=True, text=True, check=True
             )
             print(f"{name}: {done.stdout.strip()}", flush=True)
 

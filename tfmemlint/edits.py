@@ -147,11 +147,11 @@ def chained(file: File, call: ast.expr, text: str) -> Edit | None:
 
     Or behind a name.
     """
-    import libcst as cst  # noqa: PLC0415
-
     if isinstance(call, (ast.Attribute, ast.Name)):
         end = file.span(call).end
         return Edit(Span(end, end), text)
+    import libcst as cst  # noqa: PLC0415
+
     concrete = file.concrete(call)
     found = concrete.find(call, cst.Call) if concrete else None
     if concrete is None or found is None:

@@ -29,7 +29,7 @@ _MODULES = {
     "server": "tfmemlint.server.command",
     "clean": "tfmemlint.clean",
 }
-_FILES = ("CODE", "FILE", "FILE|KEY=VALUE", "PATH", "SCRIPT", "SCRIPT.py", "[=FILE]")
+_FILES = ("FILE", "FILE|KEY=VALUE", "PATH", "SCRIPT", "SCRIPT.py", "[=FILE]")
 """What stands in a parser's help for the names of files."""
 _RULES = ("CODE", "RULE", "RULE,...")
 
@@ -109,7 +109,7 @@ def complete(argv: Sequence[str], about: Iterable[tuple[str, str]]) -> int:
             action.choices = rules
         elif action.metavar == "KEY":
             action.choices = list(OPTIONS)
-        if action.metavar in _FILES and action.metavar not in _RULES:
+        if action.metavar in _FILES:
             setattr(action, "complete", shtab.FILE)  # noqa: B010  it is shtab's, not argparse's
         elif action.metavar == "FOLDER":
             setattr(action, "complete", shtab.DIRECTORY)  # noqa: B010

@@ -95,7 +95,7 @@ def _cost(file: File, joined: Joined) -> Cost:
     if not file.tf.of(Rounds).may_have_gradient(joined):
         return costs.cost(twice, Law.DATA, last)
     every = last.times(rounds).times(Amount(("1/2",), None, 0.5, 0.5))
-    if _keeper(file, joined):
+    if file.tf.of(Rounds).is_for_gradient(joined):
         return costs.cost(every, Law.SQUARE, last)
     return costs.cost(twice._replace(at_most=every.at_most), Law.DATA, last)
 

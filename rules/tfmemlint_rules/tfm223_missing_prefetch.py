@@ -65,7 +65,7 @@ def check(file: File) -> Iterator[Diagnostic]:
     for end in file.tf.consumers.ends:
         if not _waits(file, end) or any(map(_may_be_prefetched, end.chains)):
             continue
-        waited: dict[ast.Call, Chain] = {}
+        waited: dict[ast.Call, None] = {}
         for chain in end.chains:
             last = _last(file, chain, end)
             if not isinstance(last, ast.Call) or last in reported or not _pays(file, chain):
@@ -73,7 +73,7 @@ def check(file: File) -> Iterator[Diagnostic]:
             if any(_goes_on(last, other) for other in end.chains):
                 continue  # one branch adds to what the other gives: a word about the longer will do
             if not _is_told_of(file, chain, last):
-                waited.setdefault(last, chain)
+                waited[last] = None
         reported.update(waited)
         for last in [*waited][:1]:  # branches of one pipeline are prefetched where they have met
             yield Diagnostic(

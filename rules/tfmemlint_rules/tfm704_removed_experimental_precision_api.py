@@ -43,12 +43,7 @@ STABLE_SINCE = (2, 4)
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    used = [
-        each
-        for each in _spelled(file)
-        if isinstance(each.ctx, ast.Load) and file.tf.names.qualified(each) in NAMES
-    ]
-    used.sort(key=lambda each: (each.lineno, each.col_offset))
+    used = file.tf.names.reads(NAMES)
     if used:
         name = (file.tf.names.qualified(used[0]) or "").rpartition(".")[2]
         yield Diagnostic(
@@ -56,14 +51,6 @@ def check(file: File) -> Iterator[Diagnostic]:
             f"`{file.named(used[0])}` is gone: it is `mixed_precision.{NEW_NAMES[name]}` since 2.4",
             _fix(file, used),
         )
-
-
-def _spelled(file: File) -> Iterator[ast.Attribute | ast.Name]:
-    """What may be one of these names, by its last word: of most code that is nothing."""
-    words = file.tf.names.spelled(NAMES)
-    for name in words & file.tf.tree.attributes.keys():
-        yield from file.tf.tree.attributes[name]
-    yield from (each for each in file.tf.tree.all(ast.Name) if each.id in words)
 
 
 def _fix(file: File, used: list[ast.Attribute | ast.Name]) -> Fix | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -28,7 +29,7 @@ def weighed(*bad: float, fixed: tuple[float, ...]) -> Measurement:
 
 def verdict(rule: Rule, same_output: bool | None = True, scaling: Scaling | None = None) -> Verdict:
     measurement = weighed(200 * MB, fixed=(20 * MB,))
-    return Verdict(rule, (measurement,), same_output, MACHINE, scaling=scaling)
+    return Verdict(rule, (measurement,), same_output, MACHINE, Path("nowhere"), scaling=scaling)
 
 
 def test_a_tenth_holds_where_a_half_is_claimed() -> None:

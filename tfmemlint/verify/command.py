@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from difflib import get_close_matches
-from pathlib import Path
 from typing import Any
 
 from tfmemlint import registry
@@ -83,7 +82,7 @@ def measure(
         packages_with_tensorflow()
         pictures.refuse_unwritable()
         with closing(trials(pairs, settings, jobs, progress)) as coming:
-            told = _told(coming, pairs, progress, write)
+            told = _told(coming, progress, write)
             done = _print_json(told) if as_json else _print_rows(pairs, settings, told)
         if not done:
             raise UsageError("there is no rule to try")
@@ -109,22 +108,21 @@ def chosen(codes: Sequence[str], rules: Mapping[str, Rule]) -> list[Rule]:
     return [rules[code] for code in wanted or rules]
 
 
-def _told(
-    trials: Iterator[Trial], pairs: Sequence[Pair], progress: Progress, write: bool
-) -> Iterator[Trial]:
+def _told(trials: Iterator[Trial], progress: Progress, write: bool) -> Iterator[Trial]:
     """The trials, recorded as they come."""
-    for trial, (_, folder) in zip(trials, pairs, strict=True):
+    for trial in trials:
         progress.clear()
         if write and isinstance(trial.outcome, Verdict):
-            _write(trial.outcome, folder)
+            _write(trial.outcome)
         yield trial
 
 
-def _write(verdict: Verdict, folder: Path) -> None:
+def _write(verdict: Verdict) -> None:
     try:
-        record.write(verdict, folder)
+        record.write(verdict)
     except OSError as error:
-        raise UsageError(f"cannot write {folder}/measured.json: {error.strerror}") from error
+        where = f"{verdict.folder}/measured.json"
+        raise UsageError(f"cannot write {where}: {error.strerror}") from error
 
 
 def _print_json(trials: Iterator[Trial]) -> list[Trial]:
@@ -146,9 +144,9 @@ def _print_rows(pairs: Sequence[Pair], settings: Settings, trials: Iterator[Tria
     name_width = max((len(rule.name) for rule, _ in pairs), default=0)
     print(_row(name_width, "code", "name", "metric", "bad", "fixed", "ratio", "claim", ""))
     done: list[Trial] = []
-    for trial, (_, folder) in zip(trials, pairs, strict=True):
+    for trial in trials:
         print(_row(name_width, *_cells(trial)), flush=True)
-        for line in _details(trial, folder):
+        for line in _details(trial):
             print(f"    {line}", flush=True)
         outcome = trial.outcome
         if settings.exhaust and isinstance(outcome, Verdict) and outcome.exhaustion is None:
@@ -183,7 +181,7 @@ def _cells(trial: Trial) -> tuple[str, ...]:
     )
 
 
-def _details(trial: Trial, folder: Path) -> Iterator[str]:
+def _details(trial: Trial) -> Iterator[str]:
     """Lines below a rule's row."""
     outcome = trial.outcome
     if isinstance(outcome, ProgramError):
@@ -203,14 +201,15 @@ def _details(trial: Trial, folder: Path) -> Iterator[str]:
         yield f"outputs differ: {printable(outcome.difference or 'far down')}"
     if outcome.measurements[0].meter == "ru_maxrss":
         yield "taken from ru_maxrss, which cannot be set back: peaks below an earlier one are lost"
-    yield from _predicted(trial.rule.claim.metric, folder)
+    yield from _predicted(outcome)
 
 
-def _predicted(metric: Metric, folder: Path) -> Iterator[str]:
+def _predicted(verdict: Verdict) -> Iterator[str]:
     """What the code of the programs says, where that is all there is to say."""
     from tfmemlint.predictions import of_programs  # noqa: PLC0415  the facts take long to import
 
-    found = of_programs(folder, metric)
+    metric = verdict.rule.claim.metric
+    found = of_programs(verdict.folder, metric)
     if len(found) == 2 and all(each.is_whole for each in found.values()):
         bad, fixed = (amount(metric, found[which].bytes) for which in ("bad", "fixed"))
         yield f"predicted from the code: {bad} and {fixed}"

@@ -12,6 +12,8 @@ from tfmemlint.verify.scaling import Scaling, exponent, order
 from tfmemlint.vocabulary import Claim, Metric, Rule
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tfmemlint.verify.exhaustion import Exhaustion
     from tfmemlint.verify.processes import Curve, Machine
 
@@ -85,6 +87,8 @@ class Verdict(NamedTuple):
     same_output: bool | None
     """None where the programs print nothing."""
     machine: Machine
+    folder: Path
+    """Where the two programs are."""
     difference: str | None = None
     """Where the outputs differ."""
     scaling: Scaling | None = None

@@ -6,10 +6,8 @@ import json
 import math
 from datetime import datetime, timezone
 from importlib import metadata
-from pathlib import Path
 from typing import Any
 
-from tfmemlint.registry import folder
 from tfmemlint.report.figures import unit
 from tfmemlint.verify.pairs import RESOLUTION, Measurement, Verdict
 from tfmemlint.verify.processes import Machine
@@ -45,13 +43,9 @@ def _predicted(verdict: Verdict) -> dict[str, Any]:
     """What the code of the two programs says of the metric that is claimed, in its unit."""
     from tfmemlint.predictions import of_programs  # noqa: PLC0415  the facts take long to import
 
-    try:
-        found = of_programs(folder(verdict.rule), verdict.rule.claim.metric)
-    except ModuleNotFoundError:  # a rule of no pack has no folder
-        return {}
     return {
         which: {"figure": round(each.bytes), "unknown": each.unknown}
-        for which, each in found.items()
+        for which, each in of_programs(verdict.folder, verdict.rule.claim.metric).items()
     }
 
 
@@ -86,10 +80,10 @@ def line(content: Any) -> str:
     return json.dumps(content, sort_keys=True, ensure_ascii=False)
 
 
-def write(verdict: Verdict, folder: Path) -> None:
-    """Replace the folder's `measured.json`, whole or not at all."""
-    target = folder / "measured.json"
-    unfinished = folder / "measured.json.new"
+def write(verdict: Verdict) -> None:
+    """Replace the `measured.json` beside the programs, whole or not at all."""
+    target = verdict.folder / "measured.json"
+    unfinished = verdict.folder / "measured.json.new"
     unfinished.write_text(text(record(verdict)), encoding="utf-8", newline="\n")
     unfinished.replace(target)
 

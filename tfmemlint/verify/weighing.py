@@ -86,6 +86,7 @@ def verify(
         same_output=same(*found.outputs),
         difference=difference(_NAMES, found.outputs),
         machine=found.machine,
+        folder=folder,
         scaling=_scale(resized, claimed, settings, say, run) if resized else None,
         exhaustion=_exhaust(pair, found.measurements, say, run) if settings.exhaust else None,
     )

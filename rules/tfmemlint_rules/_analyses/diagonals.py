@@ -11,7 +11,6 @@ from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
-_TAPE = frozenset({"tensorflow.GradientTape"})
 _EINSUM = frozenset({"tensorflow.einsum", "numpy.einsum", "keras.ops.einsum"})
 
 
@@ -31,7 +30,6 @@ class Diagonals:
         self._tree = tf.tree
         self._names = tf.names
         self._tapes = tf.tapes
-        self._sources = tf.sources
         self._flow = tf.flow
         self._bindings = tf.bindings
 
@@ -69,19 +67,7 @@ class Diagonals:
         if not isinstance(made, ast.Call) or not isinstance(method, ast.Attribute) or not is_one:
             return None
         known = any(made is each for tape in self._tapes.all for each in tape.asked)
-        return made if known or self._is_tape(method.value) else None
-
-    def _is_tape(self, owner: ast.expr) -> bool:
-        """Whether something is a tape, wherever that was put on the way."""
-        ends = self._sources.of(owner)
-        return (
-            ends.complete
-            and bool(ends.found)
-            and all(
-                isinstance(each.node, ast.Call) and self._names.is_any(each.node.func, _TAPE)
-                for each in ends.found
-            )
-        )
+        return made if known or self._tapes.is_one(method.value) else None
 
     def is_only_taken(self, found: Diagonal) -> ast.Assign | None:
         """The assignment that gives the jacobian a name, if only the `einsum` ever reads it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import takewhile
 
 from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.graphs.tapes import Tape
@@ -194,21 +195,23 @@ class Joins:
         if function is None or not isinstance(target, ast.Attribute) or not hops:
             return ()
         for call in self._functions.calls_of(function):
-            if not isinstance(call.func, ast.Attribute):
-                continue
-            holder, found = call.func.value, list[Loop]()
-            for loop in self._loops.around(call):
-                if not self._loops.invariant(holder, loop) or not self._only_grows(target, loop):
-                    break
-                found.append(loop)
-            if found:
-                return tuple(found)
-            is_own = ast.unparse(holder) == ast.unparse(target.value)
-            if is_own and not self._loops.around(call):
-                found += self._growing_in_callers(target, call, hops - 1)
-            if found:
-                return tuple(found)
+            if isinstance(call.func, ast.Attribute):
+                found = self._growing_around(target, call, call.func.value, hops)
+                if found:
+                    return found
         return ()
+
+    def _growing_around(
+        self, target: ast.Attribute, call: ast.Call, holder: ast.expr, hops: int
+    ) -> tuple[Loop, ...]:
+        around = self._loops.around(call)
+        if not around:
+            is_own = ast.unparse(holder) == ast.unparse(target.value)
+            return self._growing_in_callers(target, call, hops - 1) if is_own else ()
+        stays = self._loops.invariant
+        return tuple(
+            takewhile(lambda each: stays(holder, each) and self._only_grows(target, each), around)
+        )
 
     def _only_grows(self, target: ast.Attribute, loop: Loop) -> bool:
         """Whether neither a loop nor what it calls does anything else with such an attribute."""

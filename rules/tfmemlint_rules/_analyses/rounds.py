@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
+from tfmemlint.facts.flow.anew import APPLIES, FITS
 from tfmemlint.facts.flow.loops import Loop, Over
 from tfmemlint.facts.graphs.graph_loops import InGraph
 from tfmemlint.facts.graphs.tracing import TracedBy
@@ -32,7 +33,6 @@ _OF_LISTS = {
 }
 """Functions that make a tensor of as many numbers as a list has."""
 _GRADIENTS = frozenset({"tensorflow.GradientTape", "tensorflow.gradients"})
-_TRAINS = ("apply_gradients", "fit", "fit_generator", "minimize", "train_on_batch")
 _WHOLE = ("bool", "int", "uint")
 _FROM_MODEL = frozenset({"numpy", "predict", "predict_on_batch"})
 
@@ -73,7 +73,7 @@ class Rounds:
         over_data = loop.over is not Over.ARRAY and self._gives_data(loop.iterable)
         return (
             over_data
-            or (self._joins.tape(joined) is not None and self.may_have_gradient(joined))
+            or self.is_for_gradient(joined)
             or any(map(self._is_from_model, self.made_of(joined)))
             or (not joined.is_numpy and self._tracing.surely_eager(joined.node))
         )
@@ -92,7 +92,7 @@ class Rounds:
     @cached_property
     def _trains(self) -> bool:
         """Whether anything in the file is trained, or asked for gradients."""
-        return self._names.mentions(_GRADIENTS) or any(self._tree.methods(*_TRAINS))
+        return self._names.mentions(_GRADIENTS) or any(self._tree.methods(*FITS, *APPLIES))
 
     def may_have_gradient(self, joined: Joined) -> bool:
         """Whether copies may be kept for a gradient: of whole numbers none is taken."""

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
-from tfmemlint.facts.flow.anew import FITS, is_plain_use
+from tfmemlint.facts.flow.anew import APPLIES, FITS, is_plain_use
 from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.graphs.tracing import TracedBy
 from tfmemlint.facts.library.kinds import Kind
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 4
-_APPLIES = frozenset({"apply_gradients", "minimize"})
 _SHOWS = frozenset({"id", "isinstance", "len", "print", "type"})
 _SAVES = frozenset({"tensorflow.train.Checkpoint", "tensorflow.train.CheckpointManager"})
 _FORGETS = frozenset({"keras.backend.clear_session", "keras.utils.clear_session"})
@@ -224,7 +223,7 @@ class Trainings:
         if function not in self._applying:
             self._applying[function] = False
             self._applying[function] = any(
-                (isinstance(each.func, ast.Attribute) and each.func.attr in _APPLIES)
+                (isinstance(each.func, ast.Attribute) and each.func.attr in APPLIES)
                 or (
                     hops > 0
                     and (inner := self._functions.function(each.func)) is not None
@@ -242,7 +241,7 @@ class Trainings:
                 continue
             if each.func.attr in FITS and self._is_model(each.func.value):
                 return True
-            if each.func.attr in _APPLIES and self._is_graph(each):
+            if each.func.attr in APPLIES and self._is_graph(each):
                 return True
             inner = self._functions.function(each.func) if hops else None
             own = inner is not None and self._functions.class_of(inner) is owner

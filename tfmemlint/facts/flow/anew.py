@@ -44,7 +44,8 @@ _SPLITTERS = frozenset(
     )
 )
 FITS = frozenset({"fit", "fit_generator", "train_on_batch"})
-_TRAINS = FITS | {"apply_gradients", "minimize", "train_step"}
+APPLIES = frozenset({"apply_gradients", "minimize"})
+_TRAINS = FITS | APPLIES | {"train_step"}
 
 
 class Anew(NamedTuple):

@@ -9,7 +9,7 @@ from tfmemlint.facts.flow.frames import Frame, entered, frame_at
 from tfmemlint.facts.flow.paths import ANY, End
 from tfmemlint.facts.flow.solver import Question
 from tfmemlint.facts.syntax.bindings import Binding, How
-from tfmemlint.facts.syntax.tree import FUNCTIONS
+from tfmemlint.facts.syntax.tree import FUNCTIONS, is_none
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class Flow:
             if origin is None:
                 return None
             found[origin] = None
-        some = tuple(each for each in found if not _is_none(each.value))
+        some = tuple(each for each in found if not is_none(each.value))
         return some or tuple(found) or None
 
     def _latest(self, use: ast.Attribute, values: tuple[Origin, ...]) -> tuple[Origin, ...]:
@@ -190,7 +190,3 @@ def _origin(end: End) -> Origin | None:
 
 def _is_whole(origin: Origin) -> bool:
     return origin.how is How.ASSIGNED and not origin.path
-
-
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None

@@ -9,6 +9,7 @@ from functools import cached_property
 from tfmemlint.facts.flow.frames import Frame, entered
 from tfmemlint.facts.flow.loops import Growth, Loop, Over
 from tfmemlint.facts.flow.paths import is_entry
+from tfmemlint.facts.syntax.tree import is_none
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ class Growths:
     def _empty(self, holder: ast.expr, frame: Frame | None) -> ast.AST | None:
         """What makes a list, if that is one place alone, and it is empty there."""
         ends = self._objects.made(holder, frame)
-        found = [each for each in ends or () if not _is_none(each.node)]
+        found = [each for each in ends or () if not is_none(each.node)]
         return found[0].node if len(found) == 1 and self._is_empty(found[0]) else None
 
     def _is_empty(self, end: End) -> bool:
@@ -204,7 +205,3 @@ class Growths:
             elif function is not None:
                 pending += self._functions.calls_of(function)
         return True
-
-
-def _is_none(node: ast.AST) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None

@@ -49,8 +49,7 @@ class Keepers:
         if isinstance(value, ast.BoolOp):
             return any(self._outlives(each, function, hops) for each in value.values)
         if isinstance(value, ast.Call):
-            looked_up = isinstance(value.func, ast.Attribute) and value.func.attr in _LOOKS_UP
-            if looked_up and isinstance(value.func, ast.Attribute):
+            if isinstance(value.func, ast.Attribute) and value.func.attr in _LOOKS_UP:
                 return self._is_from_outside(root(value.func), function)
             called = self._functions.function(value.func)
             return called is not None and self.may_keep(called)
@@ -66,10 +65,11 @@ class Keepers:
 
     def _stores(self, place: _Place, function: FunctionNode) -> Iterator[ast.stmt]:
         """Where a call puts something there itself, or has another method do that."""
+        spelling = ast.unparse(place)
         for node in self._functions.body(function):
             if isinstance(node, (ast.Assign, ast.AnnAssign)):
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-                if any(_is_the_same(each, place) for each in targets):
+                if any(ast.unparse(each) == spelling for each in targets):
                     yield node
             elif isinstance(node, ast.Call) and isinstance(place, ast.Attribute):
                 called = self._functions.function(node.func)
@@ -85,14 +85,6 @@ class Keepers:
             return True
         found = self._bindings.reaching(node)
         return bool(found) and all(each.how is How.PARAMETER for each in found)
-
-
-def _is_the_same(target: ast.expr, place: _Place) -> bool:
-    if target.__class__ is not place.__class__:
-        return False
-    if isinstance(target, ast.Name) and isinstance(place, ast.Name):
-        return target.id == place.id
-    return ast.unparse(target) == ast.unparse(place)
 
 
 def _sets(node: ast.AST, name: str) -> bool:

@@ -17,7 +17,7 @@ from tfmemlint.facts.flow.paths import ANY, End, Ends, is_entry, key, may_be, un
 from tfmemlint.facts.flow.solver import Question
 from tfmemlint.facts.syntax.bindings import Binding, How
 from tfmemlint.facts.syntax.imports import Place
-from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode
+from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode, is_none
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class Sources:
             owner = self._class_of(end)
             if owner is not None:
                 classes[owner] = None
-            elif not _is_none(end.node):
+            elif not is_none(end.node):
                 sure = False
         return Classes(tuple(classes), sure)
 
@@ -498,7 +498,3 @@ _OPAQUE = frozenset({How.OTHER})
 def _is_super(expression: ast.expr) -> bool:
     called = expression.func if isinstance(expression, ast.Call) else None
     return isinstance(called, ast.Name) and called.id == "super"
-
-
-def _is_none(node: ast.AST) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None

@@ -78,6 +78,12 @@ class Tapes:
     def _may_be_made(self) -> bool:
         return self._names.mentions(_TAPE)
 
+    def is_one(self, expression: ast.expr) -> bool:
+        """Whether something surely is a tape, wherever that was put on the way."""
+        ends = self._sources.of(expression)
+        made = [self._makes(each.node) for each in ends.found]
+        return ends.complete and bool(made) and all(made)
+
     def is_direct(self, tape: Tape) -> bool:
         """Whether a `with` makes its tape itself."""
         return any(each.context_expr is tape.call for each in tape.block.items)

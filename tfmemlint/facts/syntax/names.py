@@ -106,6 +106,15 @@ class Names:
                 if name is not None:
                     yield call, name
 
+    def reads(self, names: frozenset[str]) -> list[ast.Attribute | ast.Name]:
+        """Every read of one of these canonical names, in source order."""
+        words = self.spelled(names)
+        spelled: list[ast.Attribute | ast.Name] = [*self._ending(words)]
+        spelled += (each for each in self._tree.all(ast.Name) if each.id in words)
+        read = (each for each in spelled if isinstance(each.ctx, ast.Load))
+        found = [each for each in read if self.qualified(each) in names]
+        return sorted(found, key=lambda each: (each.lineno, each.col_offset))
+
     def spelled(self, names: frozenset[str]) -> frozenset[str]:
         """The last words of all that may refer to one of these canonical names."""
         return _last_parts(names) | self._may_be_imported

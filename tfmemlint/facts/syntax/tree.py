@@ -296,6 +296,11 @@ def within(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
         pending += children(node)[::-1]
 
 
+def is_none(node: ast.AST) -> bool:
+    """Whether a node is the literal `None`."""
+    return isinstance(node, ast.Constant) and node.value is None
+
+
 def root(node: ast.AST) -> ast.AST:
     """What an expression is an attribute or element of, be it over several steps; or itself."""
     while isinstance(node, (ast.Attribute, ast.Subscript)):
