@@ -44,6 +44,17 @@ time.sleep(0.5)
 """
 
 
+BRIEF = """import os, subprocess, time
+
+kept = bytearray(200 << 20)
+for _ in range(40):
+    subprocess.run(["true"], check=True)
+    if (forked := os.fork()) == 0:
+        os._exit(0)
+    os.waitpid(forked, 0)
+"""
+
+
 def started(text: str) -> tuple[subprocess.Popen[bytes], Family]:
     process = subprocess.Popen([sys.executable, "-c", text], stdout=subprocess.PIPE)
     return process, Family(process.pid)
@@ -73,6 +84,12 @@ def test_a_program_without_processes_has_none() -> None:
     process, family = started("print(1)")
     process.communicate(timeout=120)
     assert family.end() == Children()
+
+
+def test_what_is_to_be_another_program_has_not_the_memory_of_the_one_that_forked() -> None:
+    process, family = started(BRIEF)
+    process.communicate(timeout=120)
+    assert family.end().largest < 100 * MB
 
 
 def test_what_leaves_the_family_is_ended_all_the_same(is_running: Callable[[int], bool]) -> None:

@@ -20,14 +20,18 @@ _FIELDS = ("VmHWM", "RssAnon")
 
 
 class Children(NamedTuple):
-    """What a program's own processes held, as far as was looked: twenty times a second."""
+    """What a program's own processes held, as far as was looked: twenty times a second.
+
+    Counted is what is there at two looks. What is caught between a fork and the program that it is
+    to become still has the memory of the one that forked, and would be taken for a second one.
+    """
 
     most: int = 0
     """How many there were at once."""
     largest: int = 0
     """The most bytes that one of them ever had resident."""
     together: int = 0
-    """The most that all had at once, pages that they share with nobody."""
+    """The most that all had at once, pages of files aside."""
 
 
 class Family(Thread):
@@ -41,6 +45,7 @@ class Family(Thread):
         self._process = process
         self._over = Event()
         self._known: set[int] = set()
+        self._last: set[int] = set()
         self._strangers = set(_children(os.getpid()))
         self.found = Children()
         _adopt(1)
@@ -67,9 +72,10 @@ class Family(Thread):
         return self.found
 
     def _look(self) -> None:
-        below = [*_below(self._process)]
-        self._known.update(below)
-        weights = [weight for each in below if (weight := _weight(each))]
+        below = {*_below(self._process)}
+        staying, self._last = below & self._last, below
+        self._known |= below
+        weights = [weight for each in staying if (weight := _weight(each))]
         self.found = Children(
             max(self.found.most, len(weights)),
             max([self.found.largest, *(greatest for greatest, _ in weights)]),
