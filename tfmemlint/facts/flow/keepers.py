@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.tree import FunctionNode, root
@@ -61,21 +60,31 @@ class Keepers:
             return any(each and self._outlives(each, function, hops - 1) for each in given)
         if not self._is_from_outside(root(value), function):
             return False
-        return all(map(self._tree.is_conditional, self._stores(value, function)))
+        return not self._surely_stores(value, function, hops)
 
-    def _stores(self, place: _Place, function: FunctionNode) -> Iterator[ast.stmt]:
-        """Where a call puts something there itself, or has another method do that."""
-        spelling = ast.unparse(place)
+    def _surely_stores(self, place: _Place, function: FunctionNode, hops: int) -> bool:
+        """Whether every call puts something there, itself or by a method that it calls."""
         for node in self._functions.body(function):
-            if isinstance(node, (ast.Assign, ast.AnnAssign)):
-                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-                if any(ast.unparse(each) == spelling for each in targets):
-                    yield node
-            elif isinstance(node, ast.Call) and isinstance(place, ast.Attribute):
+            if isinstance(node, _Place):
+                stores = isinstance(node.ctx, ast.Store) and _is_alike(node, place)
+            elif isinstance(node, ast.Call) and isinstance(place, ast.Attribute) and hops:
                 called = self._functions.function(node.func)
-                inner = self._functions.body(called) if called not in (None, function) else ()
-                if any(_sets(each, place.attr) for each in inner):
-                    yield self._tree.statement(node)
+                stores = called is not None and self._surely_stores(place, called, hops - 1)
+            else:
+                continue
+            if stores and self._is_always_reached(node, function):
+                return True
+        return False
+
+    def _is_always_reached(self, node: ast.expr, function: FunctionNode) -> bool:
+        """Whether neither a test nor a `return` before it may keep a call from getting there."""
+        if self._tree.is_conditional(node):
+            return False
+        exits = (each for each in self._functions.body(function) if isinstance(each, ast.Return))
+        return not any(
+            (each.end_lineno, each.end_col_offset) < (node.lineno, node.col_offset)
+            for each in exits
+        )
 
     def _is_from_outside(self, node: ast.AST, function: FunctionNode) -> bool:
         """Whether a name means what is there before the function is called."""
@@ -87,5 +96,8 @@ class Keepers:
         return bool(found) and all(each.how is How.PARAMETER for each in found)
 
 
-def _sets(node: ast.AST, name: str) -> bool:
-    return isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Store)
+def _is_alike(target: _Place, place: _Place) -> bool:
+    """Whether two places have the same spelling, or are attributes of the same name."""
+    if isinstance(target, ast.Attribute) and isinstance(place, ast.Attribute):
+        return target.attr == place.attr
+    return ast.unparse(target) == ast.unparse(place)
