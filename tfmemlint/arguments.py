@@ -76,6 +76,7 @@ def plain(argv: list[str]) -> SimpleNamespace | None:
         "baseline": None,
         "write_baseline": None,
         "since": None,
+        "explain": None,
         "select": None,
         "ignore": [],
         "extend_select": [],
@@ -237,6 +238,8 @@ def _refuse_nonsense(parser: argparse.ArgumentParser, options: SimpleNamespace) 
         "--watch": options.watch,
     }
     asked = [name for name, given in does.items() if given]
+    if options.explain is not None and (asked or options.paths):
+        parser.error(f"--explain is not allowed with {asked[0] if asked else options.paths[0]}")
     if len(asked) > 1 and asked != ["--fix", "--watch"]:
         parser.error(f"{asked[0]} is not allowed with {asked[1]}")
     if asked and asked != ["--fix"] and stdin:
@@ -320,6 +323,11 @@ be done.""",
     add("-o", "--output-file", metavar="FILE", help="where to write findings [default: stdout]")
     add("--sort", choices=("place", "cost"), help="what to list first [default: place]")
     add("--statistics", action="store_true", help="findings by rule: how many, what they cost")
+    add(
+        "--explain",
+        metavar="PATH:LINE[:RULE]",
+        help="tell what each rule asked about this line, and why it says nothing there",
+    )
     add("-w", "--watch", action="store_true", help="check again whenever a file changes")
     add("--show-files", action="store_true", help="list the files that would be checked")
     add("--show-settings", action="store_true", help="print the settings of the first file")

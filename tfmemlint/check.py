@@ -111,8 +111,20 @@ def _watch(options: Namespace) -> int:
     return CLEAN
 
 
+def _explain(options: Namespace, configs: Configs) -> int:
+    """Tell what the rules make of one line."""
+    from tfmemlint.explaining import explain  # noqa: PLC0415
+
+    checker = Checker(configs, noqa=not options.ignore_noqa, notebooks=arguments.notebooks(options))
+    for line in explain(checker, options.explain):
+        print(line)
+    return CLEAN
+
+
 def _check(options: Namespace) -> int:
     configs = arguments.configs(options)
+    if options.explain is not None:
+        return _explain(options, configs)
     settings = configs.of(os.getcwd())
     found = _find(options, configs)
     given, notebooks = None, arguments.notebooks(options)

@@ -39,10 +39,12 @@ from tfmemlint.vocabulary import Applicability, Cell, Checked, Edit, Finding
 
 if TYPE_CHECKING:
     from tfmemlint.cache import Cache, Known, Seen
+    from tfmemlint.linting import Opens
     from tfmemlint.notebooks import Notebook
     from tfmemlint.parsing import Pieces
     from tfmemlint.project import Project
     from tfmemlint.registry import Outline
+    from tfmemlint.vocabulary import Rule
 
 LARGEST = 2_000_000
 """Bytes of a file that is analysed: what is larger was not written by hand."""
@@ -316,12 +318,9 @@ class Checker:
         follows = self.config(path).follow_imports and b"import" in words
         reached = self.project.words(path, code) if follows else frozenset[bytes]()
         rules = screen.awaited(rules, words, reached)
-        oldest = self._configs.oldest_tensorflow(_folder(path)) if rules else None
         cells = [cell.start for cell in _cells(opened)]
-        needed = [rule.load() for rule in rules]
-        assumed = dict(self.config(path).assume)
         opens = self.project.file if follows else None
-        findings, noqa = lint(path, text, needed, oldest, cells, assumed, opens), None
+        findings, noqa = self.found(path, opened, [rule.load() for rule in rules], opens), None
         if self._noqa and _may_suppress(text):
             from tfmemlint.suppress import named_by_noqa, suppress  # noqa: PLC0415
 
@@ -334,11 +333,20 @@ class Checker:
             if finding.code in here
         ]
         least = self.config(path).min_bytes
-        large = [finding for finding in reported if not _is_small(finding, least)]
+        large = [finding for finding in reported if not is_small(finding, least)]
         kept = self._kept(path, text, large)
         in_order = sorted(kept, key=lambda each: (each.diagnostic.span, each.code))
         hidden, small = len(large) - len(in_order), len(reported) - len(large)
         return _Looked(tuple(in_order), hidden, small, noqa)
+
+    def found(
+        self, path: str, opened: Opened, rules: Sequence[Rule], opens: Opens | None
+    ) -> tuple[Finding, ...]:
+        """All that these rules find in a file, whether or not it is to be reported."""
+        oldest = self._configs.oldest_tensorflow(_folder(path)) if rules else None
+        cells = [cell.start for cell in _cells(opened)]
+        assumed = dict(self.config(path).assume)
+        return lint(path, opened.content.text, rules, oldest, cells, assumed, opens)
 
     def _answer(self, path: str, finding: Finding) -> Outcome:
         findings = [finding] if finding.code in self.plan(path).reported_in(path) else []
@@ -515,7 +523,7 @@ def _outcome_of(path: str, opened: Opened, looked: _Looked) -> Outcome:
     return Outcome(checked, uses=True, hidden=hidden, small=small, noqa=noqa)
 
 
-def _is_small(finding: Finding, least: int | None) -> bool:
+def is_small(finding: Finding, least: int | None) -> bool:
     """Whether what is held is known to be less than anybody wants to be told of."""
     cost = finding.diagnostic.cost
     if cost is None or cost.at_most is None:

@@ -1,0 +1,246 @@
+"""Why a line is reported, or is not: what each rule asked about it, and what the answer was.
+
+The facts are asked by methods whose first lines of documentation say what they tell. While a rule
+reads the file, its questions are listened to; the last one about the line is what it turned on.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from enum import Enum
+from inspect import CO_GENERATOR
+from pathlib import Path
+from types import FrameType
+from typing import Any, NamedTuple
+
+from tfmemlint.config import ConfigError, did_you_mean
+from tfmemlint.decoding import UndecodableError
+from tfmemlint.lines import Lines
+from tfmemlint.report.escape import show, show_path
+from tfmemlint.run import Checker, Opened, content_of, is_small
+from tfmemlint.source import File
+from tfmemlint.vocabulary import Finding, Rule
+
+_PLACE = re.compile(
+    r"(?P<path>.+?)(:cell (?P<cell>\d+))?:(?P<line>\d+)(:\d+)?(:\s*(?P<rule>[A-Za-z][\w-]*))?:?\Z"
+)
+_LONGEST = 60
+_MOST_ORIGINS = 3
+_ASIDE = ("tfmemlint.facts.syntax.", "tfmemlint.facts.library.")
+"""What every rule asks to find its way about the code: nothing turns on that."""
+
+
+class Question(NamedTuple):
+    """What a rule asked about something on the line, and what it heard."""
+
+    about: ast.AST
+    words: str
+    answer: str
+
+
+def explain(checker: Checker, place: str) -> Iterator[str]:
+    """Line by line, what the rules make of `PATH:LINE[:CODE]`. Raises ConfigError and OSError."""
+    parts = _PLACE.match(place)
+    if parts is None:
+        raise ConfigError(
+            f"--explain: `{show(place)}` is not of the form PATH:LINE or PATH:LINE:RULE"
+        )
+    path, one = parts["path"], None
+    codes = checker.plan(path).codes
+    if parts["rule"]:
+        one = codes.get(parts["rule"])
+        if one is None:
+            near = did_you_mean(parts["rule"], codes)
+            raise ConfigError(f"--explain: there is no rule `{parts['rule']}`{near}")
+    data = Path(path).read_bytes()
+    try:
+        opened = content_of(path, data, checker.notebooks)
+    except UndecodableError as error:
+        raise ConfigError(f"{show_path(path)}: {error}") from None
+    line = _line(opened, parts["cell"], int(parts["line"]))
+    lines = Lines(opened.content.text)
+    if line is None or line > len(lines.starts):
+        raise ConfigError(f"--explain: {show_path(path)} has no such line")
+    text = lines.text[lines.starts[line - 1] : lines.end(line)].strip()
+    yield f"{show(place.partition(parts['line'])[0])}{parts['line']}: {show(text)}"
+    yield from _rules(checker, path, opened, line, one)
+
+
+def _line(opened: Opened, cell: str | None, line: int) -> int | None:
+    """The line in the text that rules read; None if there is none."""
+    if cell is None:
+        return line if line > 0 else None
+    cells = getattr(opened.content, "cells", ())
+    starts = [each.start for each in cells if each.number == int(cell)]
+    return Lines(opened.content.text).position(starts[0])[0] + line - 1 if starts else None
+
+
+def _rules(
+    checker: Checker, path: str, opened: Opened, line: int, one: str | None
+) -> Iterator[str]:
+    heard = [
+        _listen(checker, path, opened, outline.load(), line)
+        for code, outline in checker.rules.items()
+        if one in (None, code)
+    ]
+    reported = checker.check(path, opened.data, opened).checked.findings
+    for each in heard:
+        for finding in each.found:
+            unsaid = _unsaid(checker, path, finding, reported)
+            yield f"{finding.code} {finding.name}{unsaid}: {finding.diagnostic.message}"
+    silent = [each for each in heard if each.questions and not each.found]
+    for each in sorted(silent, key=lambda each: -len(each.questions)):
+        yield f"{each.rule.code} {each.rule.name} is silent"
+        for asked in each.questions if one else each.questions[-1:]:
+            yield f"    {asked.words}: {_quoted(asked.about)}: {asked.answer}"
+        yield from (f"    {origin}" for origin in _origins(each.file, each.questions[-1].about))
+    others = sum(not (each.found or each.questions) for each in heard)
+    if others:
+        yield f"{one or f'{others} other rules'} had nothing to ask about this line."
+
+
+def _unsaid(checker: Checker, path: str, finding: Finding, reported: Sequence[Finding]) -> str:
+    """Why a finding is not reported, for behind the rule's name; nothing if it is."""
+    if any(each.code == finding.code and each[2][:2] == finding[2][:2] for each in reported):
+        return ""
+    if finding.code not in checker.plan(path).reported_in(path):
+        return " is not selected here"
+    if is_small(finding, checker.config(path).min_bytes):
+        return " is hidden, since that is known to be small (`--min-bytes 0` shows it)"
+    return " is ignored by a comment"
+
+
+class _Heard(NamedTuple):
+    """What a rule made of a line."""
+
+    rule: Rule
+    file: File
+    found: list[Finding]
+    questions: list[Question]
+
+
+def _listen(checker: Checker, path: str, opened: Opened, rule: Rule, line: int) -> _Heard:
+    files: list[File] = []
+
+    def opens(*about: Any) -> File:
+        follows = checker.config(path).follow_imports
+        files.append((checker.project.file if follows else File)(*about))
+        return files[-1]
+
+    listener = _Listener(rule.check.__module__, line)
+    sys.setprofile(listener)
+    try:
+        found = checker.found(path, opened, [rule], opens)
+    finally:
+        sys.setprofile(None)
+    if not files:
+        raise ConfigError(f"{show_path(path)}: {found[0].diagnostic.message}")
+    lines = files[0].lines
+    here = [
+        each
+        for each in found
+        if lines.position(each.diagnostic.span.start)[0]
+        <= line
+        <= lines.position(each.diagnostic.span.end)[0]
+    ]
+    return _Heard(rule, files[0], here, [*dict.fromkeys(listener.questions)])
+
+
+class _Listener:
+    """Hears, while a rule runs, what it and its analyses ask about a line."""
+
+    def __init__(self, module: str, line: int) -> None:
+        self.questions: list[Question] = []
+        self._homes = (module, f"{module.partition('.')[0]}._analyses")
+        self._line = line
+        self._asked: dict[FrameType, tuple[ast.AST, str]] = {}
+
+    def __call__(self, frame: FrameType, event: str, answer: object) -> None:
+        if event == "call":
+            asked = self._question(frame)
+            if asked is not None:
+                self._asked[frame] = asked
+        elif event == "return" and frame in self._asked:
+            about, words = self._asked.pop(frame)
+            self.questions.append(Question(about, words, _told(answer)))
+
+    def _question(self, frame: FrameType) -> tuple[ast.AST, str] | None:
+        code, asker = frame.f_code, frame.f_back
+        module: str = frame.f_globals.get("__name__", "")
+        if code.co_name[0] in "_<" or code.co_flags & CO_GENERATOR or asker is None:
+            return None
+        is_answer = module.startswith(("tfmemlint.facts.", *self._homes[1:]))
+        by_rule = asker.f_globals.get("__name__", "").startswith(self._homes)
+        if not is_answer or not by_rule or module.startswith(_ASIDE):
+            return None
+        given = [frame.f_locals[name] for name in code.co_varnames[: code.co_argcount]]
+        about = next((found for each in given if (found := self._on_the_line(each))), None)
+        words = _first_line(frame, given[:1])
+        return (about, words) if about and words else None
+
+    def _on_the_line(self, given: object) -> ast.AST | None:
+        """A node on the line, be it in something that is told of it."""
+        if isinstance(given, tuple) and hasattr(given, "_fields"):
+            return next((each for each in given if self._stands_there(each)), None)
+        return given if isinstance(given, ast.AST) and self._stands_there(given) else None
+
+    def _stands_there(self, node: object) -> bool:
+        if isinstance(node, ast.stmt):
+            return node.lineno == self._line
+        if isinstance(node, ast.expr) and node.end_lineno is not None:
+            return node.lineno <= self._line <= node.end_lineno
+        return False
+
+
+def _first_line(frame: FrameType, given: Sequence[object]) -> str:
+    """What the documentation of a function says first, as a clause."""
+    name = frame.f_code.co_name
+    function = getattr(type(given[0]), name, None) if given else None
+    words = inspect.getdoc(function or frame.f_globals.get(name)) or ""
+    return words.partition("\n")[0].rstrip(".")
+
+
+def _told(answer: object) -> str:
+    """An answer in a word or two."""
+    match answer:
+        case bool():
+            return "yes" if answer else "no"
+        case Enum():
+            return answer.name.lower().replace("_", " ")
+        case int() | float():
+            return str(answer)
+        case ast.expr() | ast.stmt():
+            return _quoted(answer)
+        case tuple() if hasattr(answer, "_fields"):
+            kinds = [_told(each) for each in answer if isinstance(each, Enum)]
+            return ", ".join(dict.fromkeys(kinds)) or "found"
+    return "found" if answer else "none"
+
+
+def _origins(file: File, about: ast.AST) -> Iterator[str]:
+    """Where something comes from, as far as that is known."""
+    if isinstance(about, ast.Call):
+        about = about.func.value if isinstance(about.func, ast.Attribute) else about.func
+    if not isinstance(about, (ast.Attribute, ast.Name, ast.Subscript)):
+        return
+    ends = file.tf.sources.of(about)
+    places = dict.fromkeys(
+        f"{_quoted(each.node)} (line {each.node.lineno})"
+        for each in ends.found
+        if isinstance(each.node, (ast.expr, ast.arg)) and each.node is not about
+    )
+    if places:
+        known = " or ".join([*places][:_MOST_ORIGINS])
+        more = "" if ends.complete else ", or what nobody knows"
+        yield f"{_quoted(about)} is {known}{more}"
+    elif not ends.complete:
+        yield f"where {_quoted(about)} comes from is unknown"
+
+
+def _quoted(node: ast.AST) -> str:
+    text = " ".join(ast.unparse(node).split())
+    return f"`{show(text if len(text) <= _LONGEST else text[: _LONGEST - 3] + '...')}`"
