@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -96,14 +97,14 @@ def test_what_is_found_and_not_reported_has_its_reason(
 
 
 def test_lines_of_notebooks_are_those_of_their_cells(here: Path, capsys: Capture) -> None:
-    cells = [
+    cells: list[dict[str, Any]] = [
         {"cell_type": "markdown", "metadata": {}, "source": "words"},
         *(
             {"cell_type": "code", "metadata": {}, "outputs": [], "source": source}
             for source in ("import tensorflow as tf", SHUFFLES.partition("\n\n")[2])
         ),
     ]
-    notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    notebook: dict[str, Any] = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
     (here / "n.ipynb").write_text(json.dumps(notebook))
     lines = told(capsys, "n.ipynb:cell 3:2:TFM202", "--min-bytes=0")
     assert lines[0] == f"n.ipynb:cell 3:2: {SHUFFLES.splitlines()[3]}"

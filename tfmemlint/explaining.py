@@ -184,11 +184,12 @@ class _Listener:
 
     def _on_the_line(self, given: object) -> ast.AST | None:
         """A node on the line, be it in something that is told of it."""
-        if isinstance(given, tuple) and hasattr(given, "_fields"):
-            return next((each for each in given if self._stands_there(each)), None)
-        return given if isinstance(given, ast.AST) and self._stands_there(given) else None
+        nodes = [given, *_fields(given)]
+        return next(
+            (each for each in nodes if isinstance(each, ast.AST) and self._stands_there(each)), None
+        )
 
-    def _stands_there(self, node: object) -> bool:
+    def _stands_there(self, node: ast.AST) -> bool:
         if isinstance(node, ast.stmt):
             return node.lineno == self._line
         if isinstance(node, ast.expr) and node.end_lineno is not None:
@@ -206,19 +207,24 @@ def _first_line(frame: FrameType, given: Sequence[object]) -> str:
 
 def _told(answer: object) -> str:
     """An answer in a word or two."""
-    match answer:
-        case bool():
-            return "yes" if answer else "no"
-        case Enum():
-            return answer.name.lower().replace("_", " ")
-        case int() | float():
-            return str(answer)
-        case ast.expr() | ast.stmt():
-            return _quoted(answer)
-        case tuple() if hasattr(answer, "_fields"):
-            kinds = [_told(each) for each in answer if isinstance(each, Enum)]
-            return ", ".join(dict.fromkeys(kinds)) or "found"
-    return "found" if answer else "none"
+    if isinstance(answer, bool):
+        return "yes" if answer else "no"
+    if isinstance(answer, Enum):
+        return answer.name.lower().replace("_", " ")
+    if isinstance(answer, (int, float)):
+        return str(answer)
+    if isinstance(answer, (ast.expr, ast.stmt)):
+        return _quoted(answer)
+    kinds = [_told(each) for each in _fields(answer) if isinstance(each, Enum)]
+    return ", ".join(dict.fromkeys(kinds)) or ("found" if answer else "none")
+
+
+def _fields(something: Any) -> list[object]:
+    """The fields of a named tuple; none of anything else."""
+    names: Sequence[str] = (
+        () if isinstance(something, ast.AST) else getattr(something, "_fields", ())
+    )
+    return [getattr(something, each) for each in names]
 
 
 def _origins(file: File, about: ast.AST) -> Iterator[str]:
