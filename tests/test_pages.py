@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 import subprocess
@@ -465,6 +466,14 @@ def test_the_page_of_each_rule_is_whole(rule: Rule) -> None:
     assert not marks.isdisjoint("-+")
     assert "# want" not in page
     assert page.count("\n## ") == 7
+
+
+@each_rule
+def test_the_page_says_where_a_fix_is_offered_or_is_not(rule: Rule) -> None:
+    module = inspect.getsource(sys.modules[rule.check.__module__])
+    safety = rule.page.partition("## Fix safety")[2].partition("\n## ")[0]
+
+    assert "offered" in safety.casefold() or " Fix(" not in module
 
 
 @each_rule

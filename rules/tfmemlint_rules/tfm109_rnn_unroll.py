@@ -13,7 +13,8 @@ Leave it out. Unrolling is for sequences of a few steps, where a loop is slower 
 
 ## Fix safety
 Unsafe: the same is computed, in the same order, but on a GPU the layer may then run as one cuDNN
-kernel, which rounds in its own way.
+kernel, which rounds in its own way. Offered where the argument can be taken
+out alone, with no comment lost.
 
 ## When to ignore it
 When sequences are short: the rule is silent where the model spells out that they have up to 20 time

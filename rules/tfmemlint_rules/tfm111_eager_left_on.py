@@ -14,7 +14,8 @@ Turn it on to debug, and off afterwards.
 
 ## Fix safety
 Unsafe: Python code in a traced function runs once for each trace, not for each call. What prints,
-counts, or asks a tensor for its value works in eager mode alone.
+counts, or asks a tensor for its value works in eager mode alone. Offered where the argument, or the
+statement, can be taken out alone.
 
 ## When to ignore it
 When the code needs Python for each step. The rule is silent by itself where the mode depends on a

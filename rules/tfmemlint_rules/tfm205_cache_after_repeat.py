@@ -18,7 +18,9 @@ fail: they are made of numbers or arrays, by functions that only compute and rea
 change, and nothing but elements is looked at of the pipeline. Unsafe otherwise, as with files,
 which may be written between epochs: what changed with each repetition and comes before `cache` now
 is made once for all epochs. `shuffle` and functions seen to be random are put behind `cache`; where
-that would leave less in the cache than was meant, no fix is offered.
+that would leave less in the cache than was meant, no fix is offered. Nor is one where other code
+takes what is between the two, where an argument does something of its own when its turn comes, and
+where several pipelines that share the `cache` would each be mended in another way.
 
 ## When to ignore it
 When `repeat(n)` is there to keep `n` random variants of each element. The rule is silent by itself

@@ -18,7 +18,9 @@ Safe where the elements are surely the same, in the same order, whenever they ar
 fail: they are made of numbers or arrays, by functions that only compute and read nothing that can
 change, and nothing but elements is looked at of the pipeline. Unsafe otherwise, as with files,
 which may be written between epochs: what was made anew in each epoch, since nothing was cached, is
-made once.
+made once. No fix is offered where batches are made between the two, which count otherwise than
+elements, where an argument does something of its own when its turn comes, and where several
+pipelines that share the `cache` would each be mended in another way.
 
 ## When to ignore it
 When `k` is larger than the number of elements: then the cache is complete. The rule is silent by

@@ -18,7 +18,8 @@ wait for them. `prefetch(1)` holds one.
 Safe where the elements are made of numbers or arrays, by functions that only compute and read
 nothing that can change, and nothing but elements is looked at of the pipeline. Unsafe where they
 come from files, from a generator or from out of sight, or where what makes them reads variables,
-draws random numbers or runs Python: that may see other things when it runs less far ahead.
+draws random numbers or runs Python: that may see other things when it runs less far ahead. A fix is
+always offered: where the code has no name for `tf.data.AUTOTUNE`, it is `prefetch(1)`.
 
 ## When to ignore it
 When the time to make a batch varies so much that many are needed to bridge it, and there is room

@@ -20,7 +20,7 @@ nothing that can change, and nothing but elements is looked at of the pipeline: 
 same order, however many calls run at once. Unsafe where `deterministic` or options may say that
 they need not, and where they come from files, from a generator or from out of sight, or what makes
 them reads variables, draws random numbers or runs Python: that may see other things when it runs
-less far ahead.
+less far ahead. No fix is offered where the code has no name for `tf.data.AUTOTUNE`.
 
 ## When to ignore it
 When calls wait rather than compute, as those that read from far away do: there many at once save

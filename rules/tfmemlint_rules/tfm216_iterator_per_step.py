@@ -15,7 +15,8 @@ Make the iterator before the loop and take the next element of it in every round
 data set itself: `for batch in ds.take(steps)`.
 
 ## Fix safety
-Unsafe: the rounds get one element after another where each got a first one.
+Unsafe: the rounds get one element after another where each got a first one. Offered for loops, not
+for comprehensions, where the data set is the same in every round and the call fits on its line.
 
 ## When to ignore it
 When the first element is what every round wants. The rule is silent by itself in loops over epochs,

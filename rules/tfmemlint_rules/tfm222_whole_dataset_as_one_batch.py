@@ -16,6 +16,7 @@ Batch by what the device holds with ease; 32 is Keras's own default.
 
 ## Fix safety
 Unsafe: an epoch has many steps where it had one, and each follows the gradient of a few examples.
+None is offered where each batch is trained on again and again.
 
 ## When to ignore it
 When a step needs all the data: exact gradient descent, or examples that depend on each other. The

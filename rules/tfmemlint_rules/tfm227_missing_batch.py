@@ -16,6 +16,7 @@ most of them refuse a single example outright.
 ## Fix safety
 Unsafe: each step follows the gradient of 32 examples, and there are fewer steps. A step of one's
 own must be able to take a batch: a mean over the examples, say, in place of a single loss.
+Offered where one place serves all that read the pipeline.
 
 ## When to ignore it
 When a step for each example is what is wanted. The rule is silent by itself where an element may

@@ -23,6 +23,8 @@ and gives NumPy arrays back; `model(x, training=False)` gives tensors.
 ## Fix safety
 Unsafe: `predict_on_batch` runs all it is given as one batch where `predict` cuts batches of 32, and
 it has no callbacks and no progress bar. For up to 32 rows the numbers are the same.
+None is offered where `predict` is told what `predict_on_batch` does not take, nor for a list of
+examples, which a model may take for several inputs.
 
 ## When to ignore it
 When the rounds are few or the model is so slow that 30 ms do not matter. The rule is silent by

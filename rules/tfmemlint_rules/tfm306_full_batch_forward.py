@@ -18,7 +18,7 @@ batches of 32: they keep only the results of all rows.
 ## Fix safety
 Unsafe: a step in a loop becomes a step for every 32 rows in each trip of the loop, so the weights
 are updated more often, and a loss is that of the last slice. `predict` gives NumPy arrays, and
-other batches may round differently.
+other batches may round differently. None is offered where one of the edits cannot be made.
 
 ## When to ignore it
 When the step needs all rows together: exact gradient descent, a loss over pairs. The rule is silent

@@ -16,7 +16,8 @@ from a sample: `tf.summary.histogram(name, tf.random.shuffle(tf.reshape(weight, 
 step=epoch)` is as good to look at. Mean and deviation are scalars.
 
 ## Fix safety
-Unsafe: the histograms are not written. What is trained is the same.
+Unsafe: the histograms are not written. What is trained is the same. Offered where the argument can
+be taken out alone.
 
 ## When to ignore it
 When the largest layer is small. The rule is silent by itself where its table is known to stay below

@@ -14,7 +14,7 @@ being longer. One that is empty wants more workers.
 
 ## Fix safety
 Unsafe: batches are the same, in the same order. What workers draw at random, they may draw in
-another one.
+another one. Offered where the argument can be taken out alone.
 
 ## When to ignore it
 When batches are small, or take much longer at times. The rule is silent by itself for up to 32,

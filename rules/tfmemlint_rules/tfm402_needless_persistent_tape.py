@@ -17,7 +17,8 @@ applied to variables of one model are often those of the losses' sum, and need o
 Safe where the one call surely asks the tape that has just recorded, and but once: it stands behind
 the recording in the same block, in no loop of its own, or is its last statement, and nothing else
 names the tape. It gives the same gradients then. Unsafe where the recording is a matter of
-conditions, of `try` or of another function, and where the tape is asked for what it watched.
+conditions, of `try` or of another function, and where the tape is asked for what it watched. No fix
+is offered where the `with` does not make its tape itself.
 
 ## When to ignore it
 When more is to be asked soon, or a notebook's cell is to run again. The rule is silent by itself on

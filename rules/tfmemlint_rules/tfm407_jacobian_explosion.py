@@ -13,6 +13,7 @@ square of the batch. All but the diagonal are zeros where examples do not depend
 ## Fix safety
 Unsafe: it is wrong where examples depend on each other, as through `BatchNormalization` while
 training. Then so is the diagonal. Numbers may differ in their last digits.
+Offered where the jacobian is taken with two arguments, and only its diagonal is ever read.
 
 ## When to ignore it
 When the batch is a handful. The rule is silent by itself where the rest of the jacobian is used, or

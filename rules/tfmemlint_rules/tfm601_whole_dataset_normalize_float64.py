@@ -19,7 +19,8 @@ still, leave the data as bytes and let the model scale each batch, `keras.layers
 Unsafe where the array was float64 and is float32 then: numbers differ from the eighth digit on, and
 code that asks for the dtype sees another one. Safe where float32 is what was made of it before,
 too, and the same numbers come out: for a cast first, and, for pixels, for a cast after one
-operation.
+operation. No fix is offered where the code has no name for NumPy and no place to import it, and
+where one of several arrays that are scaled alike cannot be mended with the others.
 
 ## When to ignore it
 When something needs float64. The rule is silent by itself where that is asked for by its full name,

@@ -18,7 +18,7 @@ is stacked does, of which TFM604 speaks.
 
 ## Fix safety
 Unsafe: `dtype=np.float32` keeps pixels as they are, and about seven digits of what is computed.
-What is computed with the array is float32, too.
+What is computed with the array is float32, too. Offered where the code has a name for NumPy.
 
 ## When to ignore it
 When the digits are needed. The rule is silent by itself where a dtype is given, for batches, as

@@ -16,7 +16,8 @@ does no harm, and no more good than the end of a function.
 
 ## Fix safety
 Safe for `reset_default_graph`, which empties a graph that nothing is in. Unsafe for the others:
-finalizers may run later, and names of layers count on.
+finalizers may run later, and names of layers count on. No fix is offered where the call is all that
+its block does.
 
 ## When to ignore it
 When the program makes cycles of large objects out of sight. The rule is silent by itself where a
