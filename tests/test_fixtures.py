@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from tfmemlint import Applicability, File, Rule, registry
+from tfmemlint.api import fix_source
 from tfmemlint.cli import main
 from tfmemlint.linting import lint
 
@@ -192,6 +193,18 @@ def test_an_unsafe_fix_is_not_applied_unasked(
     check(copy, capsys, *only(program.rule), "--fix")
 
     assert (copy.read_bytes() != before) == bool(safe)
+
+
+@each_rule
+def test_form_feeds_before_indented_lines_change_no_fix(rule: Rule) -> None:
+    """Python counts the columns anew behind one; a fix that cannot be written so is none."""
+    source = (registry.folder(rule) / "bad.py").read_text("utf-8")
+    fed = re.sub(r"(?m)^(?= )", "\f", source)
+    chosen = {"select": [rule.code], "min-bytes": 0}
+    plain, after = (fix_source(each, unsafe=True, settings=chosen) for each in (source, fed))
+
+    assert "TFM004" not in {each.code for each in after.findings}
+    assert after.text == fed or after.text.replace("\f", "") == plain.text
 
 
 @each_silent
