@@ -414,11 +414,12 @@ def nested(file: File, lines: Span, header: str, inside: Iterable[Edit] = ()) ->
     unit, held = indent_unit(file), _lines_in_strings(file)
     number = file.lines.position(lines.start)[0]
     starts = [each for each in file.lines.starts[number - 1 :] if each < lines.end]
-    deeper = [
-        Edit(Span(start, start), unit)
-        for at, start in enumerate(starts, number)
-        if at not in held and file.text[start : file.lines.end(at)].strip()
-    ]
+    deeper: list[Edit] = []
+    for at, start in enumerate(starts, number):
+        line = file.text[start : file.lines.end(at)]
+        if at not in held and line.strip():
+            code = start + len(line) - len(line.lstrip(" \t\f"))
+            deeper.append(Edit(Span(code, code), unit))
     pieces, reached = [outer, header, newline(file)], lines.start
     for span, text in sorted((*deeper, *inside)):
         pieces += file.text[reached : span.start], text
