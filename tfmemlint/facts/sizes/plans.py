@@ -82,6 +82,8 @@ _ALLOCATION = 256
 """Bytes, of which memory is given out in multiples."""
 _VIEWS = frozenset({"numpy", "ravel", "reshape", "transpose"})
 """Methods whose result shares the memory of the array."""
+_UNMODELLED = frozenset({"histogram_freq", "max_queue_size", "zca_whitening"})
+"""Arguments that have Keras make, or keep, what is not in the code."""
 UNSEEN = Amount(("activations",), of_bytes=True)
 _READS = frozenset({Into.FIT, Into.EVALUATE, Into.PREDICT, Into.LOOP, Into.ITERATOR})
 
@@ -161,6 +163,12 @@ class Plans:
             traced = any(map(self._traces, function.decorator_list))
             if traced and not any(True for _ in self._runs_in(function)):
                 yield Item(function, Part.ACTIVATIONS, f"what `{function.name}` computes", UNSEEN)
+        for call, method in self._tree.methods("jacobian", "batch_jacobian"):
+            if self._tapes.is_one(method.value):
+                yield Item(call, Part.DATA, f"`{ast.unparse(call)}`", UNSEEN)
+        for keyword in self._tree.all(ast.keyword):
+            if keyword.arg in _UNMODELLED:
+                yield Item(keyword.value, Part.DATA, f"what `{keyword.arg}` needs", UNSEEN)
         for growth in self._loops.growths:
             if self._tracing.why(growth.node) is not None:
                 yield Item(growth.node, Part.DATA, f"`{growth.name}` in the graph", UNSEEN)
@@ -229,14 +237,15 @@ class Plans:
                 for each in ast.walk(node.value)
                 if isinstance(each, (ast.BinOp, ast.Call)) and each is not node.value
             ]
-            tensors = [
-                Item(each, Part.DATA, f"on the way to `{ast.unparse(node.targets[0])}`", amount)
-                for each, amount in inner
-                if amount.value is not None and self._side(each) is Kind.TENSOR
-            ]
-            tensors.sort(key=lambda each: -(each.amount.value or 0))
-            if tensors:
-                found.append(tensors[:2])  # an operation, and what it is done to
+            what = f"on the way to `{ast.unparse(node.targets[0])}`"
+            for kind in (Kind.TENSOR, Kind.ARRAY):
+                made = [
+                    Item(each, Part.DATA, what, amount, kind is Kind.ARRAY)
+                    for each, amount in inner
+                    if amount.value is not None and self._side(each) is kind
+                ]
+                made.sort(key=lambda each: -(each.amount.value or 0))
+                found += [made[:2]] if made else []  # an operation, and what it is done to
         return found
 
     def _side(self, node: ast.expr) -> Kind | None:
@@ -320,6 +329,8 @@ class Plans:
                     step.append(Item(call, Part.SLOTS, "while they are updated", update))
             made_of = self._models.activations(runs, trains=trains)
             step.append(Item(call, Part.ACTIVATIONS, _summed(runs), made_of))
+            if inputs is None:
+                step.append(Item(call, Part.ACTIVATIONS, f"a batch for `{name}`", UNSEEN))
             method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
             if not trains and method not in _KERAS and self._tracing.why(call) is None:
                 outputs = [each.keeps for each in runs if each.keeps is not None]
