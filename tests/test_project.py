@@ -282,6 +282,23 @@ def test_imports_that_go_in_a_circle_lead_nowhere(here: Path, check: Check) -> N
     assert output.count("TFM102") == 1
 
 
+def test_two_files_that_call_functions_of_each_other_are_checked_in_full(
+    here: Path, check: Check
+) -> None:
+    """Each is asked for what it makes because of what the other calls."""
+    again = "\n\ndef again(model, batches):\n    train_epoch(model, batches)\n"
+    write(
+        here,
+        model=MODEL + "\n\ndef rerun(batches):\n    from train import train\n    train(batches)\n",
+        train=TRAIN + "\n\n@tf.function\ndef halve(x):\n    return x / 2\n" + again,
+    )
+
+    output = check()
+
+    assert FOUND in output
+    assert "TFM003" not in output
+
+
 def test_a_module_that_is_not_where_python_looks_is_none(here: Path, check: Check) -> None:
     write(here, one__model=MODEL, scripts__train=TRAIN)
 

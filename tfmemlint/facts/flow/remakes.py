@@ -56,14 +56,9 @@ class Remakes:
         if self._tracing.makes_no_functions:
             return ()
         found: dict[tuple[Made, Made], Remake] = {}
-        for made in self._wrappings.all:
-            trails = self._wrappings.trails(made)
-            read = self._wrappings.objects(made) if trails else []
-            for trail in trails:
-                used, only = self._wrappings.call_with(trail[-1]), len(trails) == 1
-                remake = self._remake(made, trail, used, read, only=only)
-                if remake is not None:
-                    found.setdefault((made, remake.maker), remake)
+        for own in self.own:
+            if own.made is not None:
+                found[own.made, own.maker] = own
         for call, factory in self._factories():
             given = self._read(factory.given(call))
             if given is None:
@@ -75,6 +70,24 @@ class Remakes:
                     found.setdefault((call, remake.maker), remake)
         ordered = sorted(found.items(), key=lambda each: (each[1].maker.lineno, each[0][0].lineno))
         return tuple(remake for _, remake in ordered)
+
+    @cached_property
+    def own(self) -> tuple[Remake, ...]:
+        """Those that this file makes and remakes itself.
+
+        What other files make is not asked for here: two files that import one another would ask
+        for ever.
+        """
+        found: dict[tuple[Made, Made], Remake] = {}
+        for made in self._wrappings.all:
+            trails = self._wrappings.trails(made)
+            read = self._wrappings.objects(made) if trails else []
+            for trail in trails:
+                used, only = self._wrappings.call_with(trail[-1]), len(trails) == 1
+                remake = self._remake(made, trail, used, read, only=only)
+                if remake is not None:
+                    found.setdefault((made, remake.maker), remake)
+        return tuple(found.values())
 
     def _factories(self) -> Iterator[tuple[ast.Call, Factory]]:
         """The calls of what makes traced functions in other files."""

@@ -64,7 +64,7 @@ class Factories:
         Those are left out that make what the traced function is for as well, such as its model, or
         that may keep it for later, and those that make it to call it where `remakes` speaks of it.
         """
-        spoken_of = {each.within for each in self._remakes.all if each.made is not None}
+        spoken_of = {each.within for each in self._remakes.own}
         found: dict[ast.FunctionDef, Factory] = {}
         for made in self._wrappings.all:
             within = self._tree.function(made)
