@@ -95,8 +95,9 @@ class Job(NamedTuple):
     metric: Metric
     device: str = "auto"
     seconds: float = 120
-    memory: int = 8 << 30
-    """Bytes of address space on the CPU; TensorFlow alone takes 1.3 GB, and the arena 2."""
+    memory: int = 16 << 30
+    """Bytes of address space on the CPU; TensorFlow takes 1.3 GB, the arena 2, and each thread that
+    tf.data starts 8 MB of stack, be it used or not, and may be an arena of its own."""
     own: Surroundings | None = None
     """For a program of the user's, which is neither confined nor taken away from its files."""
     title: str = ""
