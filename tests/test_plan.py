@@ -61,6 +61,25 @@ def test_data_weights_slots_gradients_and_activations(
     assert made["unknown"] == []
 
 
+OPENED = """\
+import tensorflow as tf
+
+def opened(shard):
+    return tf.data.Dataset.range(25).map(lambda i: tf.zeros([1024, 256]))
+
+for batch in tf.data.Dataset.range(4).interleave(opened).batch(50).prefetch(100):
+    tf.reduce_sum(batch)
+"""
+
+
+def test_what_interleave_opens_is_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, made = plan(capsys, tmp_path, OPENED)
+
+    assert made["device_bytes"] == 100 * MB  # and no more, however many would be prefetched
+
+
 @pytest.mark.parametrize(("device", "status"), [("1GiB", 0), ("100MiB", 1)])
 def test_whether_it_fits(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], device: str, status: int

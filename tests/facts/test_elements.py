@@ -80,6 +80,44 @@ def test_what_goes_into_the_last_step(source: str, element: Held) -> None:
     assert enters_last(source) == element
 
 
+OPENS = "def opened(i):\n    return D.range(i, i + 9).map(lambda j: tf.zeros([8, 8]))\n"
+TWO_KINDS = (
+    "def opened(i):\n    return D.range(9) if i else D.range(9).map(lambda j: tf.zeros([8]))\n"
+)
+ITSELF = "def opened(i):\n    return D.range(9).interleave(opened)\n"
+
+
+@pytest.mark.parametrize(
+    ("made", "step", "element"),
+    [
+        (OPENS, "interleave(opened)", Tensor("float32", (8, 8))),
+        (OPENS, "flat_map(opened)", Tensor("float32", (8, 8))),
+        (OPENS, "interleave(lambda i: opened(i))", Tensor("float32", (8, 8))),
+        (TWO_KINDS, "interleave(opened)", Tensor()),
+        (ITSELF, "interleave(opened)", Tensor()),
+    ],
+)
+def test_what_is_opened_for_each_element_gives_the_elements(
+    made: str, step: str, element: Held
+) -> None:
+    assert enters_batch(f"{made}ds = D.range(4).{step}.batch(8)\n") == element
+
+
+def test_pipelines_that_are_mixed_give_what_all_of_them_give() -> None:
+    one, two = ("D.range(9).map(lambda i: tf.zeros([8]))", "D.range(9)")
+    alike, different = (f"D.sample_from_datasets([{one}, {each}])" for each in (one, two))
+
+    assert enters_batch(f"{alike}.batch(8)") == Tensor("float32", (8,))
+    assert enters_batch(f"{different}.batch(8)") == Tensor()
+
+
+def enters_batch(source: str) -> Held:
+    """What goes into the last step, of several pipelines that of the one that has a batch."""
+    file = File("code.py", IMPORTS + source)
+    (found,) = (each for each in file.tf.datasets.chains if "batch" in each.methods)
+    return file.tf.elements.entering(found, len(found.steps) - 1)
+
+
 def test_what_functions_return_is_followed() -> None:
     paths = """
     def names(count):

@@ -91,10 +91,13 @@ class Elements:
 
     def __init__(self, tf: TensorFlow) -> None:
         self._names = tf.names
+        self._functions = tf.functions
         self._flow = tf.flow
         self._values = tf.values
+        self._datasets = tf.datasets
         self._mappings = tf.mappings
         self._specs = tf.of(Specs)
+        self._under_way: set[Chain] = set()
 
     def entering(self, chain: Chain, place: int) -> Held:
         """What goes into the step at a place of a chain, or comes out of the last one."""
@@ -156,10 +159,24 @@ class Elements:
         if step.method == "enumerate":
             return row((Tensor("int64", ()), element))
         if step.method in ("interleave", "flat_map") and function is not None:
-            if isinstance(function, ast.Lambda) and isinstance(function.body, ast.Call):
-                function = function.body.func
-            return _READERS.get(self._names.qualified(function) or "", UNKNOWN)
+            reader = _READERS.get(self._names.qualified(function) or "")
+            return reader or self._alike(self.opened(step))
         return UNKNOWN
+
+    def opened(self, step: Step) -> tuple[Chain, ...]:
+        """The pipelines that the function makes that `interleave` or `flat_map` is given."""
+        made = self._datasets.function(step)
+        returned = () if made is None else self._functions.returns(made)
+        return tuple(chain for each in returned for chain in self._datasets.of(each))
+
+    def _alike(self, chains: tuple[Chain, ...]) -> Held:
+        """What all of these pipelines give, if that is the same."""
+        if not chains or any(each in self._under_way for each in chains):
+            return UNKNOWN
+        self._under_way.update(chains)
+        given = [self.entering(each, len(each.steps)) for each in chains]
+        self._under_way.difference_update(chains)
+        return given[0] if all(each == given[0] for each in given) else UNKNOWN
 
     def _begin(self, chain: Chain) -> Held:
         kind, node = chain.source.kind, chain.source.node
@@ -172,6 +189,8 @@ class Elements:
             return self._sliced(argument(node, 0, "tensors"))
         if name.endswith(".zip") and chain.source.parts:
             return row(self.entering(each, len(each.steps)) for each in chain.source.parts)
+        if kind is From.MIXED:
+            return self._alike(chain.source.parts)
         if kind is From.GENERATOR:
             return self._specs.of_generator(node)
         if kind is From.DIRECTORY:

@@ -165,6 +165,9 @@ class Streams:
             return before.plus(self.count(more[0])) if len(more) == 1 else _ELEMENTS
         if method == "unbatch":
             return before.times(self.batch(chain, place))
+        if method in ("flat_map", "interleave"):
+            opened = {self.count(each) for each in self._elements.opened(step)}
+            return before.times(*opened) if len(opened) == 1 else _ELEMENTS
         if method in ("filter", "take_while", "unique", "skip", "shard"):
             return before._replace(value=None)
         return _ELEMENTS
