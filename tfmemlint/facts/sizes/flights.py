@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _AT_ONCE = 2
 """How many elements `tf.data.AUTOTUNE` comes to hold while the model keeps up."""
 _TUNED = -1
+_READ_AHEAD = Amount(("the elements read ahead",), of_bytes=True)
 
 
 class Flight(NamedTuple):
@@ -89,6 +90,8 @@ class Flights:
             return (asked if there.value is None else smaller(asked, there)).times(element)
         if step.method == "map" and step.argument("num_parallel_calls") is not None:
             return self._count(step, "num_parallel_calls").times(element)
+        if step.method == "interleave" and step.argument("num_parallel_calls") is not None:
+            return _READ_AHEAD
         return None
 
     def _count(self, step: Step, parameter: str) -> Amount:
