@@ -3,10 +3,11 @@
 ## What it finds
 `model.predict(x)` of a Keras model in a loop of more than 32 rounds, where `x` is a row or a batch
 in each, the same one or another: `x[np.newaxis]`, `np.expand_dims(x, 0)`, `x.reshape(1, -1)`,
-`np.array([x])`, an element of a tf.data pipeline, what stands beside a step of training on one
-batch, or anything whose result is read as one row. The loop may stand around a call of the function
-that predicts. A model is what Keras makes, what an annotation says is one, or what is compiled with
-a loss, trained on batches or loads weights.
+`np.array([x])`, an element of a tf.data pipeline or of a `keras.utils.Sequence`, what stands beside
+a step of training on one batch, or anything whose result is read as one row. The loop may stand
+around a call of the function that predicts, or of the method that its own takes the place of. A
+model is what Keras makes, what an annotation says is one, or what is compiled with a loss, trained
+on batches or loads weights.
 
 ## Why it costs memory
 `predict` is made for whole arrays. Each call makes a tf.data pipeline, functions that cut its
@@ -29,9 +30,9 @@ examples, which a model may take for several inputs.
 ## When to ignore it
 When the rounds are few or the model is so slow that 30 ms do not matter. The rule is silent by
 itself for up to 32 rounds or as many as `take`, a slice, a literal or `if i == 10: break` gives,
-for loops over epochs, loops that show plots or ask for input, loops that take the time of the same
-prediction, calls under a test like `i % 100 == 0` or `i < 10`, models made in the loop, arrays of
-unknown length, tests and code of TensorFlow 1 or Keras 1.
+for loops over epochs, loops that show plots in each round or ask for input, loops that take the
+time of the same prediction, calls under a test like `i % 100 == 0` or `i < 10`, models made in the
+loop, arrays of unknown length, tests and code of TensorFlow 1 or Keras 1.
 """
 
 from __future__ import annotations

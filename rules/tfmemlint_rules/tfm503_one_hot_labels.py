@@ -21,16 +21,18 @@ rows go anywhere else, where the labels may be a list, where a loss is imported 
 for rows that are made by hand.
 
 ## When to ignore it
-When there are few classes. The rule is silent by itself where a batch is written out at a time,
-where any loss or metric of the file is not known to have a sparse form, and for label smoothing and
-mixed labels, which are no longer one class each. By hand, it is silent for tables as long as they
-are wide, such as those of neighbours.
+When there are few classes. The rule is silent by itself for up to 32 where each example is known to
+have one label, such as those of MNIST and CIFAR-10, where a batch is written out at a time, where
+any loss or metric of the file is not known to have a sparse form, and for label smoothing and mixed
+labels, which are no longer one class each. By hand, it is silent for tables as long as they are
+wide, such as those of neighbours.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from math import prod
 
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, Edit, File, Fix, Metric, Rule, edits
 from tfmemlint.facts.sizes.amounts import held, named, product
@@ -79,11 +81,14 @@ def _classes(file: File, found: OneHot) -> str:
 
 
 def _cost(file: File, found: OneHot) -> Cost:
-    rows = (file.tf.values.of(found.labels).shape or (None,))[0]
+    shape = file.tf.values.of(found.labels).shape or (None,)
     classes = file.tf.values.number(found.classes)
-    total = None if rows is None or classes is None else int(rows * classes * found.width)
+    known = None if None in shape else prod(filter(None, shape))
+    total = None if known is None or classes is None else int(known * classes * found.width)
     width = "classes" if found.classes is None else file.named(found.classes)
-    rows_of = named(f"len({file.named(found.labels)})")
+    labels = file.named(found.labels)
+    is_row = all(axis == 1 for axis in shape[1:])
+    rows_of = named(f"len({labels})" if is_row else f"{labels}.size")
     text = product([rows_of, named(width), held(found.width)]).text
     return Cost(text, total, at_most=total)
 

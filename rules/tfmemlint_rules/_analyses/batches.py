@@ -25,6 +25,12 @@ FEW = 32
 LARGE = 128
 """A batch of a pipeline that is more than a handful of those."""
 _MAX_DEPTH = 20
+_SEQUENCES = frozenset(
+    {
+        *("keras.utils.PyDataset", "keras.utils.Sequence", "keras.utils.data_utils.Sequence"),
+        *("keras.utils.all_utils.Sequence", "tensorflow.python.keras.utils.data_utils.Sequence"),
+    }
+)
 
 _MOVES_ROWS = frozenset({"moveaxis", "ravel", "repeat", "squeeze", "tile", "transpose"})
 _KEEPS_ROWS = frozenset(
@@ -135,8 +141,8 @@ class Batches:
             return None
         if loop.over is Over.UNKNOWN:
             yielded = self._yielded(loop.iterable)
-            if yielded is not None:
-                return yielded
+            if yielded is not None or self._is_sequence(loop.iterable):
+                return yielded or Rows.BATCH
             return Rows.BATCH if self._iterables.gives_data(loop.iterable) else None
         for chain in self._datasets.of(loop.iterable):
             sizes = [each.argument("batch_size") for each in chain.steps if each.method in BATCHING]
@@ -146,6 +152,14 @@ class Batches:
             if size is not None and size > LARGE:
                 return None
         return Rows.BATCH
+
+    def _is_sequence(self, iterable: ast.expr) -> bool:
+        """Whether this is an object of a class of batches, as Keras trains on."""
+        made = iterable if isinstance(iterable, ast.Call) else None
+        owner = self._functions.definition(made.func) if made is not None else None
+        owner = owner or self._functions.instance_of(iterable)
+        lineage = self._functions.lineage(owner) if isinstance(owner, ast.ClassDef) else ()
+        return any(self._names.is_any(base, _SEQUENCES) for each in lineage for base in each.bases)
 
     def _yielded(self, iterable: ast.expr) -> Rows | None:
         """The rows of what a generator of the module gives, if that is one array each time."""

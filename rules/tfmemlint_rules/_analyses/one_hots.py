@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 from tfmemlint.facts.flow.frames import Frame
+from tfmemlint.facts.library.known_data import KERAS_CLASSES
 from tfmemlint.facts.library.makers import SPLITS_ARGUMENTS, argument
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 14
+_A_FEW = 32
+"""Classes, whose rows are 256 bytes: less than most of what is labelled."""
 _CATEGORICAL = frozenset(
     {"keras.utils.to_categorical", "keras.utils.np_utils.to_categorical", "tensorflow.one_hot"}
 )
@@ -85,7 +88,19 @@ class OneHots:
         sinks = [*self._fitted(), *self._compared()]
         reached = [each for sink in sinks for each in self._sources(sink, None, (), _MAX_HOPS)]
         found = [self._made[each] for each in self._made if each in reached]
-        return tuple(each for each in found if self._is_whole(each))
+        return tuple(each for each in found if self._is_whole(each) and not self._is_little(each))
+
+    def _is_little(self, found: OneHot) -> bool:
+        """Whether each example is known to have one label, of a few classes."""
+        labels = self._values.of(found.labels)
+        if labels.shape is None or any(axis != 1 for axis in labels.shape[1:]):
+            return False
+        classes = self._values.number(found.classes)
+        if classes is None and isinstance(labels.origin, ast.Call):
+            name = self._names.qualified(labels.origin.func) or ""
+            if name.startswith("keras.datasets.") and name.endswith(".load_data"):
+                classes = KERAS_CLASSES.get(name.split(".")[2])
+        return classes is not None and classes <= _A_FEW
 
     def _is_whole(self, found: OneHot) -> bool:
         """Whether this is done once, to all labels."""

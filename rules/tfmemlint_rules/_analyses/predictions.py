@@ -151,7 +151,8 @@ class Predictions:
         function = self._tree.function(node)
         if not isinstance(function, ast.FunctionDef) or len(through) == _MAX_HOPS:
             return
-        for call in self._functions.calls_of(function):
+        inherited = self._functions.calls_through_bases(function)
+        for call in (*self._functions.calls_of(function), *inherited):
             if self._tree.function(call) is not function:
                 passed = [call.func, *call.args, *(each.value for each in call.keywords)]
                 outer = self._functions.argument(call, function, getattr(model, "id", ""))
@@ -195,6 +196,8 @@ class Predictions:
         if isinstance(iterable, ast.Call) and called(iterable) in makers.RANGES:
             return FEW + 1
         for each in [each.value for each in self._flow.origins(iterable) or ()] or [iterable]:
+            if isinstance(each, ast.Call) and called(each) in makers.RANGES:
+                return FEW + 1
             if isinstance(each, ast.Call) and (_is_next(each) or self._gives_few(each)):
                 return 1
             if isinstance(each, ast.Call) and self._names.is_any(each.func, _SAMPLES):
@@ -251,16 +254,26 @@ class Predictions:
         return exact and not named.isdisjoint(loop.targets)
 
     def _is_watched(self, loop: Loop) -> bool:
-        """Whether each round shows people something or asks them: then there are not many."""
-        for each in loop.body:
-            if isinstance(each, ast.Call):
-                name = self._names.qualified(each.func) or ""
-                if called(each) == "input" or name.startswith(_PLOTS):
-                    return True
-                if not name and _is_on_axes(each) and self._names.uses(_DRAWS):
-                    return True
-        ran = self._consumers.run_by(loop.body) if self._may_show else ()
+        """Whether each round shows people something or asks them: then there are not many.
+
+        What is shown every hundred rounds says the opposite.
+        """
+        calls = [each for each in loop.body if isinstance(each, ast.Call)]
+        calls = [each for each in calls if not self._is_due(each, loop)]
+        for each in calls:
+            name = self._names.qualified(each.func) or ""
+            if called(each) == "input" or name.startswith(_PLOTS):
+                return True
+            if not name and _is_on_axes(each) and self._names.uses(_DRAWS):
+                return True
+        ran = self._consumers.run_by(calls) if self._may_show else ()
         return any(isinstance(each, ast.Call) and self._shows(each) for each in ran)
+
+    def _is_due(self, node: ast.AST, loop: Loop) -> bool:
+        """Whether code waits for its turn: `if step % 100 == 0`."""
+        tests = (test for test, _ in self._tree.tests(node, loop.node))
+        parts = (each for test in tests for each in ast.walk(test))
+        return any(isinstance(each, ast.BinOp) and isinstance(each.op, ast.Mod) for each in parts)
 
     @cached_property
     def _may_show(self) -> bool:

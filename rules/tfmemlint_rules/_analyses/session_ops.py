@@ -19,7 +19,15 @@ _SESSIONS = frozenset(
     }
 )
 _GRAPHS = frozenset({"tensorflow.Graph", "tensorflow.reset_default_graph"})
-_NO_OPS = frozenset({"function", "get_collection", "global_variables", "trainable_variables"})
+_NO_OPS = frozenset(
+    {
+        *("all_variables", "function", "get_collection", "get_collection_ref", "get_default_graph"),
+        *("get_global_step", "get_or_create_global_step", "get_trainable_variables"),
+        *("get_variables", "global_variables", "local_variables", "model_variables"),
+        *("moving_average_variables", "trainable_variables"),
+    }
+)
+"""What gives what the graph has already; the first to ask for a step's number may make it, once."""
 _CHANGES = frozenset({"assign", "assign_add", "assign_sub"})
 
 

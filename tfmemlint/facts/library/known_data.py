@@ -29,6 +29,9 @@ KERAS_DATASETS = {
 }
 """Those of `keras.datasets`: (x_train, y_train), (x_test, y_test), each as (shape, dtype)."""
 
+KERAS_CLASSES = {"mnist": 10, "fashion_mnist": 10, "cifar10": 10, "cifar100": 100}
+"""How many classes the labels of some of them have."""
+
 CATALOGUE: dict[str, tuple[int, tuple[int, int, int]]] = {
     "cifar10": (60_000, (32, 32, 3)),
     "cifar100": (60_000, (32, 32, 3)),

@@ -167,6 +167,21 @@ class Functions:
         found = (self.method(each, function.name) for each in self.heirs(owner))
         return tuple({each: None for each in found if each is not None and each is not function})
 
+    def calls_through_bases(self, function: FunctionNode) -> Iterator[ast.Call]:
+        """The calls by which methods that a class inherits run one of its own: `self.step(x)`."""
+        owner = self.class_of(function)
+        if owner is None or isinstance(function, ast.Lambda):
+            return
+        bases = (self.method(each, function.name) for each in self.lineage(owner)[1:])
+        for replaced in dict.fromkeys(each for each in bases if each not in (None, function)):
+            assert replaced is not None
+            for call in self.calls_of(replaced):
+                receiver = call.func.value if isinstance(call.func, ast.Attribute) else None
+                runs_in = self.tree.function(call)
+                taken = getattr(getattr(runs_in, "args", None), "args", ())
+                if isinstance(receiver, ast.Name) and taken and taken[0].arg == receiver.id:
+                    yield call
+
     def lineage(self, owner: ast.ClassDef) -> tuple[ast.ClassDef, ...]:
         """The class and those of the module that it inherits from, nearest first."""
         if owner not in self._lineages:
