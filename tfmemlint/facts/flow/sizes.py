@@ -62,12 +62,16 @@ class Sizes:
                 if array is not None and expression.func.id == "int":
                     return self.rows(array, frame, hops)
         elif isinstance(expression, ast.Subscript) and constant(expression.slice) == 0:
-            shape = expression.value
-            if isinstance(shape, ast.Attribute) and shape.attr == "shape":
-                array = shape.value
-            elif isinstance(shape, ast.Call) and self._names.is_any(shape.func, makers.SHAPE_OF):
-                array = shape.args[0] if shape.args else None
+            array = self._measured(expression.value)
         return None if array is None else (array, frame)
+
+    def _measured(self, shape: ast.expr) -> ast.expr | None:
+        """The array that a shape is of: `x` for `x.shape`, `np.shape(x)`."""
+        if isinstance(shape, ast.Attribute) and shape.attr == "shape":
+            return shape.value
+        if isinstance(shape, ast.Call) and self._names.is_any(shape.func, makers.SHAPE_OF):
+            return shape.args[0] if shape.args else None
+        return None
 
     def shape(self, node: ast.expr | None, frame: Frame | None, value: ValueOf) -> Shape | None:
         """The sizes a tuple, a list or a number gives; those that are not known are None."""
@@ -138,6 +142,11 @@ class Sizes:
         if rows is not None:
             shape = value(*rows).shape
             return shape[0] if shape else None
+        axis = constant(node.slice) if isinstance(node, ast.Subscript) else None
+        array = self._measured(node.value) if isinstance(node, ast.Subscript) and axis else None
+        if array is not None and isinstance(axis, int):
+            shape = value(array, frame).shape or ()
+            return shape[axis] if -len(shape) <= axis < len(shape) else None
         found: set[int | float] = set()
         for each in self._flow.origins(node, frame) or ():
             is_whole = each.how is How.ASSIGNED and not each.path
