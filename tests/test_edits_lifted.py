@@ -4,7 +4,8 @@ import ast
 
 import pytest
 
-from tfmemlint import Edit, File, Span, edits
+from tfmemlint import Applicability, Edit, File, Fix, Span, edits
+from tfmemlint.fixing import apply
 
 
 def lifted(source: str) -> str | None:
@@ -75,3 +76,46 @@ def test_a_statement_stays_where_it_is_alone_in_its_block_or_shares_its_line(sou
     call = next(each for each in file.tf.tree.all(ast.Call) if ast.unparse(each) == "b()")
 
     assert edits.without_statement(file, file.tf.tree.statement(call)) is None
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "for i in y:\n    a()\n    b()\n",
+        "for i in y:\n    c()\n    a()\n    b()\n",
+        "for i in y:\r\n    a()\r\n\r\n    # b\r\n    b()\r\n",
+        "for i in y:\n    a()  # a\n    b()",
+    ],
+)
+@pytest.mark.parametrize("is_lifted", [True, False])
+def test_a_block_is_not_left_empty_by_two_who_each_take_out_what_the_other_leaves(
+    source: str, is_lifted: bool
+) -> None:
+    file = File("example.py", source)
+    (loop,) = file.tree.body
+    assert isinstance(loop, ast.For)
+    fixes = []
+    for statement in loop.body:
+        moved = edits.lifted(file, statement, loop) if is_lifted else None
+        removed = edits.without_statement(file, statement)
+        assert removed is not None
+        fixes.append(Fix("Out", moved or (removed,), Applicability.SAFE))
+        if is_lifted:
+            fixes.append(Fix("Away", (removed,), Applicability.SAFE))
+
+    applied = apply(source, fixes)
+
+    assert applied.taken
+    assert isinstance(ast.parse(applied.text).body[-1], ast.For)
+
+
+def test_the_last_statement_of_a_block_goes_with_its_line_alone() -> None:
+    source = "if x:\n    a()  # one\n\n    # Two.\n    b()\nc()\n"
+    file = File("example.py", source)
+    (block, _) = file.tree.body
+    assert isinstance(block, ast.If)
+    removed = edits.without_statement(file, block.body[-1])
+
+    assert removed is not None
+    fixed = source[: removed.span.start] + removed.text + source[removed.span.end :]
+    assert fixed == "if x:\n    a()  # one\n\n    # Two.\nc()\n"

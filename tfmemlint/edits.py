@@ -269,7 +269,21 @@ def without_statement(file: File, statement: ast.stmt) -> Edit | None:
     """A statement taken out with its lines; None where its block would be left empty."""
     lines = whole_lines(file, statement)
     alone = len(file.tf.tree.place(statement)[0]) == 1
-    return None if lines is None or alone else Edit(lines, "")
+    return None if lines is None or alone else _taken_out(file, statement, lines)
+
+
+def _taken_out(file: File, statement: ast.stmt, lines: Span) -> Edit:
+    """A statement's lines taken out; the last ones of a block with what is before them.
+
+    So whoever takes out the last statement and whoever takes out the one above it meet, and wait
+    for each other: a block that all of it goes of, in one round, would be left empty.
+    """
+    block, place = file.tf.tree.place(statement)
+    if not place or place < len(block) - 1 or block is file.tree.body:
+        return Edit(lines, "")
+    above = file.span(block[place - 1]).end
+    start = above + len(file.text[above : _line_end(file, above)].rstrip("\r\n"))
+    return Edit(Span(start, lines.end), file.text[start : lines.start])
 
 
 def below(file: File, statement: ast.stmt, text: str) -> Edit | None:
@@ -327,7 +341,7 @@ def lifted(file: File, statement: ast.stmt, anchor: ast.stmt) -> tuple[Edit, Edi
     blank = newline(file) if hasattr(statement, "body") else ""
     text = reindented(file, lines, margin(file, anchor)) + blank
     at = _commented(file, outer.start)
-    return Edit(Span(at, at), text), Edit(Span(lines.start, end), "")
+    return Edit(Span(at, at), text), _taken_out(file, statement, Span(lines.start, end))
 
 
 def _bound_by(statement: ast.stmt) -> frozenset[str]:
