@@ -71,7 +71,7 @@ class Results:
         """What a call of a method of an array, a data frame or the like gives."""
         maker = callee.value
         made = self._names.qualified(maker.func) if isinstance(maker, ast.Call) else None
-        if made is None and isinstance(maker, ast.Name):
+        if made is None and isinstance(maker, (ast.Attribute, ast.Name)):
             origins = self._flow.origins(maker, frame) or ()
             calls = [each.value for each in origins if isinstance(each.value, ast.Call)]
             names = {self._names.qualified(each.func) for each in calls}
