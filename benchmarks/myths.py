@@ -32,6 +32,12 @@ def now():
     return tf.config.experimental.get_memory_info("CPU:0")["current"]
 
 
+def resident():
+    gc.collect()
+    with open("/proc/self/statm") as sizes:
+        return int(sizes.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
 begun = now()
 tf.config.experimental.reset_memory_stats("CPU:0")
 found = {}
@@ -255,6 +261,181 @@ array += 1  # pages of zeros are not there before something is written to them
 found["host peak"] = of_host("VmHWM") - resident
 """
 
+OPTIMIZERS = """
+layers = [tf.keras.layers.Dense(256) for _ in range(4)]
+model = tf.keras.Sequential([tf.keras.Input([256]), *layers])  # 1 MiB of weights
+kept, held, host = [], [], []
+optimizer = tf.keras.optimizers.Adam()
+for step in range(30):
+    x = tf.random.stateless_normal([32, 256], seed=[step, 0])
+    if case != "one":
+        optimizer = tf.keras.optimizers.Adam()
+    if case == "one a step, in a list":
+        kept.append(optimizer)
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(model(x) - x))
+    gradients = tape.gradient(loss, model.trainable_variables)
+    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+    held.append(now())
+    host.append(resident())
+found["a round"] = (held[-1] - held[9]) / (len(held) - 10)
+found["host a round"] = (host[-1] - host[9]) / (len(host) - 10)
+"""
+WRITERS = """
+import tempfile
+
+folder, held = tempfile.mkdtemp(), []
+writer = tf.summary.create_file_writer(folder)
+for step in range(300):
+    if case != "one":
+        writer = tf.summary.create_file_writer(folder)
+    with writer.as_default():
+        tf.summary.scalar("loss", 0.5, step=step)
+    if case == "one a step, closed":
+        writer.close()
+    held.append(resident())
+found["host a round"] = (held[-1] - held[99]) / (len(held) - 100)
+found["open files"] = len(os.listdir("/proc/self/fd"))
+"""
+LAYERS = """
+class Block(tf.keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.dense = tf.keras.layers.Dense(512)
+
+    def call(self, x):
+        if case == "made once":
+            return self.dense(x)
+        if case == "made in each call":
+            return tf.keras.layers.Dense(512)(x)
+        self.dense = tf.keras.layers.Dense(512)
+        return self.dense(x)
+
+
+block, held, host = Block(), [], []
+for step in range(40):
+    block(tf.ones([8, 512]))
+    held.append(now())
+    host.append(resident())
+found["a round"] = (held[-1] - held[9]) / (len(held) - 10)
+found["host a round"] = (host[-1] - host[9]) / (len(host) - 10)
+"""
+TAPES = """
+weights = [tf.Variable(tf.random.stateless_normal([512, 512], [n, 0]) / 23) for n in range(12)]
+x = tf.random.stateless_normal([1024, 512], [99, 0])
+
+
+def forward(x):
+    for weight in weights:
+        x = tf.nn.relu(tf.matmul(x, weight))
+    return tf.reduce_mean(tf.square(x))
+
+
+if case.startswith("gradient"):
+    with tf.GradientTape(persistent="persistent" in case) as tape:
+        loss = forward(x)
+        if "inside" in case:
+            gradients = tape.gradient(loss, weights)
+    if "inside" not in case:
+        gradients = tape.gradient(loss, weights)
+elif case == "nothing is asked of the tape":
+    with tf.GradientTape() as tape:
+        loss = forward(x)
+elif case == "no tape":
+    loss = forward(x)
+else:
+    with tf.GradientTape() as tape:
+        loss = forward(x)
+        if "inside" in case:
+            check = forward(x * 0.5)
+    gradients = tape.gradient(loss, weights)
+    if "inside" not in case:
+        check = forward(x * 0.5)
+"""
+METRICS = """
+class Kept(tf.keras.metrics.Metric):
+    def __init__(self):
+        super().__init__()
+        self.all = []
+
+    def update_state(self, y_true, y_pred, sample_weight=None):
+        self.all.append(y_pred)
+
+    def result(self):
+        return tf.reduce_mean(tf.concat(self.all, 0))
+
+
+metric, held = Kept() if case == "keeps what it is given" else tf.keras.metrics.Mean(), []
+for step in range(40):
+    metric.update_state(tf.ones([1024, 256]), tf.ones([1024, 256]) * step)  # 1 MiB
+    held.append(now())
+found["a round"] = (held[-1] - held[9]) / (len(held) - 10)
+"""
+DEBUGGED = """
+import sys
+
+if case == "set_log_device_placement(True)":
+    sys.stderr = open(os.devnull, "w")
+    tf.debugging.set_log_device_placement(True)
+elif case == "enable_check_numerics()":
+    tf.debugging.enable_check_numerics()
+elif case == "data.experimental.enable_debug_mode()":
+    tf.data.experimental.enable_debug_mode()
+weights = [tf.Variable(tf.random.stateless_normal([512, 512], [n, 0]) / 23) for n in range(12)]
+images = tf.data.Dataset.range(64).map(lambda n: tf.ones([512]) * tf.cast(n, tf.float32))
+
+
+@tf.function
+def step(x):
+    with tf.GradientTape() as tape:
+        made = x
+        for weight in weights:
+            made = tf.nn.relu(tf.matmul(made, weight))
+        loss = tf.reduce_mean(tf.square(made))
+    for weight, gradient in zip(weights, tape.gradient(loss, weights)):
+        weight.assign_sub(0.01 * gradient)
+
+
+for x in images.batch(64).repeat(4):
+    step(tf.repeat(x, 16, axis=0))
+"""
+DISTANCES = """
+wide = int(case.split()[1])
+rows = tf.random.stateless_normal([1024, wide], [0, 0])
+
+
+def distances(rows):
+    if case.endswith("broadcast") or case.endswith("broadcast, in a graph"):
+        return tf.reduce_sum((rows[:, None, :] - rows[None, :, :]) ** 2, -1)
+    squares = tf.reduce_sum(rows**2, -1)
+    product = tf.matmul(rows, rows, transpose_b=True)
+    return tf.maximum(squares[:, None] - 2.0 * product + squares[None, :], 0.0)
+
+
+if case.endswith("in a graph"):
+    distances = tf.function(distances)
+made = distances(rows)
+"""
+CALLBACKS = """
+class Keeps(tf.keras.callbacks.Callback):
+    def __init__(self):
+        super().__init__()
+        self.kept = []
+
+    def on_epoch_end(self, epoch, logs=None):
+        if case == "get_weights() of each epoch":
+            self.kept.append(self.model.get_weights())
+        host.append(resident())
+
+
+host = []
+layers = [tf.keras.layers.Dense(512) for _ in range(4)]
+model = tf.keras.Sequential([tf.keras.Input([512]), *layers])  # 4 MiB of weights
+model.compile("sgd", "mse")
+model.fit(tf.ones([32, 512]), tf.ones([32, 512]), epochs=20, verbose=0, callbacks=[Keeps()])
+found["host a round"] = (host[-1] - host[4]) / (len(host) - 5)
+"""
+
 LINES = {
     "prefetch": (PREFETCH, ["none", "1", "AUTOTUNE", "16"], True),
     "num_parallel_calls": (AUTOTUNED, ["one by one", "AUTOTUNE", "64"], True),
@@ -276,6 +457,48 @@ LINES = {
     "stack": (STACKED, ["loop", "stack", "product times 100"], True),
     "recompute": (RECOMPUTED, ["as it is", "as a whole", "layer by layer", "blocks of six"], True),
     "pipeline in epochs": (EPOCHS, ["made in the header", "made before the loops"], True),
+    "optimizer": (OPTIMIZERS, ["one", "one a step", "one a step, in a list"], True),
+    "summary writer": (WRITERS, ["one", "one a step", "one a step, closed"], True),
+    "layer": (
+        LAYERS,
+        ["made once", "made in each call", "made in each call, and an attribute"],
+        True,
+    ),
+    "tape": (
+        TAPES,
+        [
+            "gradient outside",
+            "gradient inside",
+            "gradient outside, persistent",
+            "gradient inside, persistent",
+            "no tape",
+            "nothing is asked of the tape",
+            "a check outside",
+            "a check inside",
+        ],
+        True,
+    ),
+    "metric": (METRICS, ["keeps a mean", "keeps what it is given"], True),
+    "debugging": (
+        DEBUGGED,
+        [
+            "nothing",
+            "set_log_device_placement(True)",
+            "enable_check_numerics()",
+            "data.experimental.enable_debug_mode()",
+        ],
+        True,
+    ),
+    "distances": (
+        DISTANCES,
+        [
+            f"of {wide} {how}"
+            for wide in (3, 64)
+            for how in ("broadcast", "broadcast, in a graph", "product", "product, in a graph")
+        ],
+        True,
+    ),
+    "callback": (CALLBACKS, ["keeps nothing", "get_weights() of each epoch"], True),
     "zeros": (
         ZEROS,
         ["zeros, cast", "zeros, as float32", "ones, cast", "ones, as float32"],
@@ -314,8 +537,10 @@ def shown(found: dict[str, float]) -> str:
             parts.append(f"{figure:.0%} of gradients are zero")
         elif name == "seconds":
             parts.append(f"{figure:.1f} s of a processor")
-        elif name == "a round":
-            parts.append(f"{figure / 1024:,.0f} KB a round")
+        elif name.endswith("a round"):
+            parts.append(f"{name.removesuffix('a round')}{figure / 1024:,.0f} KB a round")
+        elif name == "open files":
+            parts.append(f"{figure:.0f} open files")
         else:
             parts.append(f"{name} {figure / MB:.0f} MB")
     return ", ".join(parts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Mapping
 from enum import IntEnum
+from functools import cached_property
 from math import prod
 
 from tfmemlint.facts.flow.frames import Frame
@@ -74,6 +75,16 @@ _DECODES = frozenset(
         "tensorflow.image.decode_png",
     }
 )
+_OF_PICTURES = (_DECODES | _PAIRS) | {
+    "cv2.cvtColor",
+    "cv2.resize",
+    "keras.utils.img_to_array",
+    "numpy.uint8",
+    "skimage.color.rgb2gray",
+    "skimage.transform.resize",
+    "tensorflow.image.resize",
+    "tensorflow.image.rgb_to_grayscale",
+}
 
 
 class Sort(IntEnum):
@@ -136,6 +147,12 @@ class Pictures:
         self._numbers = tf.numbers
         self._solver = tf.solver
         self._shown = Shown(tf)
+
+    @cached_property
+    def are_there(self) -> bool:
+        """Whether anything in the file shows or makes pictures."""
+        shown = self._tree.methods("render", "reset", "step")
+        return next(shown, None) is not None or self._names.mentions(_OF_PICTURES)
 
     def of(self, node: ast.expr, frame: Frame | None = None) -> Picture:
         """What an expression gives."""

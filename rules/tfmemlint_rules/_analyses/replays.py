@@ -69,6 +69,8 @@ class Replays:
     @cached_property
     def all(self) -> tuple[Memory, ...]:
         """Every one, in source order."""
+        if not self._pictures.are_there:
+            return ()
         found = [*self._of_objects(), *self._of_arrays()]
         found.sort(key=lambda each: (each.at.lineno, each.at.col_offset))
         return tuple(found)
@@ -76,6 +78,8 @@ class Replays:
     # Deques and lists.
 
     def _of_objects(self) -> Iterator[Memory]:
+        if not self._names.mentions(_DEQUE | _SAMPLES | _PLACES) and not self._may_be_cut:
+            return
         seen: set[ast.AST] = set()
         told: list[frozenset[ast.AST]] = []
         for holder, added, at in self._added():
@@ -216,10 +220,17 @@ class Replays:
                 break
         return False
 
+    @cached_property
+    def _may_be_cut(self) -> bool:
+        taken = self._tree.methods("pop", "popleft")
+        return next(taken, None) is not None or next(self._tree.all(ast.Delete), None) is not None
+
     # Arrays.
 
     def _of_arrays(self) -> Iterator[Memory]:
         groups: dict[FunctionNode | None, list[_Filled]] = {}
+        if not self._names.mentions(_ARRAYS):
+            return
         for assignment in self._tree.all(ast.Assign):
             target = assignment.targets[0]
             if not isinstance(target, ast.Subscript) or not self._comes_round(target.slice):
