@@ -66,6 +66,97 @@ def test_the_example_is_used_like_any_pack(site: Path, tmp_path: Path) -> None:
     assert held(site, tmp_path).returncode == 0
 
 
+ANALYSIS = '''"""A list of Python's own numbers is given to a model.
+
+## What it finds
+`model.predict(rows)` of a list.
+
+## Why it costs memory
+A number of Python's own takes 24 bytes.
+
+## What to do instead
+Give an array.
+
+## Fix safety
+No fix is offered.
+
+## When to ignore it
+Never.
+"""
+
+import ast
+from collections.abc import Iterator
+
+from tfmemlint import Claim, Diagnostic, File, Metric, Rule
+from tfmemlint.facts import TensorFlow
+from tfmemlint.facts.flow.solver import Question
+
+KINDS = Question("acme kinds", nothing=frozenset(), unknown=frozenset({"anything"}))
+
+
+class Kinds:
+    """What kinds of objects names may stand for."""
+
+    made = 0
+
+    def __init__(self, tf: TensorFlow) -> None:
+        Kinds.made += 1
+        self._bindings, self._solver = tf.bindings, tf.solver
+
+    def of(self, node: ast.expr) -> frozenset[str]:
+        """All kinds that an expression may be."""
+        return self._solver.ask(KINDS, self._kinds, node)
+
+    def _kinds(self, node: ast.expr) -> frozenset[str]:
+        if isinstance(node, ast.IfExp):
+            return self.of(node.body) | self.of(node.orelse)
+        if isinstance(node, ast.Name):
+            given = [binding.value for binding in self._bindings.reaching(node)]
+            return frozenset().union(*(self.of(each) if each else KINDS.unknown for each in given))
+        return frozenset({type(node).__name__})
+
+
+def check(file: File) -> Iterator[Diagnostic]:
+    for call, _ in file.tf.tree.methods("predict"):
+        if file.tf.of(Kinds).of(call.args[0]) == {"List", "ListComp"}:
+            yield Diagnostic(file.span(call), f"a list, analysed {Kinds.made} time")
+
+
+RULE = Rule(
+    code="ACM102",
+    name="list-to-model",
+    claim=Claim(Metric.HOST_PEAK, at_most=0.5, because="the array is a fourth of the list"),
+    triggers=("predict",),
+    check=check,
+)
+'''
+LISTS = """\
+import tensorflow as tf
+
+model = tf.keras.models.load_model("m")
+rows = []
+for step in range(3):
+    rows = rows if step else [[float(each)] for each in range(9)]
+    model.predict(rows)
+model.predict(rows)
+model.predict(open("rows"))
+"""
+
+
+def test_a_pack_asks_questions_of_its_own(site: Path, tmp_path: Path) -> None:
+    """One that depends on itself, here; it is asked of each file once for all."""
+    (site / "acme_rules" / "acm102_list_to_model.py").write_text(ANALYSIS)
+    (tmp_path / "tfmemlint.toml").write_text('plugins = ["acme"]\n')
+    (tmp_path / "a.py").write_text(LISTS)
+    checked = ["tfmemlint", "check", "--select=ACM102", "--output-format=concise"]
+    found = run(site, *checked, cwd=tmp_path).stdout.splitlines()
+    assert [line.partition(": ")[0] for line in found[:-1]] == ["a.py:7:5", "a.py:8:1"]
+    assert all(line.endswith("analysed 1 time") for line in found[:-1])
+
+    explained = ["tfmemlint", "check", "--explain=a.py:8:list-to-model"]
+    assert "ACM102 list-to-model: a list" in run(site, *explained, cwd=tmp_path).stdout
+
+
 Change = Callable[[str], str]
 
 

@@ -105,7 +105,8 @@ def _rules(
 
 def _unsaid(checker: Checker, path: str, finding: Finding, reported: Sequence[Finding]) -> str:
     """Why a finding is not reported, for behind the rule's name; nothing if it is."""
-    if any(each.code == finding.code and each[2][:2] == finding[2][:2] for each in reported):
+    span = finding.diagnostic.span
+    if any(each.code == finding.code and each.diagnostic.span == span for each in reported):
         return ""
     if finding.code not in checker.plan(path).reported_in(path):
         return " is not selected here"
