@@ -170,6 +170,21 @@ def corpora(rounds: int, tensorflow: Path, library: Path) -> Iterator[Row]:
         )
 
 
+def public(rounds: int, folder: Path | None) -> Iterator[Row]:
+    """Public code as people write it, nearly all of which is looked into."""
+    work, limits = "cold, public code", ("6x", "3x")
+    if folder is None:
+        yield Row(f"{work}, over ruff", "not fetched", *limits, "")
+        return
+    files = sum(1 for _ in folder.rglob("*.py"))
+    scripts = ("--extend-exclude", "*.ipynb")
+    ours = (*TFMEMLINT, *scripts, "--no-cache", "-j1", str(folder))
+    mine, ruff = compare(rounds, ours, (*RUFF_COLD, *scripts, str(folder)))
+    measured = f"{mine.cpu:.1f} s / {ruff.cpu:.2f} s"
+    yield Row(f"{work}, {files:,} files, over ruff", ratio(mine.cpu / ruff.cpu), *limits, measured)
+    yield Row(f"memory over these {files:,} files", f"{mine.memory:.0f} MB", "80", "40", "")
+
+
 def warm(rounds: int, folder: Path) -> Row:
     """A second run over files that have not changed since the first."""
     ours, ruff = (*TFMEMLINT, str(folder)), (*RUFF, "--select", "E,F", str(folder))
@@ -398,7 +413,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5, help="how many times to run each program")
     parser.add_argument("--profile", action="store_true", help="where the time of a run goes")
     parser.add_argument("--peers", type=Path, default=SCRIPTS, help="where fixit and torchfix are")
-    parts = ("cold", "warm", "single", "many", "peers")
+    parser.add_argument("--public", type=Path, help="a folder of public repositories")
+    parts = ("cold", "public", "warm", "single", "many", "peers")
     parser.add_argument("--only", nargs="+", choices=parts, default=parts)
     parser.add_argument("--instructions", action="store_true", help="count them, by valgrind")
     options = parser.parse_args()
@@ -422,6 +438,7 @@ def main() -> None:
         print(f"{machine()}; Keras and TensorFlow: {files:,} files, {lines:,} lines\n")
         rows: dict[str, Callable[[], Iterator[Row]]] = {
             "cold": lambda: corpora(rounds, tensorflow, library),
+            "public": lambda: public(rounds, options.public),
             "warm": lambda: iter([warm(rounds, tensorflow)]),
             "single": lambda: single(rounds * 4, here),
             "many": lambda: many(here / "many", tensorflow),
