@@ -6,7 +6,8 @@ that is then stacked with `tf.stack`, `np.array` or one of their relatives. The 
 by `tf.io`, read by OpenCV, Pillow, `load_img`, `np.load` and the like, or come from a function that
 does so, here or in another file that is checked in the same run. Also images that are numbers in
 the rows of a text, split and given their shape: a column of pixels, the lines of a CSV file. And a
-list that a loop over a tf.data pipeline fills with the elements it gives, or with their inputs.
+list that a loop over a tf.data pipeline fills with the elements it gives, with their inputs, or
+with what it decodes of the records that are given.
 
 ## Why it costs memory
 The list holds every example of the data set, decoded, and stacking copies them all: for that moment
@@ -70,6 +71,7 @@ from tfmemlint_rules._analyses.takers import Takers
 
 LONG = 60
 ELEMENT = Amount(("what is in a file",), of_bytes=True)
+DECODED = Amount(("what is decoded of a record",), of_bytes=True)
 
 
 def check(file: File) -> Iterator[Diagnostic]:
@@ -92,12 +94,16 @@ def check(file: File) -> Iterator[Diagnostic]:
 
 def _of_pipeline(file: File, stack: Stack) -> Iterator[Diagnostic]:
     """A list that a loop over a pipeline fills with what it gives."""
-    dataset = None if file.is_test else file.tf.of(Collected).of(stack.listed)
-    if dataset is not None:
-        given = file.source(dataset)
+    found = None if file.is_test else file.tf.of(Collected).of(stack.listed)
+    if found is not None:
+        given = file.source(found.dataset)
         all_of = "a pipeline" if "\n" in given or len(given) > LONG else f"`{given}`"
-        message = f"{_copies(file, stack)} holds every element of {all_of}"
-        every = file.tf.streams.all(file.tf.datasets.of(dataset)[0])
+        what = "what is decoded of " if found.is_decoded else ""
+        message = f"{_copies(file, stack)} holds {what}every element of {all_of}"
+        if found.is_decoded:
+            every = Amount((all_of,)).times(DECODED)
+        else:
+            every = file.tf.streams.all(file.tf.datasets.of(found.dataset)[0])
         cost = costs.cost(count(2).times(every), Law.DATA)
         yield Diagnostic(file.span(stack.call.func), message, None, cost)
 

@@ -11,12 +11,21 @@ from tfmemlint.facts.flow.loops import Growth, Loop
 from tfmemlint.facts.pipelines.chains import Chain, From
 from tfmemlint.facts.pipelines.held import Held, Several, nbytes, tensors
 from tfmemlint.facts.syntax.bindings import How
+from tfmemlint.light_typing import NamedTuple
 
 FEW = 1024
 """Elements, or bytes of one, that are no matter."""
 _GIVES_ITERATOR = "as_numpy_iterator"
 _AS_NUMPY = "tensorflow_datasets.as_numpy"
 _SEEN_THROUGH = frozenset({"enumerate", "iter", "tqdm"})
+
+
+class Collection(NamedTuple):
+    """A pipeline, all of which a list holds."""
+
+    dataset: ast.expr
+    is_decoded: bool
+    """Whether the loop itself decodes the records that the pipeline gives."""
 
 
 class Collected:
@@ -33,7 +42,7 @@ class Collected:
         self._tree = tf.tree
         self._values = tf.values
 
-    def of(self, listed: ast.expr) -> ast.expr | None:
+    def of(self, listed: ast.expr) -> Collection | None:
         """The pipeline whose elements, or their inputs, a list holds, all of them."""
         if not self._datasets.any_certain:
             return None
@@ -41,12 +50,12 @@ class Collected:
             if origin.how is not How.ASSIGNED or origin.binding is None or origin.path:
                 continue
             for growth in self._loops.growths_of(origin.binding):
-                dataset = self._filled(growth, origin.frame)
-                if dataset is not None:
-                    return dataset
+                found = self._filled(growth, origin.frame)
+                if found is not None:
+                    return found
         return None
 
-    def _filled(self, growth: Growth, frame: Frame | None) -> ast.expr | None:
+    def _filled(self, growth: Growth, frame: Frame | None) -> Collection | None:
         for loop in growth.loops:
             if not isinstance(loop.node, ast.For) or any(_ends_early(loop)):
                 return None
@@ -55,8 +64,22 @@ class Collected:
             if not chains or not all(chain.is_certain for chain in chains):
                 continue
             whole = not any(True for _ in self._tree.tests(growth.node, loop.node))
-            return dataset if whole and self._keeps(growth, loop, target, chains) else None
+            if whole and self._decodes(growth, loop) and all(map(self._is_long, chains)):
+                return Collection(dataset, True)
+            kept = whole and self._keeps(growth, loop, target, chains)
+            return Collection(dataset, False) if kept else None
         return None
+
+    def _decodes(self, growth: Growth, loop: Loop) -> bool:
+        """Whether what is added is decoded in the loop, of records as they are read."""
+        contents = self._contents(loop, Content.FILE)
+        added = growth.elements or [growth.value]
+        return any(contents.of(each, None) is Content.ARRAY for each in added)
+
+    def _contents(self, loop: Loop, given: Content) -> Contents:
+        return Contents(
+            self._tree, self._names, self._functions, self._flow, self._values, loop.node, given
+        )
 
     def _gone_over(self, iterable: ast.expr, target: ast.expr) -> tuple[ast.expr, ast.expr]:
         """The pipeline that a loop goes over, and what the loop calls its elements."""
@@ -80,15 +103,7 @@ class Collected:
         first = target.elts[0] if isinstance(target, ast.Tuple) and target.elts else target
         if not isinstance(first, ast.Name):
             return False
-        contents = Contents(
-            self._tree,
-            self._names,
-            self._functions,
-            self._flow,
-            self._values,
-            loop.node,
-            Content.ARRAY,
-        )
+        contents = self._contents(loop, Content.ARRAY)
         added = [self._picked(each, first, target) for each in growth.elements or [growth.value]]
         kept = any(
             key is not None and contents.of(each, None) is Content.ARRAY for each, key in added
@@ -119,11 +134,14 @@ class Collected:
             return (inner.value, 0) if key == 0 else (added, None)
         return added, -1
 
+    def _is_long(self, chain: Chain) -> bool:
+        most = (self._lengths.at_most(chain), self._lengths.at_most(chain._replace(steps=())))
+        return all(bound is None or bound > FEW for bound in most)
+
     def _is_much(self, chain: Chain, key: int | str) -> bool:
         """Whether what is kept of many elements is large, as far as one sees."""
-        lengths, elements = self._lengths, self._elements
-        most = (lengths.at_most(chain), lengths.at_most(chain._replace(steps=())))
-        if any(bound is not None and bound <= FEW for bound in most):
+        elements = self._elements
+        if not self._is_long(chain):
             return False
         if chain.source.kind is From.UNSEEN and not chain.source.declared and not chain.steps:
             return False
