@@ -24,11 +24,11 @@ where one of several arrays that are scaled alike cannot be mended with the othe
 
 ## When to ignore it
 When something needs float64. The rule is silent by itself where that is asked for by its full name,
-`x.astype(np.float64)`, for
-parts of an array, for arrays whose dtype is not known, for float arrays, which keep theirs, and in
-place, `x /= 255`, which makes no copy. Less than 128 MB in float64, and less than 512 MB in two
-arrays of float32, are hidden as long as `min-bytes` is not set. What is done alike to several
-arrays in one place, as to training and test data, is reported once, for the largest.
+`x.astype(np.float64)`, for parts of an array, for arrays whose dtype is not known, unless what they
+are divided by is cast to float32 there and then, for float arrays, which keep theirs, and in place,
+`x /= 255`, which makes no copy. Less than 128 MB in float64, and less than 512 MB in two arrays of
+float32, are hidden as long as `min-bytes` is not set. What is done alike to several arrays in one
+place, as to training and test data, is reported once, for the largest.
 """
 
 from __future__ import annotations
@@ -96,6 +96,8 @@ def _message(file: File, found: Scaling) -> str:
     if found.dtype == "float32":
         return f"`{file.named(found.given)}` is one float32 array, and what it becomes another"
     made = f"`{file.named(found.first)}` makes a float64 array of all of `{array}`"
+    if found.source is None:
+        made = f"`{file.named(found.first)}` makes an array of all of `{array}`"
     if found.after is not None:
         return f"{made}, and `astype` a float32 one of that"
     return f"{made}, eight times its bytes" if found.source in BYTES else made

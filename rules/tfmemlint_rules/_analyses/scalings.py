@@ -111,7 +111,7 @@ class Scalings:
             return None
         outer, steps = self._chained(first)
         after = self._cast_after(outer)
-        dtype = self._dtype(first, source, before)
+        dtype = self._dtype(first, source, before, after)
         if dtype is None or (dtype == "float32" and before is None):
             return None
         whole = after or outer
@@ -154,12 +154,20 @@ class Scalings:
             return None
         return call if not call.keywords and self._named(call) in _FLOAT32 else None
 
-    def _dtype(self, first: ast.BinOp, source: str | None, before: ast.Call | None) -> str | None:
+    def _dtype(
+        self,
+        first: ast.BinOp,
+        source: str | None,
+        before: ast.Call | None,
+        after: ast.Call | None,
+    ) -> str | None:
         if before is not None:
             named = "" if before.keywords else self._named(before)
             if named == _FLOAT64:
                 return "float64"
             return "float32" if named in _FLOAT32 else None
+        if source is None and after is not None and isinstance(first.op, ast.Div):
+            return "float64"  # of whole numbers and of float64; of float32 it would not be cast
         if source is None or source.startswith(("float", "half", "single", "bfloat")):
             return None
         value = self._values.of(first)
