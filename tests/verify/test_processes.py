@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tfmemlint.verify.benches import Bench
-from tfmemlint.verify.processes import Job, ProgramError, Run, run
+from tfmemlint.verify.processes import Job, ProgramError, Run, Surroundings, run
 from tfmemlint.vocabulary import Metric
 
 pytestmark = pytest.mark.tensorflow
@@ -53,6 +53,22 @@ def failure(weigh: Weigh) -> Failure:
         return caught.value
 
     return failure
+
+
+def test_nothing_is_left_of_what_was_traced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    program = (
+        "import os, tempfile\nimport tensorflow as tf\n\n\n@tf.function\ndef double(x):\n"
+        "    return x * 2\n\n\nprint(float(double(tf.constant(1.0))))\n"
+        "print(any('autograph' in name for name in os.listdir(tempfile.gettempdir())))\n"
+    )
+    around = Surroundings(str(tmp_path / "toy.py"), str(tmp_path))
+    done = run(Job("toy.py", program, Metric.TRACES, "cpu", 300, own=around))
+    assert done.output.text == "2.0\nTrue\n"
+    assert list((tmp_path / "temporary").iterdir()) == []
 
 
 def test_a_tensor_of_100_mb_is_counted_and_counted_the_same_again(weigh: Weigh) -> None:
