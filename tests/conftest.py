@@ -3,13 +3,14 @@
 import ast
 import signal
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from textwrap import dedent
 from typing import Any
 
 import pytest
 
 from tfmemlint import File
+from tfmemlint.verify.benches import Bench
 
 Look = Callable[[str], tuple[File, list[ast.expr]]]
 
@@ -70,6 +71,23 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
             f"{number} slow tests left out: to measure the claims of the other rules, and to build"
             " for VS Code, takes long. `python -m pytest -m slow` does."
         )
+
+
+@pytest.fixture(scope="session")
+def bench() -> Iterator[Bench]:
+    """Where programs are run that any process will do for: most of them are forks of one.
+
+    What is forked is what TensorFlow's allocator weighs; importing TensorFlow takes far longer.
+    """
+    with Bench("cpu") as bench:
+        yield bench
+
+
+@pytest.fixture(scope="session")
+def own_bench() -> Iterator[Bench]:
+    """The same for programs of a user's, with all that is around them."""
+    with Bench("auto") as bench:
+        yield bench
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import pytest
 
 from tfmemlint.verify.benches import Bench, StoppedError
 from tfmemlint.verify.devices import SetupError
-from tfmemlint.verify.processes import Job, ProgramError, run
+from tfmemlint.verify.processes import Job, ProgramError, Surroundings, run
 from tfmemlint.verify.starting import may_see_gpus
 from tfmemlint.vocabulary import Metric
 
@@ -30,24 +30,60 @@ def parent(bench: Bench, metric: Metric = Metric.TRACES) -> int:
 
 
 @pytest.mark.parametrize("metric", [Metric.DEVICE_PEAK, Metric.TRACES, Metric.GRAPH_BYTES])
-def test_a_fork_weighs_what_a_process_of_its_own_weighs(metric: Metric) -> None:
+def test_a_fork_weighs_what_a_process_of_its_own_weighs(metric: Metric, bench: Bench) -> None:
     program = (
         "import tensorflow as tf\n"
         "double = tf.function(lambda x: x * 2)\n"
         "print(float(tf.reduce_sum(double(tf.ones([33, 1024, 256])))), hash('a') and 1)\n"
     )
     job = Job("toy.py", program, metric, "cpu")
-    with Bench("cpu") as bench:
-        forked = [bench.run(job) for _ in range(2)]
+    forked = [bench.run(job) for _ in range(2)]
     assert [each._replace(curve=()) for each in forked] == [run(job)] * 2
 
 
-def test_only_what_cannot_tell_a_fork_from_a_process_is_run_in_one() -> None:
-    with Bench("cpu") as bench:
-        server = parent(bench)
-        assert server != os.getpid()
-        assert parent(bench, Metric.DEVICE_PEAK) == server
-        assert parent(bench, Metric.HOST_PEAK) == os.getpid()
+OWN = """import os, subprocess, sys, time
+import tensorflow as tf
+import beside
+
+x = tf.ones([33, 1024, 256])
+child = [sys.executable, "-c", "import time; kept = bytearray(b'x') * (60 << 20); time.sleep(1)"]
+subprocess.run(child, check=True)
+left = [sys.executable, "-c", "import time; time.sleep(600)"]
+left = subprocess.Popen(left, start_new_session=True, stdout=subprocess.DEVNULL)
+print(os.getcwd(), os.environ["OF_THE_USER"], *sys.argv, __file__, left.pid, os.getppid())
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+def test_a_program_of_the_users_is_forked_with_all_that_is_around_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_running: Callable[[int], bool]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OF_THE_USER", "x")
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "beside.py").touch()
+    around = Surroundings(str(tmp_path / "real.py"), str(tmp_path / "sub"), arguments=("a b",))
+    job = Job("toy.py", OWN, Metric.DEVICE_PEAK, own=around)
+    with Bench() as bench:
+        runs = [bench.run(job), bench.run(job), run(job)]
+        words = [each.output.text.split() for each in runs]
+        monkeypatch.setenv("OF_THE_USER", "y")
+        changed = bench.run(job).output.text.split()
+    expected = [str(tmp_path), "x", str(tmp_path / "real.py"), "a", "b", str(tmp_path / "real.py")]
+    assert [each[:-2] for each in words] == [expected] * 3
+    assert changed[1] == "y"
+    parents = [int(each[-1]) for each in words]
+    assert parents[0] == parents[1] != os.getpid() == parents[2]
+    assert {each.figure for each in runs} == {runs[0].figure}
+    assert all(each.children.largest > 60 << 20 for each in runs)
+    assert not any(is_running(int(each[-2])) for each in [*words, changed])
+
+
+def test_only_what_cannot_tell_a_fork_from_a_process_is_run_in_one(bench: Bench) -> None:
+    server = parent(bench)
+    assert server != os.getpid()
+    assert parent(bench, Metric.DEVICE_PEAK) == server
+    assert parent(bench, Metric.HOST_PEAK) == os.getpid()
 
 
 def test_programs_are_forked_where_there_is_no_driver_whatever_tensorflow_was_built_for() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from functools import partial
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -12,12 +12,14 @@ from tfmemlint.measure.account import Account, Line
 from tfmemlint.measure.statements import Statement
 from tfmemlint.run import Change
 from tfmemlint.verify import own, own_command, own_lines
+from tfmemlint.verify.benches import Bench
 from tfmemlint.verify.command import main
 from tfmemlint.verify.outputs import Agreement
-from tfmemlint.verify.own import Mended, Saving
+from tfmemlint.verify.own import Mended, Request, Saving
 from tfmemlint.verify.own_lines import Spot
 from tfmemlint.verify.pairs import Measurement
 from tfmemlint.verify.processes import Job, Machine, Output, Run
+from tfmemlint.verify.weighing import Settings
 from tfmemlint.vocabulary import Diagnostic, Finding, Metric, Span
 
 MB = 1 << 20
@@ -43,6 +45,12 @@ tf.config.set_logical_device_configuration(
 )
 """
 FIXED = PIPELINE.replace(".batch(4).shuffle(64, seed=0)", ".shuffle(64, seed=0).batch(4)")
+
+
+@pytest.fixture
+def shared(own_bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests that are not about what a program finds around it."""
+    monkeypatch.setattr(own_command, "Bench", lambda _: nullcontext(own_bench))
 
 
 @pytest.fixture
@@ -121,6 +129,7 @@ def test_fixes_are_worth_it_if_they_save_and_keep_their_promise() -> None:
 
 
 @pytest.mark.tensorflow
+@pytest.mark.usefixtures("shared")
 def test_what_the_fixes_save_is_told_and_the_file_left_alone(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -175,6 +184,7 @@ def test_a_program_finds_what_it_would_find_by_itself_and_is_written_if_that_is_
 
 
 @pytest.mark.tensorflow
+@pytest.mark.usefixtures("shared")
 @pytest.mark.parametrize(
     ("package", "line", "said"),
     [
@@ -210,6 +220,7 @@ def test_a_program_that_fails_is_told_from_one_that_saves(
 
 
 @pytest.mark.tensorflow
+@pytest.mark.usefixtures("shared")
 def test_a_program_that_fails_with_its_fixes_only_is_called_so(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -281,7 +292,10 @@ def test_unsafe_fixes_that_are_left_out_are_weighed_and_named(
         weight = (40 if shuffles_little else 100) - (10 if "persistent" not in job.text else 0)
         return Run(weight * MB, "toy", Machine("cpu", "", {"tensorflow": ""}), Output("", "x"))
 
-    monkeypatch.setattr(own_command, "weigh", partial(own.weigh, run=run, look=not_looked))
+    def weigh(request: Request, mended: Mended, settings: Settings, *_: object) -> Saving:
+        return own.weigh(request, mended, settings, not_looked, run, not_looked)
+
+    monkeypatch.setattr(own_command, "weigh", weigh)
     assert main(["train.py", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["safe"], found["fixed"]) == (True, {"TFM402": 1})

@@ -10,15 +10,15 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO, cast
+from typing import TYPE_CHECKING, NamedTuple, TextIO, cast
 
 from tfmemlint import plots
 from tfmemlint.measure.account import Account, UnusableError, read
 from tfmemlint.parser import Parser
 from tfmemlint.verify.devices import SetupError
-from tfmemlint.verify.family import Family
+from tfmemlint.verify.family import Children, Family
 from tfmemlint.verify.processes import packages_with_tensorflow
 from tfmemlint.verify.terminal import ended_in_good_order
 
@@ -34,6 +34,19 @@ _START = (
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
 _RESIDENT_UNIT = 1 if sys.platform == "darwin" else 1024
 _SMALLEST = 1 << 20
+
+
+class Ended(NamedTuple):
+    """How the process of a program ended."""
+
+    status: int
+    host_peak: int = 0
+    """The most memory it had resident, which counts where its own account is older than its end."""
+    children: Children = Children()
+
+
+Start = Callable[[Mapping[str, object]], Ended | None]
+"""Has a process do what is requested, and waits for its end; None if there can be no process."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -92,10 +105,11 @@ def measure(
     out: TextIO | None = None,
     errors: TextIO | None = None,
     text: bytes | None = None,
+    start: Start | None = None,
 ) -> Account:
     """Run the program, printing to `out` and to `errors`; raises SetupError and UnusableError.
 
-    With a `text`, it is run as if that stood in its file.
+    With a `text`, it is run as if that stood in its file; with a `start`, by that if it can.
     """
     if not program.is_file():
         raise UnusableError(f"{program} is not a file")
@@ -115,22 +129,36 @@ def measure(
             "device": device,
             "limit": limit,
         }
-        root = str(Path(__file__).parents[2])
-        process = subprocess.Popen(
-            [sys.executable, "-c", _START, root, json.dumps(request)],
-            env=_environment(device, limit),
-            stdout=out,
-            stderr=errors,
-        )
-        family = Family(process.pid)
-        try:
-            status, host_peak = _wait(process)
-        finally:
-            children = family.end()
-        account = read(record, shared, status)._replace(children=children)
+        ended = start(request) if start else None
+        ended = ended or _freshly(request, device, limit, out, errors)
+        account = read(record, shared, ended.status)._replace(children=ended.children)
     if account.ended == "killed":  # its own record is older than its end
-        return account._replace(host_peak=host_peak)
+        return account._replace(host_peak=ended.host_peak)
     return account
+
+
+def _freshly(
+    request: Mapping[str, object],
+    device: str,
+    limit: int | None,
+    out: TextIO | None,
+    errors: TextIO | None,
+) -> Ended:
+    """In a process of its own."""
+    root = str(Path(__file__).parents[2])
+    process = subprocess.Popen(
+        [sys.executable, "-c", _START, root, json.dumps(request)],
+        env=_environment(device, limit),
+        stdout=out,
+        stderr=errors,
+    )
+    family = Family(process.pid)
+    children = Children()
+    try:
+        status, host_peak = _wait(process)
+    finally:
+        children = family.end()
+    return Ended(status, host_peak, children)
 
 
 def _wait(process: subprocess.Popen[bytes]) -> tuple[int, int]:

@@ -63,9 +63,13 @@ def listen(
 ) -> Callable[[], None]:
     """Be told by instrumented code, and instrument what is imported from the folder.
 
-    Others may want to be told when a module has been `imported`. What is returned ends it all.
+    Others may want to be told when a module has been `imported`, or at once if it has been, which
+    is so in forks. What is returned ends it all.
     """
     finder = Finder(folder, statements, imported or {})
+    for name, tell in (imported or {}).items():
+        if name in sys.modules:
+            tell(sys.modules[name])
     sys.meta_path.insert(0, finder)
     builtins.__dict__.update({AT: at, ENTER: enter, LEAVE: leave})
 

@@ -17,6 +17,7 @@ from threading import Lock
 from typing import Any
 
 from tfmemlint.verify.devices import SetupError
+from tfmemlint.verify.family import Children, Family
 from tfmemlint.verify.processes import (
     MARK,
     Drain,
@@ -57,6 +58,8 @@ class Bench:
         self._stopped = False
         self._group: int | None = None
         self._server: Server | None = None
+        self._environment: Mapping[str, str] = {}
+        """What was set where the server has imported TensorFlow."""
         self._can_fork = hasattr(socket, "recv_fds") and sys.platform == "linux"
 
     def __enter__(self) -> Bench:
@@ -69,9 +72,18 @@ class Bench:
     def run(self, job: Job) -> Run:
         """Run a program and weigh it; raises ProgramError, SetupError and StoppedError."""
         alike = job.device == self._device or (self._device, job.device) == ("auto", "cpu")
-        forked = job.metric in FORKED and not job.own and alike
+        forked = job.metric in FORKED and alike
         try:
-            return run(job, partial(self._launch, forked=forked), self._place)
+            launch = partial(self._launch, forked=forked, own=job.own is not None)
+            return run(job, launch, self._place)
+        finally:
+            with self._lock:
+                self._group = None
+
+    def fork(self, launch: Launch) -> Ended | None:
+        """Run a program of the user's in a fork; None where it takes a process of its own."""
+        try:
+            return self._forked(launch, launch.environment)
         finally:
             with self._lock:
                 self._group = None
@@ -85,21 +97,30 @@ class Bench:
             if self._server is not None:
                 self._server.kill()
 
-    def _launch(self, launch: Launch, *, forked: bool) -> Ended:
-        if forked and (server := self._ready_server()):
-            ended = server.run(launch, self._begun)
-            if ended is not None:
-                return ended
-            self._give_up()
+    def _launch(self, launch: Launch, *, forked: bool, own: bool) -> Ended:
+        environment = launch.environment if own else environment_of_device(self._device)
+        ended = self._forked(launch, environment) if forked else None
+        if ended is not None:
+            return ended
         self._begun(None)
         return run_freshly(launch, self._begun)
 
-    def _ready_server(self) -> Server | None:
-        if self._server is not None or not self._can_fork:
+    def _forked(self, launch: Launch, environment: Mapping[str, str]) -> Ended | None:
+        server = self._ready_server(environment)
+        if server is None:
+            return None
+        ended = server.run(launch, self._begun)
+        if ended is None:
+            self._give_up()
+        return ended
+
+    def _ready_server(self, environment: Mapping[str, str]) -> Server | None:
+        if not self._can_fork or (self._server and self._environment == environment):
             return self._server
-        server = Server(environment_of_device(self._device))
+        self._close_server()
+        server = Server(environment)
         with self._lock:
-            self._server = server
+            self._server, self._environment = server, environment
             if self._stopped:
                 server.kill()
         if not server.is_ready():
@@ -109,6 +130,9 @@ class Bench:
     def _give_up(self) -> None:
         """Fork no more."""
         self._can_fork = False
+        self._close_server()
+
+    def _close_server(self) -> None:
         with self._lock:
             server, self._server = self._server, None
         if server is not None:
@@ -166,11 +190,13 @@ class Server:
         asked = {
             "request": launch.request,
             "environment": launch.environment,
-            "folder": str(launch.folder),
+            "folder": str(launch.folder or Path.cwd()),
         }
         until = time.monotonic() + launch.seconds
         status: int | None = None
         group: int | None = None
+        family: Family | None = None
+        children = Children()
         output, to_output = _pipe()
         errors, to_errors = _pipe()
         try:
@@ -179,6 +205,7 @@ class Server:
                 ours.callback(os.close, to_errors)
                 socket.send_fds(self._line, [json.dumps(asked).encode()], [to_output, to_errors])
             group = self._hear("started", until)
+            family = Family(group) if launch.folder is None else None  # a user's own program
             begun(group)
             status = self._hear("ended", until)
         except TimeoutError:
@@ -191,7 +218,9 @@ class Server:
             return None
         finally:
             kill_all(self._mark, group, but=self._process.pid)
-        return Ended(status, output.output(), errors.last())
+            if family is not None:
+                children = family.end()
+        return Ended(status, output.output(), errors.last(), children)
 
     def kill(self) -> None:
         """End the process; whoever waits for it is told."""

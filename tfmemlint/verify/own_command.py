@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any
 
 from tfmemlint.config import ConfigError
 from tfmemlint.decoding import UndecodableError
 from tfmemlint.measure.showing import children, keeping, quoted
 from tfmemlint.report.figures import amount, size
+from tfmemlint.verify.benches import Bench
 from tfmemlint.verify.own import Request, Saving, Unmended, mend, planned, weigh
-from tfmemlint.verify.own_lines import Remains
+from tfmemlint.verify.own_lines import Remains, look
 from tfmemlint.verify.page import Entry
 from tfmemlint.verify.pairs import Measurement
 from tfmemlint.verify.pictures import NO_PICTURES, Pictures, curves
@@ -65,7 +67,9 @@ def _measure(
         return _answer({"error": None, "nothing": mended.why}, [mended.why], as_json, GOOD)
     try:
         progress.plan(planned(mended, settings))
-        saving = weigh(request, mended, settings, progress.tell)
+        with Bench(settings.device) as bench:
+            lines = partial(look, bench=bench)
+            saving = weigh(request, mended, settings, progress.tell, bench.run, lines)
     except ProgramError as failure:
         said = last_lines(failure.stderr)
         entry = {"error": str(failure), "stderr": said}
@@ -73,14 +77,14 @@ def _measure(
     finally:
         progress.clear()
     status = NOT_GOOD if saving.doubt else GOOD
-    lines = [*_rows(saving), _conclusion(request, saving, write)]
+    told = [*_rows(saving), _conclusion(request, saving, write)]
     if write and not saving.doubt:
         try:
             replace(request.path, mended.change.before, mended.change.after)
         except WriteError as error:
             raise UsageError(str(error)) from error
     pictures.write(f"What the fixes save in {request.path}", [_entry(request, saving)])
-    return _answer({"error": None, **_record(saving)}, lines, as_json, status)
+    return _answer({"error": None, **_record(saving)}, told, as_json, status)
 
 
 def _answer(entry: dict[str, Any], lines: list[str], as_json: bool, status: int = NOT_GOOD) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
@@ -10,14 +11,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tfmemlint.lines import Lines
 from tfmemlint.measure.account import Account, Keeper, Line, UnusableError
-from tfmemlint.measure.command import measure
+from tfmemlint.measure.command import Ended, Start, measure
 from tfmemlint.measure.statements import Statement
+from tfmemlint.verify.benches import Bench
 from tfmemlint.verify.devices import SetupError
-from tfmemlint.vocabulary import Finding
+from tfmemlint.verify.processes import Launch, environment_of_own
+from tfmemlint.vocabulary import Finding, Metric
 
 if TYPE_CHECKING:
     from tfmemlint.run import Change
 
+_LONGEST = 24 * 3600.0  # seconds
 _MATTERS = 0.01
 """The part of the peak from which on it is worth a word what a line saves."""
 Region = tuple[int, int]
@@ -61,15 +65,30 @@ class Remains(NamedTuple):
 
 
 def look(
-    path: str, arguments: Sequence[str], device: str, change: Change, fixed: Sequence[Finding]
+    path: str,
+    arguments: Sequence[str],
+    device: str,
+    change: Change,
+    fixed: Sequence[Finding],
+    bench: Bench | None = None,
 ) -> Remains | None:
-    """Trace the program before and after; None where that comes to nothing."""
+    """Trace the program before and after; None where that comes to nothing.
+
+    With a bench, in forks where there can be any.
+    """
+    start = forking(bench, device) if bench else None
     accounts: list[Account] = []
     for text in change:
         with Path("/dev/null").open("w", encoding="utf-8") as nowhere:
             try:
                 account = measure(
-                    Path(path), arguments, device=device, out=nowhere, errors=nowhere, text=text
+                    Path(path),
+                    arguments,
+                    device=device,
+                    out=nowhere,
+                    errors=nowhere,
+                    text=text,
+                    start=start,
                 )
             except (SetupError, UnusableError, OSError):
                 return None
@@ -77,6 +96,21 @@ def look(
             return None
         accounts.append(account)
     return remains(accounts[0], accounts[1], change, fixed, str(Path(path).resolve()))
+
+
+def forking(bench: Bench, device: str) -> Start:
+    """What runs a program in a fork, to be measured, and drops what it prints."""
+
+    def start(request: Mapping[str, object]) -> Ended | None:
+        path = [*filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+        environment = environment_of_own(device, [Metric.DEVICE_PEAK])
+        launch = Launch({"measure": request, "path": path}, environment, None, _LONGEST)
+        ended = bench.fork(launch)
+        if ended is None or ended.status is None:
+            return None
+        return Ended(ended.status, children=ended.children)
+
+    return start
 
 
 def remains(

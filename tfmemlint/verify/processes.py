@@ -48,6 +48,8 @@ _PASSED_ON = (
     "TF_CUDNN_USE_AUTOTUNE",
     "TF_GPU_ALLOCATOR",
 )
+_OF_A_TEST_RUN = ("PYTEST_ADDOPTS", "PYTEST_CURRENT_TEST")
+"""What pytest sets for what it runs itself, and for every test anew."""
 _NEEDED = ("CUDA_VISIBLE_DEVICES", "TF_CPU_ALLOCATOR_USE_BFC")
 """What nobody else may set where a program is to be weighed on one device."""
 _STEADY = {
@@ -320,7 +322,8 @@ def environment_of_own(device: str, metrics: Collection[Metric]) -> dict[str, st
     wanted = steady(device, metrics)
     wanted.pop("KERAS_BACKEND")
     needed = {name: wanted[name] for name in _NEEDED if name in wanted}
-    return {**wanted, **os.environ, **needed}
+    theirs = {name: value for name, value in os.environ.items() if name not in _OF_A_TEST_RUN}
+    return {**wanted, **theirs, **needed}
 
 
 def _own(own: Surroundings) -> dict[str, object]:

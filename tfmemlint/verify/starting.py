@@ -16,6 +16,7 @@ import traceback
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from tfmemlint.verify import runner
@@ -23,6 +24,8 @@ from tfmemlint.verify.devices import SetupError, import_tensorflow
 from tfmemlint.verify.ending import status_of
 
 LONGEST_REQUEST = 1 << 20
+_OURS: dict[str, ModuleType] = {}
+"""Modules of ours that have been imported, and taken away from the program."""
 
 _OF_TRACED = "__autograph_generated_file"
 _DRIVERS = ("nvidia[0-9]*", "nvidiactl", "kfd", "dxg")
@@ -32,7 +35,7 @@ _DRIVERS = ("nvidia[0-9]*", "nvidiactl", "kfd", "dxg")
 def main(task: str, argument: str) -> None:
     """Do what the process is for."""
     for name in [name for name in sys.modules if name.partition(".")[0] == "tfmemlint"]:
-        del sys.modules[name]  # the program is to find nothing of ours
+        _OURS[name] = sys.modules.pop(name)  # the program is to find nothing of ours
     if task == "run":
         runner.main(json.loads(argument))
         _leave(0)
@@ -101,6 +104,8 @@ def _become(asked: dict[str, Any], streams: list[int], line: socket.socket) -> N
         os.chdir(asked["folder"])
         if "pytest" in asked["request"]:
             status = _test(asked["request"]["pytest"])
+        elif "measure" in asked["request"]:
+            _measure(**asked["request"])
         else:
             runner.main(asked["request"])
             status = 0
@@ -120,6 +125,15 @@ def _test(arguments: list[str]) -> int:
         sys.path[0] = os.getcwd()  # noqa: PTH109
     sys.argv = ["pytest", *arguments]
     return int(pytest.main(arguments))
+
+
+def _measure(measure: dict[str, Any], path: list[str]) -> None:
+    """What `tfmemlint measure` has a process do; raises SystemExit."""
+    sys.modules.update(_OURS)
+    from tfmemlint.measure.inside import main  # noqa: PLC0415  nothing else needs it
+
+    sys.path[:0] = path
+    main(json.dumps(measure))
 
 
 def _leave(status: int) -> None:

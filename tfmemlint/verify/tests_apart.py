@@ -22,7 +22,6 @@ from tfmemlint.verify.processes import Ended, Launch, environment_of_own, run_to
 from tfmemlint.verify.tests_inside import TRACED
 from tfmemlint.vocabulary import Metric
 
-_OF_THIS_RUN = ("PYTEST_ADDOPTS", "PYTEST_CURRENT_TEST")
 _HEAVY = ("keras",)
 """What takes long to import; where the tests have it, they would all import it anew."""
 
@@ -65,17 +64,14 @@ def _run(
     config = item.config
     with tempfile.TemporaryDirectory(prefix="tfmemlint-", ignore_cleanup_errors=True) as folder:
         environment = environment_of_own("auto", wanted.bytes)
-        for name in _OF_THIS_RUN:
-            environment.pop(name, None)
         arguments = [*_options(config), _place(item)]
         at = config.invocation_params.dir
-        share = not traced and set(wanted.bytes) <= set(FORKED)
+        share = set(wanted.bytes) <= set(FORKED)
+        own = {**environment, FOLDER: folder, **({TRACED: "1"} if traced else {})}
         ended = None
         if share and (server := _server(config, environment)):
-            own = {**environment, FOLDER: folder}
             ended = server.run(Launch({"pytest": arguments}, own, at, wanted.seconds))
         if ended is None:
-            own = {**environment, FOLDER: folder, **({TRACED: "1"} if traced else {})}
             command = [sys.executable, "-m", "pytest", *arguments]
             ended = run_to_its_end(command, wanted.seconds, own, at)
         reports = list(_read(config, Path(folder, "reports")))
