@@ -10,6 +10,7 @@ import pytest
 
 from tfmemlint import pages, registry
 from tfmemlint.cli import main
+from tfmemlint.verify.benches import Bench
 from tfmemlint.verify.own import Request, Unmended, mend, weigh
 from tfmemlint.verify.weighing import Settings
 from tfmemlint.vocabulary import Metric
@@ -89,7 +90,7 @@ def _measured() -> Iterator[object]:
 @pytest.mark.tensorflow
 @pytest.mark.parametrize(("document", "number"), list(_measured()))
 def test_what_its_fixes_save_is_measured_of_a_program_that_runs(
-    document: dict[str, Any], number: str, tmp_path: Path
+    document: dict[str, Any], number: str, tmp_path: Path, own_bench: Bench
 ) -> None:
     """As `verify --unsafe-fixes` has it where nothing is too small to speak of."""
     known = dict(programs(document))
@@ -104,7 +105,15 @@ def test_what_its_fixes_save_is_measured_of_a_program_that_runs(
     told = document["ran"][number]
     metrics = [Metric(name) for name in told]
     settings = Settings(device="cpu", seconds=3600)
-    saving = weigh(request, mended, settings, lambda _: None, look=lambda *_: None, metrics=metrics)
+    saving = weigh(
+        request,
+        mended,
+        settings,
+        lambda _: None,
+        own_bench.run,
+        look=lambda *_: None,
+        metrics=metrics,
+    )
     found = {
         one.metric.value: [round(one.bad_figure), round(one.fixed_figure)]
         for one in saving.measurements

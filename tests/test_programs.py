@@ -13,7 +13,9 @@ from tfmemlint.cli import main
 from tfmemlint.measure.command import measure
 from tfmemlint.measure.statements import Statement
 from tfmemlint.report.figures import amount
+from tfmemlint.verify.benches import Bench
 from tfmemlint.verify.own import Request, Unmended, mend, weigh
+from tfmemlint.verify.own_lines import forking
 from tfmemlint.verify.weighing import Settings
 from tfmemlint.vocabulary import Metric
 
@@ -60,20 +62,24 @@ def test_what_is_marked_is_found_and_nothing_else(
 
 @pytest.mark.tensorflow
 @each_program
-def test_the_line_that_an_expert_would_name_is_named(path: Path, tmp_path: Path) -> None:
+def test_the_line_that_an_expert_would_name_is_named(
+    path: Path, tmp_path: Path, own_bench: Bench
+) -> None:
+    wants = wanted(path)
+    of_numpy = {code for _, code, _ in wants} & _OF_NUMPY  # told by the host's memory
+    start = None if of_numpy else forking(own_bench, "auto")
     with (tmp_path / "output").open("w", encoding="utf-8") as out:
-        account = measure(path, out=out, errors=out)
+        account = measure(path, out=out, errors=out, start=start)
     assert (account.ended, account.status) == ("finished", 0)
     named = {line.statement for line in account.held if line.bytes > 0.4 * account.held_bytes}
     named |= set(account.stack)
     named |= {each.grows.statement for each in account.held_by if each.grows}
     most = [each.place for each in account.held_by if each.bytes > 0.3 * account.held_bytes]
     named |= {Statement(place[0], place[1], place[1], "") for place in most if place}
-    wants = wanted(path)
     text = path.read_text("utf-8").splitlines()
     if any(text[each.line - 1].strip() == _BESIDE.get(path.stem) for each in named):
         return
-    if {code for _, code, _ in wants} & _OF_NUMPY:
+    if of_numpy:
         named = {statement for statement, _ in account.host.rises[:3]}
     assert any(each.line <= line <= each.end for each in named for line, _, _ in wants), named
     assert (account.explained or 0) > 0.9
@@ -82,7 +88,7 @@ def test_the_line_that_an_expert_would_name_is_named(path: Path, tmp_path: Path)
 @pytest.mark.slow
 @pytest.mark.tensorflow
 @each_program
-def test_the_fixes_of_a_program_save_memory(path: Path) -> None:
+def test_the_fixes_of_a_program_save_memory(path: Path, own_bench: Bench) -> None:
     """As `verify --unsafe-fixes` has it, by the peak that the finding is about."""
     request = Request(str(path), unsafe=True)
     mended = mend(request)
@@ -91,7 +97,13 @@ def test_the_fixes_of_a_program_save_memory(path: Path) -> None:
     metric = Metric.HOST_PEAK if of_numpy else Metric.DEVICE_PEAK
     settings = Settings(device="cpu", seconds=3600)
     saving = weigh(
-        request, mended, settings, lambda _: None, look=lambda *_: None, metrics=[metric]
+        request,
+        mended,
+        settings,
+        lambda _: None,
+        own_bench.run,
+        look=lambda *_: None,
+        metrics=[metric],
     )
     (found,) = saving.measurements
     fixed = ", ".join(code for code, _ in saving.mended.fixed)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import pytest
 
@@ -11,6 +10,8 @@ from tfmemlint import registry
 from tfmemlint.measure.advice import advise
 from tfmemlint.measure.command import measure
 from tfmemlint.measure.statements import Statement
+from tfmemlint.verify.benches import Bench
+from tfmemlint.verify.own_lines import forking
 from tfmemlint.vocabulary import Metric
 
 pytestmark = pytest.mark.tensorflow
@@ -46,10 +47,9 @@ ELSEWHERE: Mapping[str, set[str]] = {
 
 @pytest.mark.parametrize("code", RULES)
 def test_the_line_that_holds_the_memory_is_named_with_the_rule_that_finds_it(
-    code: str, tmp_path: Path
+    code: str, own_bench: Bench
 ) -> None:
-    with (tmp_path / "output").open("w", encoding="utf-8") as out:
-        account = measure(RULES[code], out=out)
+    account = measure(RULES[code], start=forking(own_bench, "auto"))
     text = RULES[code].read_text(encoding="utf-8")
     most = account.held[0].bytes
     named = [line.statement for line in account.held if line.bytes > 0.9 * most]

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tfmemlint import registry
+from tfmemlint.verify.benches import Bench
 from tfmemlint.verify.devices import SetupError, choose_device, little_room
 from tfmemlint.verify.processes import Job, Machine, Output, Run, run, steady
 from tfmemlint.verify.weighing import Settings, verify
@@ -63,13 +64,13 @@ def test_the_device_is_chosen_before_anything_uses_it_and_found_again_afterwards
 
 @pytest.mark.tensorflow
 def test_what_a_gpu_holds_nothing_of_is_weighed_on_the_host_unless_a_gpu_is_asked_for(
-    rule: Callable[..., Rule], folder: Callable[[str, str], Path]
+    rule: Callable[..., Rule], folder: Callable[[str, str], Path], bench: Bench
 ) -> None:
     ones = "import tensorflow as tf\nx = tf.ones([{}, 1024, 256])\n"
     pair = folder(ones.format(40), ones.format(4))
 
     def as_if_on_a_gpu(job: Job) -> Run:
-        ran = run(job._replace(device="cpu"))
+        ran = bench.run(job._replace(device="cpu"))
         gpu = Machine("gpu", "a GPU", ran.machine.versions)
         return ran if job.device == "cpu" else ran._replace(figure=0, machine=gpu)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tfmemlint.verify.benches import Bench
 from tfmemlint.verify.command import measure
 from tfmemlint.verify.exhaustion import Exhaustion, between, find_exhaustion
 from tfmemlint.verify.processes import Job
@@ -21,33 +22,42 @@ ENDS = "import os\nif 'TF_CPU_BFC_MEM_LIMIT_IN_MB' in os.environ:\n    {}\n"
 """Ends in a way of its own on a small device, whatever it is short of."""
 
 
-def found(bad: str, fixed: str, peaks: tuple[int, int] = (100, 10)) -> Exhaustion | None:
-    jobs = (
-        Job(name, text, Metric.DEVICE_PEAK, "cpu")
-        for name, text in (("bad.py", bad), ("fixed.py", fixed))
-    )
-    return find_exhaustion(Pair(*jobs), peaks[0] * MB, peaks[1] * MB, lambda _: None)
+Find = Callable[..., Exhaustion | None]
 
 
-def test_a_limit_is_found_on_which_only_the_fixed_program_finishes() -> None:
+@pytest.fixture
+def found(bench: Bench) -> Find:
+    def found(bad: str, fixed: str, peaks: tuple[int, int] = (100, 10)) -> Exhaustion | None:
+        jobs = (
+            Job(name, text, Metric.DEVICE_PEAK, "cpu")
+            for name, text in (("bad.py", bad), ("fixed.py", fixed))
+        )
+        return find_exhaustion(Pair(*jobs), peaks[0] * MB, peaks[1] * MB, lambda _: None, bench.run)
+
+    return found
+
+
+def test_a_limit_is_found_on_which_only_the_fixed_program_finishes(found: Find) -> None:
     exhaustion = found(HOLDS.format(100), HOLDS.format(10))
     assert exhaustion is not None
     assert exhaustion.death == "ResourceExhaustedError"
     assert 10 * MB < exhaustion.limit < 100 * MB
 
 
-def test_a_death_by_a_signal_is_called_so() -> None:
+def test_a_death_by_a_signal_is_called_so(found: Find) -> None:
     exhaustion = found(ENDS.format("os.kill(os.getpid(), 11)"), HOLDS.format(10))
     assert exhaustion is not None
     assert exhaustion.death == "SIGSEGV"
 
 
 @pytest.mark.parametrize("ending", ["pass", "raise SystemExit(3)"])
-def test_a_program_that_gets_by_or_fails_otherwise_does_not_run_out_of_memory(ending: str) -> None:
+def test_a_program_that_gets_by_or_fails_otherwise_does_not_run_out_of_memory(
+    found: Find, ending: str
+) -> None:
     assert found(ENDS.format(ending), HOLDS.format(10), peaks=(12, 10)) is None
 
 
-def test_there_is_no_limit_between_equals() -> None:
+def test_there_is_no_limit_between_equals(found: Find) -> None:
     assert found(HOLDS.format(10), HOLDS.format(10), peaks=(10, 10)) is None
 
 

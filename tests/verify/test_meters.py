@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tfmemlint.verify.benches import Bench
 from tfmemlint.verify.processes import ProgramError
 from tfmemlint.verify.scaling import exponent
 from tfmemlint.verify.weighing import BOTH_PEAKS, Settings, verify
@@ -50,10 +51,11 @@ STEADY = STEPS.format(
 
 
 def test_a_pair_that_saves_holds_by_both_peaks(
-    rule: Callable[..., Rule], folder: Callable[[str, str], Path]
+    rule: Callable[..., Rule], folder: Callable[[str, str], Path], bench: Bench
 ) -> None:
     settings = ONCE._replace(also=BOTH_PEAKS)
-    verdict = verify(rule(), folder(HOLDS.format(200), HOLDS.format(20)), settings)
+    pair = folder(HOLDS.format(200), HOLDS.format(20))
+    verdict = verify(rule(), pair, settings, run=bench.run)
     device, host = verdict.measurements
     assert verdict.holds
     assert (device.metric, host.metric) == BOTH_PEAKS
@@ -88,8 +90,9 @@ def test_a_leak_that_is_mended_holds_by_every_metric_of_steps(
     fixed: float,
     rule: Callable[..., Rule],
     folder: Callable[[str, str], Path],
+    bench: Bench,
 ) -> None:
-    verdict = verify(rule(metric, safety="Safe."), folder(LEAKS, STEADY), ONCE)
+    verdict = verify(rule(metric, safety="Safe."), folder(LEAKS, STEADY), ONCE, run=bench.run)
     [measured] = verdict.measurements
     assert verdict.doubt is None
     assert bad[0] <= measured.bad_figure <= bad[1]
@@ -106,17 +109,22 @@ def test_a_leak_that_is_mended_holds_by_every_metric_of_steps(
     ],
 )
 def test_growth_is_not_told_from_too_few_steps(
-    loop: str, reason: str, rule: Callable[..., Rule], folder: Callable[[str, str], Path]
+    loop: str,
+    reason: str,
+    rule: Callable[..., Rule],
+    folder: Callable[[str, str], Path],
+    bench: Bench,
 ) -> None:
     with pytest.raises(ProgramError, match=reason):
-        verify(rule(Metric.HOST_GROWTH), folder(loop, loop), ONCE)
+        verify(rule(Metric.DEVICE_GROWTH), folder(loop, loop), ONCE, run=bench.run)
 
 
 def test_how_the_two_programs_grow_with_their_data_is_told(
-    rule: Callable[..., Rule], folder: Callable[[str, str], Path]
+    rule: Callable[..., Rule], folder: Callable[[str, str], Path], bench: Bench
 ) -> None:
     streams = HOLDS.format(64).replace("[MEGABYTES", "[min(MEGABYTES, 8)")
-    verdict = verify(rule(), folder(HOLDS.format(64), streams), ONCE._replace(scaling=True))
+    pair = folder(HOLDS.format(64), streams)
+    verdict = verify(rule(), pair, ONCE._replace(scaling=True), run=bench.run)
     assert verdict.scaling is not None
     assert verdict.scaling.bad == pytest.approx((32 * MB, 64 * MB, 128 * MB), rel=0.02)
     assert verdict.scaling.fixed == pytest.approx((8 * MB, 8 * MB, 8 * MB), rel=0.02)

@@ -14,11 +14,12 @@ from xml.etree import ElementTree
 import pytest
 
 from tfmemlint import registry
+from tfmemlint.verify.benches import Bench
 from tfmemlint.verify.command import main, measure
 from tfmemlint.verify.meters import Reading, sampled
 from tfmemlint.verify.page import Entry, bars, page, savings
 from tfmemlint.verify.pictures import Pictures, recorded
-from tfmemlint.verify.processes import Job, run
+from tfmemlint.verify.processes import Job
 from tfmemlint.verify.weighing import Settings
 from tfmemlint.vocabulary import Metric, Rule
 
@@ -226,8 +227,8 @@ for megabytes in (40, 8):
 
 @pytest.mark.tensorflow
 @pytest.mark.parametrize("metric", [Metric.DEVICE_PEAK, Metric.HOST_PEAK])
-def test_memory_over_time_has_the_peak_even_where_it_is_short(metric: Metric) -> None:
-    weighed = run(Job("toy.py", SPIKES, metric, "cpu", curve=True))
+def test_memory_over_time_has_the_peak_even_where_it_is_short(metric: Metric, bench: Bench) -> None:
+    weighed = bench.run(Job("toy.py", SPIKES, metric, "cpu", curve=True))
     moments = [moment for moment, _ in weighed.curve]
     held = [amount for _, amount in weighed.curve]
     assert max(held) == pytest.approx(40 * MB, rel=0.1)
