@@ -142,8 +142,9 @@ def _leave(status: int) -> None:
     But it would take away the files that it has written of the functions it has traced.
     """
     for name, module in [*sys.modules.items()]:
-        if name.startswith(_OF_TRACED) and module.__file__:
-            Path(module.__file__).unlink(missing_ok=True)
+        if name.startswith(_OF_TRACED):
+            for written in filter(None, (module.__file__, module.__cached__)):
+                Path(written).unlink(missing_ok=True)
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(status)
