@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from contextlib import nullcontext
+from contextlib import nullcontext, redirect_stdout
+from io import StringIO
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -128,12 +130,55 @@ def test_fixes_are_worth_it_if_they_save_and_keep_their_promise() -> None:
     assert shifted == "one peak is higher by more than the other is lower"
 
 
+class Told(NamedTuple):
+    """What a run of the command has written, and what it was told from."""
+
+    text: str
+    out: list[str]
+    program: Path
+    saving: Saving
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
+    """A program that looks around, weighed as anybody would."""
+    here = tmp_path_factory.mktemp("here")
+    write(here / "more" / "elsewhere.py", "")
+    write(here / "sub" / "beside.py", "print('imported once it runs', __name__)\n")
+    text = (
+        "# coding: latin-1\nimport inspect, os, sys\nimport beside, elsewhere\n"
+        f"{CONFIGURES}{PIPELINE}def f():\n    return '\u00e4'\nprint(inspect.getsource(f), f())\n"
+        "print(__name__, __package__, __file__, *sys.argv, os.getcwd(),"
+        " os.environ['OF_THE_USER'])\n"
+    )
+    program = here / "sub" / "train.py"
+    program.write_bytes(text.encode("latin-1"))
+    savings: list[Saving] = []
+
+    def weigh(*given: Any) -> Saving:
+        savings.append(own.weigh(*given))
+        return savings[-1]
+
+    out = StringIO()
+    with pytest.MonkeyPatch.context() as monkeypatch, redirect_stdout(out):
+        monkeypatch.chdir(here)
+        monkeypatch.setenv("OF_THE_USER", "x")
+        monkeypatch.setenv("PYTHONPATH", str(here / "more"))
+        monkeypatch.setattr(own_command, "weigh", weigh)
+        status = main(["sub/train.py", "--unsafe-fixes", "--write", "--", "-a", "b c"])
+    assert status == 0, out.getvalue()
+    left = {path for path in here.rglob("*") if path.is_file() and path.suffix != ".pyc"}
+    assert left == {program, here / "more" / "elsewhere.py", here / "sub" / "beside.py"}
+    return Told(text, out.getvalue().splitlines(), program, savings[0])
+
+
 @pytest.mark.tensorflow
-@pytest.mark.usefixtures("shared")
 def test_what_the_fixes_save_is_told_and_the_file_left_alone(
-    here: Path, capsys: pytest.CaptureFixture[str]
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, told: Told
 ) -> None:
+    """The figures are those of the run above; the file is another one, and is not to be written."""
     program = write(here / "train.py", PIPELINE)
+    monkeypatch.setattr(own_command, "weigh", lambda *_: told.saving)
     assert main(["train.py", "--unsafe-fixes", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     device, host = (found["peaks"][name] for name in ("device peak", "host peak"))
@@ -154,33 +199,22 @@ def test_what_the_fixes_save_is_told_and_the_file_left_alone(
 
 @pytest.mark.tensorflow
 def test_a_program_finds_what_it_would_find_by_itself_and_is_written_if_that_is_asked(
-    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    told: Told,
 ) -> None:
-    monkeypatch.setenv("OF_THE_USER", "x")
-    monkeypatch.setenv("PYTHONPATH", str(here / "more"))
-    write(here / "more" / "elsewhere.py", "")
-    write(here / "sub" / "beside.py", "print('imported once it runs', __name__)\n")
-    text = (
-        "# coding: latin-1\nimport inspect, os, sys\nimport beside, elsewhere\n"
-        f"{CONFIGURES}{PIPELINE}def f():\n    return '\u00e4'\nprint(inspect.getsource(f), f())\n"
-        "print(__name__, __package__, __file__, *sys.argv, os.getcwd(),"
-        " os.environ['OF_THE_USER'])\n"
-    )
-    program = here / "sub" / "train.py"
-    program.write_bytes(text.encode("latin-1"))
-    assert main(["sub/train.py", "--unsafe-fixes", "--write", "--", "-a", "b c"]) == 0
-    told = capsys.readouterr().out.splitlines()
-    out = [each for each in told if not each.startswith("processes ")]  # `uname`, of `platform`
-    assert out[0] == "fixed in a copy: TFM202 x 1"
-    assert [line.split()[:2] for line in out[2:4]] == [["device", "peak"], ["host", "peak"]]
-    assert (out[4], out[-1]) == ("outputs agree", "sub/train.py written")
-    line = text[: text.index("batches = ")].count("\n") + 1
-    assert out[5].startswith(f"TFM202 at line {line}: at most 6")
-    assert out[6].startswith("held less by most: ")
-    assert out[7].startswith("what is left: ")
-    assert all(" by sub/train.py:" in each for each in out[6:8])
-    assert b".shuffle(64, seed=0).batch(4)" in program.read_bytes()
-    assert program.read_bytes().decode("latin-1").count("\u00e4") == 1
+    def line(start: str) -> str:
+        """The one that begins so: there may be more of processes, and of the device."""
+        [found] = [each for each in told.out if each.startswith(start)]
+        return found
+
+    assert told.out[0] == "fixed in a copy: TFM202 x 1"
+    assert told.out[-1] == "sub/train.py written"
+    assert all(line(start) for start in ("device peak ", "host peak ", "outputs agree"))
+    number = told.text[: told.text.index("batches = ")].count("\n") + 1
+    assert line("TFM202 at line").startswith(f"TFM202 at line {number}: at most 6")
+    for start in ("held less by most: ", "what is left: "):
+        assert " by sub/train.py:" in line(start)
+    assert b".shuffle(64, seed=0).batch(4)" in told.program.read_bytes()
+    assert told.program.read_bytes().decode("latin-1").count("\u00e4") == 1
 
 
 @pytest.mark.tensorflow
