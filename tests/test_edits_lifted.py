@@ -35,6 +35,12 @@ def test_an_assignment_moves_alone() -> None:
     assert lifted("for i in y:\n    f = g\n    f()\n") == "f = g\nfor i in y:\n    f()\n"
 
 
+def test_what_begins_a_cell_stays_above_the_statement_that_is_moved_there() -> None:
+    assert lifted("# %%\n# Loop.\nfor i in y:\n    f = g\n    f()\n") == (
+        "# %%\nf = g\n# Loop.\nfor i in y:\n    f()\n"
+    )
+
+
 def test_a_line_shared_with_other_code_does_not_move() -> None:
     assert lifted("for i in y: f = g; f()\n") is None
     assert lifted("for i in y:\n    f = g; f()\n") is None

@@ -388,8 +388,11 @@ def given_back(
 
 
 def _commented(file: File, start: int) -> int:
-    """Where the comments begin that stand right above a line."""
-    while start and file.text[file.lines.start(start - 1) : start].lstrip().startswith("#"):
+    """Where the comments begin that stand right above a line; `# %%` begins a cell of a script."""
+    while start:
+        above = file.text[file.lines.start(start - 1) : start].lstrip()
+        if not above.startswith("#") or above.startswith(("# %%", "#%%")):
+            break
         start = file.lines.start(start - 1)
     return start
 

@@ -1,4 +1,4 @@
-"""What every round of a loop loads anew, though it is the same each time."""
+"""What every round of a loop loads or makes anew, though it is the same each time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from tfmemlint.facts.flow.loops import Loop, Over
-from tfmemlint.facts.syntax.tree import LOOPS, FunctionNode
+from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.syntax.tree import LOOPS, FunctionNode, root_name
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -24,6 +25,19 @@ _LOADS = frozenset(
     }
 )
 _MAX_HOPS = 4
+_OPTIMIZERS = frozenset(
+    f"{package}.{name}"
+    for package in ("keras.optimizers", "keras.optimizers.legacy", "tensorflow.optimizers")
+    for name in (
+        *("Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "Ftrl", "Lion"),
+        *("Nadam", "RMSprop", "SGD"),
+    )
+)
+_APPLIES = ("apply", "apply_gradients", "minimize")
+_BEGINS_ANEW = ("build", "load_weights", "restore", "set_weights")
+_WEIGHTS = frozenset({"trainable_variables", "trainable_weights", "variables", "weights"})
+_FEW = 10
+"""Rounds that are a few trials, and no steps."""
 
 
 class PerRound(NamedTuple):
@@ -44,7 +58,10 @@ class PerRounds:
         self._tree = tf.tree
         self._names = tf.names
         self._functions = tf.functions
+        self._bindings = tf.bindings
         self._loops = tf.loops
+        self._objects = tf.objects
+        self._tracing = tf.tracing
 
     @cached_property
     def loaded(self) -> tuple[PerRound, ...]:
@@ -55,6 +72,76 @@ class PerRounds:
             if each is not None and each.same and not self._is_kept_for_all(call):
                 found.append(each)
         return tuple(found)
+
+    @cached_property
+    def optimizers(self) -> tuple[PerRound, ...]:
+        """The optimizers that are made in each step, for weights that stay."""
+        applied = [*self._tree.methods(*_APPLIES)]
+        found: list[PerRound] = []
+        for call, name in self._names.calls(_OPTIMIZERS) if applied else ():
+            uses = [each for each, method in applied if self._is_of(method.value, call)]
+            each = self._around(call) if uses and self._keeps(call, name) else None
+            if each is not None and each.same and self._tracing.why(call) is None:
+                few = each.loop.trips is not None and each.loop.trips <= _FEW
+                if not few and all(self._is_step_of(use, each) for use in uses):
+                    found.append(each)
+        return tuple(found)
+
+    def _keeps(self, call: ast.Call, name: str) -> bool:
+        """Whether an optimizer keeps numbers of its own, as SGD does for momentum alone."""
+        if not name.endswith("SGD"):
+            return True
+        momentum = argument(call, 1, "momentum")
+        return momentum is not None and not (
+            isinstance(momentum, ast.Constant) and not momentum.value
+        )
+
+    def _is_of(self, holder: ast.expr, call: ast.Call) -> bool:
+        made = self._objects.made(holder) or ()
+        return any(each.node is call for each in made)
+
+    def _is_step_of(self, use: ast.Call, found: PerRound) -> bool:
+        """Whether gradients are given once a round, to weights that are there before the loop."""
+        loop = found.loop
+        if self._tree.function(use) is not self._tree.function(found.call):
+            return False
+        around = [each for each in self._loops.around(use) if isinstance(each.node, LOOPS)]
+        if found.here != bool(around) or (around and around[0].node is not loop.node):
+            return False
+        extent = self._loops.extent(loop)
+        begins_anew = any(
+            self._tree.inside(each, extent) for each, _ in self._tree.methods(*_BEGINS_ANEW)
+        )
+        return not begins_anew and all(self._stays(each, use, found) for each in self._trained(use))
+
+    def _trained(self, use: ast.Call) -> list[ast.expr]:
+        """What has the weights that are given to `apply_gradients`, or to `minimize`."""
+        given = [part for each in _given(use) for part in ast.walk(each)]
+        owners = [
+            each.value
+            for each in given
+            if isinstance(each, ast.Attribute) and each.attr in _WEIGHTS
+        ]
+        pairs = [each for each in given if isinstance(each, ast.Tuple) and len(each.elts) == 2]
+        return owners or [each.elts[1] for each in pairs]
+
+    def _stays(self, owner: ast.expr, use: ast.Call, found: PerRound) -> bool:
+        """Whether a model, or a list of weights, is the same in each round."""
+        if found.here:
+            return self._is_same(owner, found.loop)
+        function, name = self._tree.function(use), root_name(owner)
+        calls = self._functions.calls_of(function) if function is not None else ()
+        own = function is not None and any(
+            each.name == name for each in self._functions.parameters(function)
+        )
+        if not own or function is None or name == "self":
+            return not any(
+                self._tree.inside(each.node, found.loop.node)
+                for scope in (self._tree.scope(use), self._tree.module)
+                for each in self._bindings.of(scope, name)
+            )
+        given = [self._functions.argument(each, function, name) for each in calls]
+        return all(each is not None and self._is_same(each, found.loop) for each in given)
 
     def _around(self, call: ast.Call) -> PerRound | None:
         """The loop that has a call made again, be it through functions of the module."""
