@@ -100,7 +100,7 @@ def test_a_block_is_not_left_empty_by_two_who_each_take_out_what_the_other_leave
     file = File("example.py", source)
     (loop,) = file.tree.body
     assert isinstance(loop, ast.For)
-    fixes = []
+    fixes: list[Fix] = []
     for statement in loop.body:
         moved = edits.lifted(file, statement, loop) if is_lifted else None
         removed = edits.without_statement(file, statement)
