@@ -102,7 +102,7 @@ def has_eglot() -> bool:
     if shutil.which("emacs") is None:
         return False
     asked = ["emacs", "--batch", "--eval", "(progn (package-initialize) (require 'eglot))"]
-    return subprocess.run(asked, capture_output=True, timeout=60, check=False).returncode == 0
+    return subprocess.run(asked, capture_output=True, timeout=600, check=False).returncode == 0
 
 
 def test_emacs_shows_findings_with_the_settings_of_the_page(tmp_path: Path) -> None:

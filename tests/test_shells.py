@@ -26,7 +26,7 @@ if not child:
     os.execvp("zsh", ["zsh", "-f", "-i"])
 fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 500, 200, 0, 0))
 def read(until):
-    seen, end = b"", time.monotonic() + 60
+    seen, end = b"", time.monotonic() + 600
     while until not in seen and time.monotonic() < end:
         if select.select([terminal], [], [], 0.2)[0]:
             seen += os.read(terminal, 65536)
@@ -60,7 +60,7 @@ def answer(command: list[str], script: str, folder: Path) -> set[str]:
         env={**os.environ, "HOME": str(folder), "TERM": "xterm"},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
     assert not done.stderr, done.stderr
@@ -107,7 +107,7 @@ def test_zsh_completes(folder: Path) -> None:
             env={**os.environ, "HOME": str(folder), "TERM": "dumb"},
             capture_output=True,
             text=True,
-            timeout=200,
+            timeout=600,
             check=False,
         )
         assert not done.stderr
@@ -144,7 +144,7 @@ def test_the_manual_has_what_help_has(tmp_path: Path) -> None:
         env={**os.environ, "MANWIDTH": "400", "MAN_KEEP_FORMATTING": "", "LC_ALL": "C"},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
         check=True,
     )
     words = " ".join(done.stdout.split())

@@ -536,7 +536,7 @@ def test_hostile_comments_take_no_more_than_seconds(text: str) -> None:
     start = time.process_time()
     suppress(text, found(text), known)
 
-    assert time.process_time() - start < 5
+    assert time.process_time() - start < 30  # it takes one to three
 
 
 def test_a_file_without_suppressions_pays_for_no_tokenizer() -> None:

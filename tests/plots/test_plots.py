@@ -83,7 +83,7 @@ def in_chromium(svg: Path, wide: int, high: int) -> Picture:
             f"--force-device-scale-factor={SCALE}", f"--window-size={wide + 200},{high + 200}",
             f"--screenshot={out}", page.as_uri(),
         ],
-        check=True, capture_output=True, timeout=120,
+        check=True, capture_output=True, timeout=600,
     )  # fmt: skip
     return Picture(image.imread(out)[: high * SCALE, : wide * SCALE])
 
@@ -94,7 +94,7 @@ def in_librsvg(svg: Path, wide: int, high: int) -> Picture:
         pytest.skip("rsvg-convert is not installed")
     out = svg.with_suffix(".png")
     subprocess.run(
-        [converter, f"--zoom={SCALE}", f"--output={out}", str(svg)], check=True, timeout=120
+        [converter, f"--zoom={SCALE}", f"--output={out}", str(svg)], check=True, timeout=600
     )
     return Picture(image.imread(out))
 

@@ -73,7 +73,7 @@ def sleepers() -> set[int]:
 
 def test_processes_are_weighed_the_largest_and_all_together() -> None:
     process, family = started(WORKERS)
-    process.communicate(timeout=120)
+    process.communicate(timeout=600)
     found = family.end()
     assert found.most == 2
     assert 60 * MB < found.largest < 90 * MB
@@ -82,13 +82,13 @@ def test_processes_are_weighed_the_largest_and_all_together() -> None:
 
 def test_a_program_without_processes_has_none() -> None:
     process, family = started("print(1)")
-    process.communicate(timeout=120)
+    process.communicate(timeout=600)
     assert family.end() == Children()
 
 
 def test_what_is_to_be_another_program_has_not_the_memory_of_the_one_that_forked() -> None:
     process, family = started(BRIEF)
-    process.communicate(timeout=120)
+    process.communicate(timeout=600)
     assert family.end().largest < 100 * MB
 
 
@@ -99,7 +99,7 @@ def test_what_leaves_the_family_is_ended_all_the_same(is_running: Callable[[int]
     give_up = time.monotonic() + 60
     while not (runaways := sleepers() - before) and time.monotonic() < give_up:
         time.sleep(0.02)
-    process.wait(timeout=120)
+    process.wait(timeout=600)
     assert len(runaways) == 1
     assert all(map(is_running, runaways))
     family.end()

@@ -14,11 +14,11 @@ from tfmemlint.verify.trials import trials
 from tfmemlint.verify.weighing import Settings, planned
 from tfmemlint.vocabulary import Metric, Rule
 
-ONCE = Settings(runs=1, device="cpu")
+ONCE = Settings(runs=1, device="cpu", seconds=600)
 NOTES_ITS_TIME = """import os, time
 begun = time.monotonic()
 open({log!r} + {code!r}, "w").close()
-while not os.path.exists({log!r} + {beside!r}) and time.monotonic() < begun + 100:
+while not os.path.exists({log!r} + {beside!r}) and time.monotonic() < begun + 500:
     time.sleep(0.01)
 for _ in range(40):
     time.sleep(0.03)  # step
