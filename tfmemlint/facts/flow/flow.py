@@ -66,6 +66,25 @@ class Flow:
         read = self._read(expression, frame)
         return read if read is not None and all(map(_is_whole, read)) else None
 
+    def put_there(self, expression: ast.expr) -> ast.expr | None:
+        """What surely was put where an expression reads it, as it stands in the same function.
+
+        `y` for `box.x` behind `box.x = y`, for `x` behind `pair = (y, z)` and `x, _ = pair`.
+        """
+        if isinstance(expression, ast.Name):
+            binding = self._bindings.only(expression)
+            if binding is None or binding.how not in _TAKES_APART:
+                return None
+            if binding.how is How.ASSIGNED and not binding.path:
+                return None
+        elif not isinstance(expression, (ast.Attribute, ast.Subscript)):
+            return None
+        way = self._sources.same(expression)
+        found = way[1].node if len(way) > 1 and way[1].frame is None else None
+        here = self._tree.function(expression)
+        within = found is not None and self._tree.function(found) is here
+        return found if within and isinstance(found, ast.expr) else None
+
     def enter(self, call: ast.Call, frame: Frame | None) -> Frame | None:
         """The frame of a call to a function of this module; None for others and when too deep."""
         function = self._functions.function(call.func)
@@ -172,6 +191,7 @@ class Flow:
 
 
 _ORIGINS = Question("origins", None, None)
+_TAKES_APART = frozenset({How.ASSIGNED, How.LOOPED})
 _NAMED = (ast.Attribute, ast.Name, ast.Subscript)
 _FOLLOWED = (*_NAMED, ast.Call)
 

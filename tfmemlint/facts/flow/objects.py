@@ -67,7 +67,38 @@ class Objects:
             self._uses[made] = self._find_uses(made)
         return self._uses[made]
 
+    def made_for(self, expression: ast.expr) -> End:
+        """What makes the object that an expression holds, if for that alone.
+
+        It stands nowhere else, or is what the expression is itself.
+        """
+        way = self._sources.same(expression)
+        if len(way) == 1 or not isinstance(way[-1].node, ast.Call):
+            return way[0]
+        uses, between = self.uses(way[-1].node), {each.node for each in way}
+        alone = uses is not None and all(
+            each in between or isinstance(each, (ast.Dict, ast.List, ast.Tuple)) for each in uses
+        )
+        return way[-1] if alone else way[0]
+
+    def carried(self, held: ast.expr) -> tuple[ast.expr, ...] | None:
+        """Where else what an expression holds is surely read; None where there is too much."""
+        carriers = self._carriers(held)
+        if carriers is None:
+            return None
+        reads = (each for each in carriers if isinstance(each, _READS) and each is not held)
+        same = self._sources.same
+        return tuple(each for each in reads if any(end.node is held for end in same(each)))
+
     def _find_uses(self, made: ast.AST) -> tuple[ast.expr, ...] | None:
+        carriers = self._carriers(made)
+        if carriers is None:
+            return None
+        found = [each for each in carriers if each is not made and self._may_be(each, made)]
+        return tuple(sorted(found, key=lambda each: (each.lineno, each.col_offset)))
+
+    def _carriers(self, made: ast.AST) -> dict[ast.expr, None] | None:
+        """All that may hold what an expression makes, or something that holds it."""
         carriers: dict[ast.expr, None] = {}
         pending = [*self._next(made)]
         for each in pending:
@@ -77,8 +108,7 @@ class Objects:
                 return None
             carriers[each] = None
             pending += self._next(each)
-        found = [each for each in carriers if each is not made and self._may_be(each, made)]
-        return tuple(sorted(found, key=lambda each: (each.lineno, each.col_offset)))
+        return carriers
 
     def _may_be(self, carrier: ast.expr, made: ast.AST) -> bool:
         if isinstance(carrier, ast.BinOp):
@@ -220,6 +250,7 @@ class Objects:
             yield from self._holding(call.func.value)
 
 
+_READS = (ast.Attribute, ast.Name, ast.Subscript)
 _CARRIES = (
     ast.Await,
     ast.BinOp,

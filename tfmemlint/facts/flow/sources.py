@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from tfmemlint.facts.flow.containers import through
 from tfmemlint.facts.flow.frames import Frame, entered, frame_at
+from tfmemlint.facts.flow.overwritten import still_there
 from tfmemlint.facts.flow.paths import ANY, End, Ends, is_entry, key, may_be, unpacked
 from tfmemlint.facts.flow.solver import Question
 from tfmemlint.facts.syntax.bindings import Binding, How
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from tfmemlint.facts.flow.stores import Put
 
 _LONGEST_PATH = 5
+_LONGEST_WAY = 24
 _MOST_STATES = 60
 _MOST_CALLERS = 24
 
@@ -66,6 +68,21 @@ class Sources:
         found: Ends = self._solver.ask(_READ, self._until_read, node, frame, path)
         return found
 
+    def same(self, node: ast.AST, frame: Frame | None = None) -> tuple[End, ...]:
+        """An expression, and all before it on its only way back that surely give what it gives."""
+        state = End(node, (), frame)
+        found: dict[End, None] = {state: None}
+        for _ in range(_LONGEST_WAY):
+            ways = dict.fromkeys(self._step(state) or ())
+            if len(ways) != 1 or state.path[_LONGEST_PATH:]:
+                break
+            (state,) = ways
+            if state in found:
+                break
+            if not state.path:
+                found[state] = None
+        return tuple(found)
+
     def classes(self, node: ast.expr, frame: Frame | None = None) -> Classes:
         """The classes of the module that an expression is an instance of."""
         ends = self.of(node, frame)
@@ -95,8 +112,11 @@ class Sources:
         found: dict[End, None] = {}
         complete = ends.complete
         for end in ends.found:
-            if not end.path and isinstance(end.node, (*FUNCTIONS, ast.ClassDef)):
-                found[end] = None
+            node = end.node
+            if isinstance(node, ast.Call) and node.args:  # `tf.function(f)`, `partial(f, …)`
+                node = self._functions.wrapped(node) or node
+            if not end.path and isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+                found[end._replace(node=node)] = None
             else:
                 complete = False
         return Ends(tuple(found), complete)
@@ -159,15 +179,18 @@ class Sources:
         if any(each.how in _OPAQUE for each in bindings):
             return None
         found: list[End] = []
+        use = node if len(bindings) == 1 else None
         for binding in bindings[:_MOST_STATES]:  # of more, not all are followed
-            ways = self._bound(binding, path, frame)
+            ways = self._bound(binding, path, frame, use)
             if ways is None:
                 return None
             found += ways
         return found
 
-    def _bound(self, binding: Binding, path: Path, frame: Frame | None) -> Ways:
-        """What gives a binding its value."""
+    def _bound(
+        self, binding: Binding, path: Path, frame: Frame | None, use: ast.Name | None = None
+    ) -> Ways:
+        """What gives a binding its value, as one use of it finds that."""
         if binding.how is How.PARAMETER:
             return self._parameter(binding, path, frame)
         if binding.how is How.DEFINED:
@@ -188,7 +211,11 @@ class Sources:
             taken = (ANY, *taken)
         found = [End(value, taken, frame)]
         if path and not binding.path:
-            found += self._put(self._stores.into(binding), path, frame)
+            puts: Iterable[Put] = self._stores.into(binding)
+            if use is not None and puts and path[0] != ANY:
+                puts, sure = still_there(self._tree, use, puts, path[0])
+                found = [] if sure else found
+            found += self._put(puts, path, frame)
         return found
 
     def _at(self, place: Place | None, path: Path) -> Ways:

@@ -188,8 +188,7 @@ class Stores:
     def _by_method(self, use: ast.expr, method: ast.Attribute) -> Iterator[Put]:
         call = self._tree.parent(method)
         if isinstance(method.ctx, ast.Store):
-            if isinstance(call, ast.Assign) and method in call.targets:
-                yield Put(use, (f".{method.attr}",), call.value)
+            yield from self._by_assignment(use, method, f".{method.attr}")
             return
         if not isinstance(call, ast.Call) or call.func is not method:
             return
@@ -213,10 +212,23 @@ class Stores:
         if isinstance(item.ctx, ast.Load):
             yield from self._below(use, key(item.slice), item, hops)
         elif isinstance(item.ctx, ast.Store):
-            if isinstance(above, ast.Assign) and item in above.targets:
-                yield Put(use, (key(item.slice),), above.value)
-            elif isinstance(above, ast.AugAssign):
+            yield from self._by_assignment(use, item, key(item.slice))
+            if isinstance(above, ast.AugAssign):
                 yield Put(use, (key(item.slice), ANY), above.value, (ANY,))
+
+    def _by_assignment(self, use: ast.expr, place: ast.expr, read: Read) -> Iterator[Put]:
+        """What an assignment puts there, be it one of several things that it takes apart."""
+        target: ast.AST = place
+        taken: list[Read] = []
+        above = self._tree.parent(target)
+        while isinstance(above, (ast.List, ast.Tuple)):
+            if any(isinstance(each, ast.Starred) for each in above.elts):
+                return
+            assert isinstance(target, ast.expr)
+            taken.insert(0, (above.elts.index(target),))
+            target, above = above, self._tree.parent(above)
+        if isinstance(above, ast.Assign) and target in above.targets:
+            yield Put(use, (read,), above.value, tuple(taken))
 
     def _below(self, use: ast.expr, read: Read, inner: ast.expr, hops: int) -> Iterator[Put]:
         """What is put into an entry of a container."""

@@ -108,6 +108,10 @@ class Functions:
         node = found.found[0].node
         return node if isinstance(node, (*FUNCTIONS, ast.ClassDef)) else None
 
+    def wrapped(self, made: ast.Call) -> FunctionNode | ast.ClassDef | None:
+        """What a call makes another function of, as names tell: `f` of `tf.function(f)`."""
+        return self._definition(made, _MAX_HOPS)
+
     def function(self, callee: ast.expr) -> FunctionNode | None:
         """As `definition`, for functions and lambdas only."""
         found = self.definition(callee)

@@ -1,0 +1,58 @@
+"""Of all that is put into one place of an object or a container, what a use may still find."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from tfmemlint.facts.syntax.tree import Tree
+from tfmemlint.light_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tfmemlint.facts.flow.paths import Read
+    from tfmemlint.facts.flow.stores import Put
+
+
+def still_there(
+    tree: Tree, use: ast.expr, puts: Iterable[Put], read: Read
+) -> tuple[list[Put], bool]:
+    """What may be found in a place at a use, and whether that surely is all.
+
+    `box.x = a`, then `box.x = b`: behind both, it is `b` alone, as it would be of a name.
+    """
+    puts = [*puts]
+    here = [each for each in puts if each.reads == (read,) and _is_assigned(tree, each)]
+    function, at = tree.function(use), tree.statement(use)
+    if not here or any(tree.function(each.holder) is not function for each in here):
+        return puts, False
+    statements = {each: tree.statement(each.holder) for each in here}
+    before = [each for each in here if _is_before(statements[each], at)]
+    before.sort(key=lambda each: (statements[each].lineno, statements[each].col_offset))
+    surely = [each for each in before if _is_behind(tree, use, statements[each])]
+    last = surely[-1] if surely else None
+    reaching = {*(before if last is None else before[before.index(last) :])}
+    loops = tree.loops(use)
+    if last is not None:
+        loops = (each for each in loops if not tree.inside(statements[last], each))
+    around = [*loops]
+    for each in here:  # what comes later comes round again
+        if each not in before and any(tree.inside(statements[each], loop) for loop in around):
+            reaching.add(each)
+    return [each for each in puts if each not in here or each in reaching], last is not None
+
+
+def _is_assigned(tree: Tree, put: Put) -> bool:
+    """Whether an assignment puts something right there: nothing of what was there stays."""
+    place = tree.parent(put.holder)
+    stored = isinstance(place, (ast.Attribute, ast.Subscript)) and isinstance(place.ctx, ast.Store)
+    return stored and isinstance(tree.statement(put.holder), ast.Assign)
+
+
+def _is_before(statement: ast.stmt, at: ast.stmt) -> bool:
+    return (statement.lineno, statement.col_offset) < (at.lineno, at.col_offset)
+
+
+def _is_behind(tree: Tree, use: ast.expr, statement: ast.stmt) -> bool:
+    """Whether a use stands where a statement has surely run."""
+    block, place = tree.place(statement)
+    return any(tree.inside(use, following) for following in block[place + 1 :])
