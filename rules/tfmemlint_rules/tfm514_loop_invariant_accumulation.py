@@ -67,6 +67,8 @@ def _cost(file: File, found: RepeatedSum) -> Cost:
 
 
 def _fix(file: File, found: RepeatedSum) -> Fix | None:
+    if not found.is_all:
+        return None
     lines = edits.whole_lines(file, found.node)
     body = edits.whole_lines(file, found.node.body[0], found.node.body[-1])
     start, end = file.span(found.value)
