@@ -7,6 +7,7 @@ import ast
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.files import Content, Contents
 from tfmemlint.facts.flow.frames import Frame
+from tfmemlint.facts.flow.growths import Grown
 from tfmemlint.facts.flow.loops import Growth, Loop
 from tfmemlint.facts.pipelines.chains import Chain, From
 from tfmemlint.facts.pipelines.held import Held, Several, nbytes, tensors
@@ -37,6 +38,7 @@ class Collected:
         self._flow = tf.flow
         self._functions = tf.functions
         self._lengths = tf.lengths
+        self._growths = tf.growths
         self._loops = tf.loops
         self._names = tf.names
         self._tree = tf.tree
@@ -46,6 +48,10 @@ class Collected:
         """The pipeline whose elements, or their inputs, a list holds, all of them."""
         if not self._datasets.any_certain:
             return None
+        for grown in self._growths.filling(listed, None):
+            found = self._filled(grown, None) if isinstance(grown, Grown) else None
+            if found is not None:
+                return found
         for origin in self._flow.origins(listed, None) or ():
             if origin.how is not How.ASSIGNED or origin.binding is None or origin.path:
                 continue
@@ -55,7 +61,7 @@ class Collected:
                     return found
         return None
 
-    def _filled(self, growth: Growth, frame: Frame | None) -> Collection | None:
+    def _filled(self, growth: Growth | Grown, frame: Frame | None) -> Collection | None:
         for loop in growth.loops:
             if not isinstance(loop.node, ast.For) or any(_ends_early(loop)):
                 return None
@@ -70,7 +76,7 @@ class Collected:
             return Collection(dataset, False) if kept else None
         return None
 
-    def _decodes(self, growth: Growth, loop: Loop) -> bool:
+    def _decodes(self, growth: Growth | Grown, loop: Loop) -> bool:
         """Whether what is added is decoded in the loop, of records as they are read."""
         contents = self._contents(loop, Content.FILE)
         added = growth.elements or [growth.value]
@@ -97,7 +103,7 @@ class Collected:
         return iterable, target
 
     def _keeps(
-        self, growth: Growth, loop: Loop, target: ast.expr, chains: tuple[Chain, ...]
+        self, growth: Growth | Grown, loop: Loop, target: ast.expr, chains: tuple[Chain, ...]
     ) -> bool:
         """Whether what is added is an element, or its inputs, and there are many that are large."""
         first = target.elts[0] if isinstance(target, ast.Tuple) and target.elts else target

@@ -11,7 +11,7 @@ from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
-_MAX_HOPS = 2
+_MAX_HOPS = 8
 
 
 class Windows(NamedTuple):
@@ -31,7 +31,7 @@ class Windows(NamedTuple):
     """How a loop fills the list; None where a comprehension makes it."""
 
 
-_HOLDS = (ast.Attribute, ast.ListComp, ast.Name, ast.Subscript)
+_HOLDS = (ast.Attribute, ast.Call, ast.ListComp, ast.Name, ast.Subscript)
 
 
 class WindowLists:

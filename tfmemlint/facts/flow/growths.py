@@ -9,12 +9,14 @@ from functools import cached_property
 from tfmemlint.facts.flow.frames import Frame, entered
 from tfmemlint.facts.flow.loops import Growth, Loop, Over
 from tfmemlint.facts.flow.paths import is_entry
+from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.tree import is_none
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
     from tfmemlint.facts.flow.paths import End
+    from tfmemlint.facts.syntax.bindings import Binding
     from tfmemlint.facts.syntax.tree import FunctionNode
 
 _MOST_CALLERS = 8
@@ -70,6 +72,7 @@ class Growths:
 
     def __init__(self, tf: TensorFlow) -> None:
         self._tree = tf.tree
+        self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
         self._objects = tf.objects
@@ -106,10 +109,27 @@ class Growths:
     def _named(self) -> Mapping[ast.AST, Growth]:
         return {each.node: each for each in self._loops.growths}
 
-    def of(self, expression: ast.expr) -> tuple[Grown, ...]:
+    def of(self, expression: ast.expr, frame: Frame | None = None) -> tuple[Grown, ...]:
         """Where the list grows that an expression holds, in source order."""
-        made = self._objects.made(expression) or ()
-        return tuple(each for each in self.all if len(made) == 1 and each.made is made[0].node)
+        made = self._objects.made(expression, frame) or ()
+        if len(made) != 1 or not self._is_empty(made[0]):
+            return ()
+        return self.made_by(made[0].node)
+
+    def made_by(self, made: ast.AST) -> tuple[Grown, ...]:
+        """Where the list grows that an expression makes."""
+        return tuple(each for each in self.all if each.made is made)
+
+    def filling(self, expression: ast.expr, frame: Frame | None) -> tuple[Growth | Grown, ...]:
+        """As `of`, by the one name that the list has where it has only one."""
+        if isinstance(expression, ast.Name):
+            binding = self._bindings.only(expression)
+            named = self._loops.growths_of(binding) if binding is not None else ()
+            if named or (binding is not None and _is_given(binding)):
+                return named
+        elif not isinstance(expression, (ast.Attribute, ast.Call, ast.Subscript)):
+            return ()
+        return self.of(expression, frame)
 
     def _added(self) -> Iterator[tuple[ast.expr, Added, ast.expr]]:
         for call, method in self._tree.methods("append", "extend"):
@@ -205,3 +225,12 @@ class Growths:
             elif function is not None:
                 pending += self._functions.calls_of(function)
         return True
+
+
+def _is_given(binding: Binding) -> bool:
+    """Whether a name is given something there, as it is: what fills that has been told."""
+    return binding.how is How.ASSIGNED and not binding.path and not _is_moved(binding.value)
+
+
+def _is_moved(value: ast.expr | None) -> bool:
+    return isinstance(value, (ast.Attribute, ast.Call, ast.Name, ast.Subscript))

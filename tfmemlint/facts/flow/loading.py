@@ -8,9 +8,9 @@ from functools import cached_property
 
 from tfmemlint.facts.flow.files import READERS, Content, Contents, may_load, may_parse
 from tfmemlint.facts.flow.flow import Origin
-from tfmemlint.facts.flow.frames import Frame
+from tfmemlint.facts.flow.frames import Frame, frame_at
 from tfmemlint.facts.flow.iterables import called
-from tfmemlint.facts.flow.loops import Growth, Loop
+from tfmemlint.facts.flow.loops import Growth, Loop, is_empty
 from tfmemlint.facts.syntax.bindings import How, element
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
@@ -44,7 +44,9 @@ class Loading:
         self._names = tf.names
         self._functions = tf.functions
         self._flow = tf.flow
+        self._growths = tf.growths
         self._loops = tf.loops
+        self._objects = tf.objects
         self._iterables = tf.iterables
         self._repeats = tf.repeats
         self._anywhere = anywhere
@@ -86,6 +88,8 @@ class Loading:
             if files is not None:
                 return Gathered(files, comprehension=node)
             return self._remade(node, frame, hops) if not path else None
+        if is_empty(node):
+            return self._filled(node, frame) if not path else None
         if isinstance(node, (ast.List, ast.Tuple)) or _is_sum(node):
             parts = node.elts if isinstance(node, (ast.List, ast.Tuple)) else _operands(node)
             several = (
@@ -131,6 +135,20 @@ class Loading:
                 if files is not None:
                     return Gathered(files, growth=growth)
         return self._gathered(origin.value, (*origin.path, *path), origin.frame, hops - 1)
+
+    def _filled(self, made: ast.expr, frame: Frame | None) -> Gathered | None:
+        """A list that is filled where it has no name, or more than one."""
+        for grown in self._growths.made_by(made):
+            uses = self._objects.uses(made)
+            if grown.named is not None or uses is None or any(map(self._is_taken_from, uses)):
+                continue
+            here = self._tree.function(made) is self._tree.function(grown.node)
+            start = made if here else grown.node
+            inside = frame_at(self._tree, grown.node, frame)
+            files = self._files(grown.elements or [grown.value], grown.loops, start, inside)
+            if files is not None:
+                return Gathered(files)
+        return None
 
     def _mapped(self, call: ast.Call, frame: Frame | None) -> Gathered | None:
         """`map(load, paths)`."""
@@ -183,10 +201,11 @@ class Loading:
         return Content.FIELDS if is_reader else Content.TEXT
 
     def _is_emptied(self, growth: Growth) -> bool:
-        attributes = (self._tree.parent(use) for use in self._bindings.readers(growth.start))
-        return any(
-            isinstance(each, ast.Attribute) and each.attr in ("clear", "pop") for each in attributes
-        )
+        return any(map(self._is_taken_from, self._bindings.readers(growth.start)))
+
+    def _is_taken_from(self, use: ast.expr) -> bool:
+        method = self._tree.parent(use)
+        return isinstance(method, ast.Attribute) and method.attr in ("clear", "pop")
 
     def _lists_a_part(self, files: ast.expr, frame: Frame | None) -> bool:
         """Whether loops over but a part of something name the files: `for row in rows[:8]`."""

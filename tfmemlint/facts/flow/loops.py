@@ -208,7 +208,7 @@ class Loops:
         bindings = self._bindings.of(scope, grown.id) if scope is not None else ()
         if isinstance(grown.ctx, ast.Load):
             bindings = self._bindings.reaching(grown)
-        starts = [each for each in bindings if each.how is How.ASSIGNED and _is_empty(each.value)]
+        starts = [each for each in bindings if each.how is How.ASSIGNED and is_empty(each.value)]
         others = [each for each in bindings if not _continues(each)]
         if len(starts) != 1 or len(others) != 1:
             return []
@@ -320,7 +320,8 @@ class Loops:
 _SEEN_THROUGH = frozenset({"enumerate", "list", "reversed", "sorted", "tqdm", "tuple", "zip"})
 
 
-def _is_empty(value: ast.expr | None) -> bool:
+def is_empty(value: ast.expr | None) -> bool:
+    """Whether an expression makes a list with nothing in it."""
     if isinstance(value, ast.List):
         return not value.elts
     if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):

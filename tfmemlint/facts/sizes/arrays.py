@@ -34,11 +34,10 @@ class Arrays:
 
     def __init__(self, tf: TensorFlow) -> None:
         self._tree = tf.tree
-        self._bindings = tf.bindings
         self._names: Names = tf.names
         self._flow = tf.flow
         self._values = tf.values
-        self._loops = tf.loops
+        self._growths = tf.growths
         self._datasets = tf.datasets
         self._functions = tf.functions
         self._solver = tf.solver
@@ -74,12 +73,11 @@ class Arrays:
             return self.of(expression.elt, frame)
         if isinstance(expression, (ast.List, ast.Tuple)):
             return one_shape([self.of(each, frame) for each in expression.elts])
-        if isinstance(expression, ast.Name):
-            binding = self._bindings.only(expression)
-            growths = self._loops.growths_of(binding) if binding is not None else ()
-            if growths:
-                added = [each for growth in growths for each in growth.elements]
-                return one_shape([self.of(each) for each in added])
+        growths = self._growths.filling(expression, frame)
+        if growths:
+            added = [each for growth in growths for each in growth.elements]
+            return one_shape([self.of(each) for each in added])
+        if isinstance(expression, (ast.Attribute, ast.Name, ast.Subscript)):
             origins = self._flow.origins(expression, frame) or ()
             plain = [each for each in origins if each.how is How.ASSIGNED and not each.path]
             if plain and len(plain) == len(origins):

@@ -41,6 +41,7 @@ class Numbers:
         self._names = tf.names
         self._flow = tf.flow
         self._values = tf.values
+        self._growths = tf.growths
         self._loops = tf.loops
         self._solver = tf.solver
         self._options = tf.of(Options)
@@ -214,9 +215,8 @@ class Numbers:
         if isinstance(node, (ast.Name, ast.Attribute)):
             followed = self._followed(node, frame, self.length)
             if followed is not None:
-                return self._grown(node) or followed
-            return self._grown(node) or spoken
-        return spoken
+                return self._grown(node, frame) or followed
+        return self._grown(node, frame) or spoken
 
     def _listed(self, node: ast.List | ast.Tuple | ast.Set) -> Amount:
         """A list that is written down: it stands in for a longer one if it is of paths."""
@@ -308,10 +308,9 @@ class Numbers:
         sure = all(each.is_certain for each in ends)
         return made if sure else made._replace(at_most=None)
 
-    def _grown(self, node: ast.expr) -> Amount | None:
+    def _grown(self, node: ast.expr, frame: Frame | None) -> Amount | None:
         """The length of a list that loops fill; None for any other."""
-        binding = self._bindings.only(node) if isinstance(node, ast.Name) else None
-        growths = self._loops.growths_of(binding) if binding is not None else ()
+        growths = self._growths.filling(node, frame)
         if not growths:
             return None
         found = UNKNOWN
