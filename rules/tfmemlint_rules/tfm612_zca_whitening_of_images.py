@@ -57,13 +57,8 @@ def check(file: File) -> Iterator[Diagnostic]:
 def _fitted_to(file: File, made: ast.Call) -> ast.expr | None:
     """The images that a generator is fitted to."""
     for call, method in file.tf.tree.methods("fit"):
-        owners = [method.value]
-        for origin in file.tf.flow.origins(method.value) or ():
-            owners.append(origin.value)
-            if isinstance(origin.value, ast.Call):
-                returned = file.tf.flow.returned(origin.value, origin.frame)
-                owners += [each.value for each in returned]
-        if made in owners:
+        ends = file.tf.sources.of(method.value).found
+        if any(each.node is made and not each.path for each in ends):
             return argument(call, 0, "x")
     return None
 

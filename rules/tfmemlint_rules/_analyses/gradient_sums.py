@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
-from tfmemlint.facts.flow.loops import Growth
+from tfmemlint.facts.flow.growths import Grown
 from tfmemlint.facts.syntax.bindings import Binding
 from tfmemlint.facts.syntax.tree import FUNCTIONS, LOOPS, FunctionNode, LoopNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
@@ -49,7 +49,9 @@ class GradientSums:
         self._names = tf.names
         self._bindings = tf.bindings
         self._functions = tf.functions
-        self._loops = tf.loops
+        self._growths = tf.growths
+        self._objects = tf.objects
+        self._sources = tf.sources
         self._tapes = tf.tapes
         self._repeats = tf.repeats
 
@@ -157,33 +159,43 @@ class GradientSums:
         return "" if names[0] in bound or outer else names[0]
 
     @cached_property
-    def listed(self) -> tuple[Growth, ...]:
+    def listed(self) -> tuple[Grown, ...]:
         """The lists that keep each round's gradients, only to have them added up."""
-        found = (each for each in self._loops.growths if self._is_gradient(each))
+        asked = {each for tape in self._tapes.all for each in tape.asked}
+        if not asked:
+            return ()
+        found = (each for each in self._growths.all if self._is_gradient(each, asked))
         return tuple(each for each in found if self._is_added_up(each))
 
-    def _is_gradient(self, growth: Growth) -> bool:
+    def _is_gradient(self, growth: Grown, asked: set[ast.Call]) -> bool:
         if len(growth.elements) != 1 or self._tapes.recording(growth.node):
             return False
-        element = growth.value
-        made = [element]
-        if isinstance(element, ast.Name):
-            made = [each.value for each in self._bindings.reaching(element) if each.value]
-        asked = [each for tape in self._tapes.all for each in tape.asked]
-        return bool(made) and all(each in asked for each in made)
+        made = self._sources.of(growth.elements[0])
+        return made.complete and all(each.node in asked for each in made.found)
 
-    def _is_added_up(self, growth: Growth) -> bool:
+    def _is_added_up(self, growth: Grown) -> bool:
         """Whether a list is read but to add up its elements, place by place."""
         uses = [
             each
-            for each in self._bindings.readers(growth.start)
-            if not isinstance(self._tree.parent(each), ast.Attribute)
+            for each in self._objects.uses(growth.made) or ()
+            if not isinstance(self._tree.parent(each), ast.Attribute) and not self._hands_on(each)
         ]
         sums = [each for each in uses if any(self._adds_up(above) for above in self._around(each))]
         others = [each for each in uses if each not in sums and not self._is_counted(each)]
         return bool(sums) and not others
 
-    def _around(self, use: ast.Name) -> Iterator[ast.AST]:
+    def _hands_on(self, use: ast.expr) -> bool:
+        """Whether a use only has the list stand elsewhere, where it is a use again."""
+        above = self._tree.parent(use)
+        while isinstance(above, (ast.Dict, ast.List, ast.Tuple, ast.keyword)):
+            above = self._tree.parent(above)
+        if isinstance(above, ast.Call):
+            builtin = isinstance(above.func, ast.Name) and above.func.id == "zip"
+            paired = builtin and isinstance(self._tree.parent(above), (ast.For, ast.Assign))
+            return paired or self._functions.definition(above.func) is not None
+        return isinstance(above, (ast.Assign, ast.Return))
+
+    def _around(self, use: ast.expr) -> Iterator[ast.AST]:
         """The expressions around a use, within its statement."""
         statement = self._tree.statement(use)
         for above in self._tree.ancestors(use):
@@ -201,7 +213,7 @@ class GradientSums:
         builtin = isinstance(inner.func, ast.Name) and inner.func.id == "sum"
         return builtin or self._names.is_any(inner.func, _ADDS_UP)
 
-    def _is_counted(self, use: ast.Name) -> bool:
+    def _is_counted(self, use: ast.expr) -> bool:
         call = self._tree.parent(use)
         return (
             isinstance(call, ast.Call)
