@@ -36,7 +36,8 @@ class OneHotProducts:
         self._tree = tf.tree
         self._names = tf.names
         self._flow = tf.flow
-        self._bindings = tf.bindings
+        self._objects = tf.objects
+        self._sources = tf.sources
 
     @cached_property
     def all(self) -> tuple[OneHotProduct, ...]:
@@ -68,13 +69,11 @@ class OneHotProducts:
 
     def _made(self, node: ast.expr) -> ast.Call | None:
         """The `one_hot` that an expression is, if nothing else is done with it."""
-        if isinstance(node, ast.Name):
-            binding = self._bindings.only(node)
-            if binding is None or binding.path or self._bindings.readers(binding) != [node]:
-                return None
-            node = binding.value if isinstance(binding.value, ast.expr) else node
-        is_made = isinstance(node, ast.Call) and self._names.is_any(node.func, _ONE_HOTS)
-        return node if isinstance(node, ast.Call) and is_made else None
+        made = self._sources.same(node)[-1].node
+        is_made = isinstance(made, ast.Call) and self._names.is_any(made.func, _ONE_HOTS)
+        if not is_made or made is not self._objects.made_for(node).node:
+            return None
+        return made if isinstance(made, ast.Call) else None
 
     def _is_chosen(self, node: ast.AST) -> bool:
         """Whether its function gathers, too, or speaks of TPUs or XLA, which multiply faster."""

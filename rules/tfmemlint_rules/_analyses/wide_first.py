@@ -11,6 +11,7 @@ from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
+    from tfmemlint.facts.flow.frames import Frame
 
 _FILLS = frozenset({"numpy.full", "numpy.ones"})
 """What takes a dtype, and gives the same with it; `zeros` takes no memory before it is written."""
@@ -46,6 +47,7 @@ class WideFirst(NamedTuple):
     cast: ast.Call
     """`….astype(np.float32)`."""
     made: ast.Call
+    """What makes the wide array, there or before: it goes nowhere but to the cast."""
     dtype: ast.expr
     """What it is cast to, as it is written."""
     nbytes: int
@@ -69,8 +71,9 @@ class WidesFirst:
         self._tree = tf.tree
         self._names = tf.names
         self._values = tf.values
-        self._bindings = tf.bindings
         self._flow = tf.flow
+        self._objects = tf.objects
+        self._sources = tf.sources
 
     @cached_property
     def all(self) -> tuple[WideFirst, ...]:
@@ -78,19 +81,28 @@ class WidesFirst:
         found = (self._of(call, method.value) for call, method in self._tree.methods("astype"))
         return tuple(each for each in found if each is not None)
 
-    def _of(self, cast: ast.Call, made: ast.expr) -> WideFirst | None:
+    def _of(self, cast: ast.Call, wide: ast.expr) -> WideFirst | None:
         dtype = argument(cast, 0, "dtype")
-        if not isinstance(made, ast.Call) or dtype is None or len(cast.args + cast.keywords) != 1:
+        if dtype is None or len(cast.args + cast.keywords) != 1:
+            return None
+        made, _, frame = self._sources.same(wide)[-1]
+        if not isinstance(made, ast.Call):
             return None
         name = self._names.one_of(made.func, _MAKERS)
         method = made.func.attr if isinstance(made.func, ast.Attribute) else ""
-        generated = name is None and method in _TAKES_FLOAT32 and self._is_generator(made.func)
-        to, value = self._values.dtype(dtype), self._values.of(made)
-        narrow = DTYPE_BYTES.get(to or "", 8) < 8
-        if not (name or generated) or not narrow or value.kind is not Kind.ARRAY:
+        generated = (
+            name is None and method in _TAKES_FLOAT32 and self._is_generator(made.func, frame)
+        )
+        to = self._values.dtype(dtype)
+        if not (name or generated) or DTYPE_BYTES.get(to or "", 8) >= 8:
             return None
-        if value.nbytes is None or DTYPE_BYTES.get(value.dtype or "") != 8:
+        value = self._values.of(made, frame)
+        if value.kind is not Kind.ARRAY or value.nbytes is None:
             return None
+        if DTYPE_BYTES.get(value.dtype or "") != 8 or made is not self._objects.made_for(wide).node:
+            return None
+        if made is not wide:
+            return WideFirst(cast, made, dtype, value.nbytes, method, False, (), False, False)
         if name in _FILLS:
             plain = len(made.args) == (1 if name == "numpy.ones" else 2) and not made.keywords
             exact = name == "numpy.ones" or (plain and _is_held(made.args[1], to or ""))
@@ -119,12 +131,12 @@ class WidesFirst:
         size = argument(made, len(defaults), "size")
         return () if size is None else (size,)
 
-    def _is_generator(self, function: ast.expr) -> bool:
+    def _is_generator(self, function: ast.expr, frame: Frame | None) -> bool:
         """Whether a method is that of a generator that `default_rng` made."""
         owner = function.value if isinstance(function, ast.Attribute) else None
         if owner is None:
             return False
-        origins = self._flow.origins(owner) or ()
+        origins = self._flow.origins(owner, frame) or ()
         made = [owner] if isinstance(owner, ast.Call) else [each.value for each in origins]
         return bool(made) and all(
             isinstance(each, ast.Call) and self._names.is_any(each.func, _GENERATOR)
