@@ -27,6 +27,7 @@ condition, such as `if step % 1000 == 0`, and where graphs and sessions are made
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
@@ -40,10 +41,16 @@ def check(file: File) -> Iterator[Diagnostic]:
             message = f"`{called}` empties a graph that nothing is in"
         else:
             message = f"`{called}` frees nothing in `{file.named(found.loop)}`, and takes time"
-        yield Diagnostic(file.span(found.statement), message, _fix(file, found))
+        alone = isinstance(found.statement, ast.Expr) and found.statement.value is found.call
+        at = found.statement if alone else found.call
+        yield Diagnostic(file.span(at), message, _fix(file, found))
 
 
 def _fix(file: File, found: Placebo) -> Fix | None:
+    if not isinstance(found.statement, ast.Expr) or found.statement.value is not found.call:
+        return None
+    if found.loop is not None and not file.tf.tree.inside(found.statement, found.loop):
+        return None  # what it stands in may be there for others, too
     change = edits.without_statement(file, found.statement)
     if change is None or file.concrete(found.statement) is None:
         return None

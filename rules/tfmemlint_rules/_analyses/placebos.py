@@ -29,9 +29,10 @@ _MAX_HOPS = 4
 
 
 class Placebo(NamedTuple):
-    """One such call, a statement of its own."""
+    """One such call, of whose result nothing is made."""
 
-    statement: ast.Expr
+    statement: ast.stmt
+    """What the call is, or is a part of."""
     call: ast.Call
     name: str
     loop: LoopNode | None
@@ -53,6 +54,8 @@ class Placebos:
         self._tapes = tf.tapes
         self._tracing = tf.tracing
         self._flow = tf.flow
+        self._loops = tf.loops
+        self._objects = tf.objects
 
     @cached_property
     def all(self) -> tuple[Placebo, ...]:
@@ -63,17 +66,44 @@ class Placebos:
         return tuple(each for each in found if each is not None)
 
     def _of(self, call: ast.Call, name: str) -> Placebo | None:
-        statement = self._tree.parent(call)
-        if not isinstance(statement, ast.Expr) or self._tracing.why(call) is not None:
+        statement = self._tree.statement(call)
+        if self._tracing.why(call) is not None or not self._is_unread(call):
             return None
         if name in _RESETS:
             return Placebo(statement, call, name, None) if _is_of_version_2(call) else None
-        loops = [each for each in self._tree.loops(call) if isinstance(each, (ast.For, ast.While))]
-        if not loops or self._tree.is_conditional(call):
+        loop = self._loop(call, _MAX_HOPS)
+        return None if loop is None else Placebo(statement, call, name, loop)
+
+    def _is_unread(self, call: ast.Call) -> bool:
+        """Whether nobody looks at what a call gives back, wherever that is put."""
+        uses = () if isinstance(self._tree.parent(call), ast.Expr) else self._objects.uses(call)
+        return uses is not None and all(map(self._is_left, (call, *uses)))
+
+    def _is_left(self, use: ast.expr) -> bool:
+        above = self._tree.parent(use)
+        while isinstance(above, (ast.Dict, ast.List, ast.Tuple, ast.keyword)):
+            above = self._tree.parent(above)
+        if isinstance(above, ast.Call):
+            paired = isinstance(above.func, ast.Name) and above.func.id == "zip"
+            return paired or self._functions.definition(above.func) is not None
+        return isinstance(above, (ast.Assign, ast.Expr, ast.Return))
+
+    def _loop(self, at: ast.AST, hops: int) -> LoopNode | None:
+        """The loop of training whose every round runs code, here or in all that call it."""
+        loops = [
+            each
+            for each in self._tree.loops(at)
+            if isinstance(each, (ast.For, ast.While)) and self._loops.loop(each).trips != 1
+        ]
+        if self._tree.is_conditional(at):
             return None
-        if not self._trains(loops[0]) or not self._makes_nothing(loops[0].body, _MAX_HOPS):
-            return None
-        return Placebo(statement, call, name, loops[0])
+        if loops:
+            steps = self._trains(loops[0]) and self._makes_nothing(loops[0].body, _MAX_HOPS)
+            return loops[0] if steps else None
+        function = self._tree.function(at)
+        calls = self._functions.calls_of(function) if function is not None and hops else ()
+        found = [self._loop(each, hops - 1) for each in calls]
+        return found[0] if found and None not in found else None
 
     def _trains(self, loop: LoopNode) -> bool:
         """Whether each round is a step, or some, of a model's training."""
