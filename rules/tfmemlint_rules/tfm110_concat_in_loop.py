@@ -115,7 +115,13 @@ def _fix(file: File, joined: Joined) -> Fix | None:
     loop, joins = joined.loops[-1].node, file.tf.of(Joins).alike(joined)
     start, calls = file.tf.of(JoinsAsLists).start(joined), {_call(file, each) for each in joins}
     call = calls.pop() if len(calls) == 1 else None
-    if start is None or call is None or isinstance(loop, ast.comprehension) or loop.orelse:
+    if (
+        not joined.is_direct
+        or start is None
+        or call is None
+        or isinstance(loop, ast.comprehension)
+        or loop.orelse
+    ):
         return None
     if file.tf.tracing.why(loop) is not None:
         return None

@@ -15,6 +15,7 @@ from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
+    from tfmemlint.facts.flow.frames import Frame
 
 _MAX_HOPS = 3
 
@@ -42,6 +43,7 @@ _OF_TWO = {
     "tensorflow.experimental.numpy.append": ("arr", "values"),
 }
 _JOINS = frozenset({*_OF_LIST, *_OF_TWO})
+_HOLDERS = frozenset({"types.SimpleNamespace", "zip"})
 _SIZES = frozenset({"dtype", "ndim", "shape", "size"})
 _LOOP_OPTIONS = "tensorflow.autograph.experimental.set_loop_options"
 _MEASURES = makers.SHAPE_OF | {"numpy.size", "tensorflow.rank", "tensorflow.size", _LOOP_OPTIONS}
@@ -61,6 +63,8 @@ class Joined(NamedTuple):
     """What is joined to it in a round."""
     appended: bool
     """Whether what is added comes behind what was there."""
+    is_direct: bool
+    """Whether the array stands in the call itself, not something that surely is it."""
     loops: tuple[Loop, ...]
     """The loops in which it only ever grows and is not read, innermost first."""
 
@@ -75,6 +79,13 @@ class _Join(NamedTuple):
     function: str
     added: tuple[ast.expr, ...]
     appended: bool
+    mention: ast.expr
+    """Where the array is named that is joined to more."""
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether that is in the call."""
+        return any(each is self.mention for each in ast.walk(self.call))
 
 
 class Joins:
@@ -85,6 +96,8 @@ class Joins:
         self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
+        self._flow = tf.flow
+        self._sources = tf.sources
         self._loops = tf.loops
         self._tapes = tf.tapes
         self._grown: dict[tuple[str, ScopeNode | None, ast.AST], tuple[bool, bool]] = {}
@@ -130,35 +143,53 @@ class Joins:
             if join is not None and not loops and not self._loops.around(node):
                 loops = self._growing_in_callers(target, node, _MAX_HOPS)
             if join is not None and loops:
-                return Joined(target, node, *join, loops)
+                return Joined(target, node, *join[:4], join.is_direct, loops)
         return None
 
     def _join(self, value: ast.expr, target: _Target) -> _Join | None:
         """How a call joins the array to more, be it in a function of the module."""
         if not isinstance(value, ast.Call):
             return None
-        given = [*value.args, *(each.value for each in value.keywords)]
-        listed = [each for one in given for each in getattr(one, "elts", ())]
-        if not any(_is_spelled(each, target) for each in (*given, *listed)):
-            return None
         name = self._names.qualified(value.func)
         if name is not None:
-            parts = self._parts(value, name)
-            places = [place for place, each in enumerate(parts) if _is_spelled(each, target)]
-            added = tuple(each for each in parts if not _is_spelled(each, target))
-            return _Join(value, name, added, places == [0]) if added and len(places) == 1 else None
-        function = self._functions.function(value.func)
-        returned = self._functions.returns(function) if function is not None else ()
+            return self._join_of(value, value, name, target, None) if name in _JOINS else None
+        frame = self._flow.enter(value, None)
+        returned = self._functions.returns(frame.function) if frame is not None else ()
         inner = returned[0] if len(returned) == 1 else None
-        name = self._names.qualified(inner.func) if isinstance(inner, ast.Call) else None
-        if function is None or name is None or not isinstance(inner, ast.Call):
+        name = self._names.one_of(inner.func, _JOINS) if isinstance(inner, ast.Call) else None
+        if name is None or not isinstance(inner, ast.Call):
             return None
-        for each in self._parts(inner, name):
-            passed = each.id if isinstance(each, ast.Name) else ""
-            argument = self._functions.argument(value, function, passed)
-            if argument is not None and _is_spelled(argument, target):
-                added = tuple(each for each in given if not _is_spelled(each, target))
-                return _Join(value, name, added, appended=False)
+        return self._join_of(value, inner, name, target, frame)
+
+    def _join_of(
+        self, call: ast.Call, inner: ast.Call, name: str, target: _Target, frame: Frame | None
+    ) -> _Join | None:
+        parts = self._parts(inner, name)
+        found = [(each, self._meant(each, call, target, frame)) for each in parts]
+        own = [mention for _, mention in found if mention is not None]
+        added = tuple(part for part, mention in found if mention is None)
+        if len(own) != 1 or not added:
+            return None
+        if inner is call:
+            return _Join(call, name, added, found[0][1] is not None, own[0])
+        given = [*call.args, *(each.value for each in call.keywords)]
+        added = tuple(each for each in given if each is not own[0]) or added
+        return _Join(call, name, added, False, own[0])
+
+    def _meant(
+        self, part: ast.expr, call: ast.Call, target: _Target, frame: Frame | None
+    ) -> ast.expr | None:
+        """Where the array is named that a part of a join is, as this round finds it."""
+        if frame is None and _is_spelled(part, target):
+            return part
+        around = self._loops.around(call)
+        within = around[0].node if around else self._tree.function(call)
+        for each in self._sources.same(part, frame):
+            node = each.node
+            named = isinstance(node, _Target) and _is_spelled(node, target)
+            if named and within is not None and self._tree.inside(node, within):
+                assert isinstance(node, ast.expr)
+                return node
         return None
 
     def _parts(self, call: ast.Call, name: str) -> list[ast.expr]:
@@ -284,8 +315,55 @@ class Joins:
             given_back = isinstance(assigned, ast.Assign) and _is_spelled(
                 assigned.targets[0], target
             )
-            return given_back and self._join(above, target) is not None
-        return False
+            if given_back and self._join(above, target) is not None:
+                return True
+        return self._is_carried(mention, target, _MAX_HOPS)
+
+    def _is_carried(self, mention: ast.expr, target: _Target, hops: int) -> bool:
+        """Whether a mention of the array only takes it to where it is joined to more."""
+        statement = self._tree.statement(mention)
+        if not isinstance(statement, (ast.Assign, ast.For)) or not hops:
+            return False
+        if isinstance(statement, ast.Assign):
+            joins = [self._join(each, target) for each in _alternatives(statement)]
+            found = [each.mention for each in joins if each is not None]
+            if found and _is_spelled(statement.targets[0], target):
+                return mention in found or not _is_spelled(mention, target)
+        if not self._is_only_held(mention):
+            return False
+        readers = [*self._readers(statement)]
+        return bool(readers) and all(self._is_carried(each, target, hops - 1) for each in readers)
+
+    def _is_only_held(self, mention: ast.expr) -> bool:
+        """Whether a statement puts something somewhere, as it is."""
+        above = self._tree.parent(mention)
+        if isinstance(above, ast.For):
+            return False  # its rows are gone over
+        while not isinstance(above, ast.stmt):
+            called = above.func if isinstance(above, ast.Call) else None
+            holds = isinstance(above, (ast.Dict, ast.List, ast.Tuple, ast.keyword))
+            if called is not None and called is not mention:
+                name = self._names.qualified(called) or getattr(called, "id", "")
+                given = self._functions.definition(called)
+                holds = name in _HOLDERS or isinstance(given, ast.ClassDef)
+            if not holds:
+                return False
+            above = self._tree.parent(above) if above is not None else None
+        return True
+
+    def _readers(self, statement: ast.Assign | ast.For) -> Iterator[ast.Name]:
+        """Where what a statement gives names, or puts into what they hold, is read."""
+        given = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        for name in (each for one in given for each in ast.walk(one)):
+            if isinstance(name, ast.Name):
+                stored = isinstance(name.ctx, ast.Store)
+                home = self._bindings.home(name.id, name)
+                known = self._bindings.of(home, name.id) if home is not None else ()
+                made = known if stored else self._bindings.reaching(name)
+                for each in made:
+                    if not stored or each.node is name:
+                        readers = self._bindings.readers(each)
+                        yield from (one for one in readers if one is not name)
 
     def _is_first(self, start: ast.Assign, target: _Target) -> bool:
         """Whether only the first round gives a name this value: `if out is None: out = y`."""
