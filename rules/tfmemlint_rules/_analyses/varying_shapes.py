@@ -120,6 +120,7 @@ class VaryingShapes:
         self._paddings = tf.of(Paddings)
         self._novelty = tf.of(Novelty)
         self._values = tf.values
+        self._flow = tf.flow
         self._loops = tf.loops
         self._tracing = tf.tracing
         self._retraces = tf.retraces
@@ -174,6 +175,9 @@ class VaryingShapes:
         """What gives a tensor another shape each time the code at `at` runs."""
         if hops == 0:
             return None
+        put = self._flow.put_there(tensor)
+        if put is not None:
+            return self._tensor(put, put, hops - 1)
         if isinstance(tensor, ast.Name):
             found = (self._named(each, at, hops) for each in self._bindings.reaching(tensor))
             return next((each for each in found if each is not None), None)
@@ -351,6 +355,9 @@ class VaryingShapes:
 
     def _list(self, listed: ast.expr, at: ast.AST, hops: int) -> _Found | None:
         """What gives a list of numbers, or one in it, another length each time."""
+        put = self._flow.put_there(listed) if hops else None
+        if put is not None:
+            return self._list(put, put, hops - 1)
         if isinstance(listed, (ast.List, ast.Tuple)):
             inner = (self._list(each, at, hops - 1) for each in listed.elts) if hops else ()
             return next((each for each in inner if each is not None), None)

@@ -46,6 +46,8 @@ class Remakes:
         self._names = tf.names
         self._functions = tf.functions
         self._values = tf.values
+        self._flow = tf.flow
+        self._sources = tf.sources
         self._loops = tf.loops
         self._tracing = tf.tracing
         self._wrappings = tf.wrappings
@@ -203,9 +205,23 @@ class Remakes:
         function = self._functions.function(call.func)
         return None if function is None else self._functions.argument(call, function, name.id)
 
+    def _held(self, call: ast.Call, name: ast.Name) -> ast.expr | None:
+        """What a call surely has an attribute hold of the object that it is called on."""
+        attribute, frame = self._attribute(name), self._flow.enter(call, None)
+        way = self._sources.same(attribute, frame) if attribute is not None else ()
+        found = [each.node for each in way if each.frame is None]
+        return found[0] if found and isinstance(found[0], ast.expr) else None
+
     def _renews(self, name: ast.Name, calls: list[ast.Call], container: ast.AST) -> bool:
         """Whether what the function reads is itself another object each time: a model, say."""
         factories = {self._functions.function(each.func): each for each in calls}
+        above = self._tree.parent(name)
+        item = above if isinstance(above, ast.Subscript) and above.value is name else None
+        put = self._flow.put_there(self._attribute(name) or item or name)
+        if put is not None:
+            names = _names_in([put])
+            plain = isinstance(put, (ast.Attribute, ast.Name))
+            return not plain or any(self._renews(each, calls, container) for each in names)
         for binding in self._bindings.reaching(name):
             if binding.how in (How.DEFINED, How.IMPORTED):
                 continue
@@ -217,7 +233,9 @@ class Remakes:
                 )
                 call = factories.get(function)
                 if call is not None and self._is_new(self._taken(call, name), container):
-                    return True
+                    held = self._held(call, name)
+                    if held is None or self._is_new(held, container):
+                        return True
                 continue  # of the container itself: its callers tell
             around = self._tree.function(binding.node)
             in_factory = around is not None and around in factories

@@ -27,6 +27,7 @@ class Uses:
         self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
+        self._objects = tf.objects
 
     def of(self, expression: ast.expr) -> tuple[Trail, ...] | None:
         """The way to each use of what an expression makes; None where one is out of sight.
@@ -141,8 +142,14 @@ class Uses:
             return None
         calls = self._functions.calls_of(function)
         called = {call.func for call in calls}
-        seen = all(each in called for each in self._mentions(function))
+        mentions = self._mentions(function)
+        seen = all(each in called or self._leads_to(each, called) for each in mentions)
         return [*calls] if calls and seen else None
+
+    def _leads_to(self, mention: ast.expr, called: set[ast.expr]) -> bool:
+        """Whether a function that is put somewhere is called there, and nowhere else."""
+        carried = self._objects.carried(mention)
+        return bool(carried) and all(each in called for each in carried or ())
 
     def _mentions(self, function: ast.FunctionDef) -> Iterator[ast.expr]:
         if self._functions.class_of(function) is None:
