@@ -97,13 +97,13 @@ def _is_cut_short(file: File, site: Site) -> bool:
         taken < 0 or (there is not None and taken > there and not batched)
     )
     worked_for = chain.source.kind not in AT_HAND or "map" in chain.methods[:cache]
-    return file.tf.datasets.adjoin(steps) and worked_for and not all_of_it
+    return file.tf.datasets.follow(steps) and worked_for and not all_of_it
 
 
 def _is_read_again(file: File, site: Site) -> bool:
     """Whether a loop or Keras reads what is taken again, or what is out of sight may."""
     call = site.chain.steps[site.take].call
-    if any(True for _ in file.tf.tree.loops(site.chain.steps[site.cache].call)):
+    if file.tf.loops.around(site.chain.steps[site.cache].call):
         return False  # it begins with a new cache each time
     ends = [
         end
@@ -116,7 +116,7 @@ def _is_read_again(file: File, site: Site) -> bool:
 def _repeats(file: File, end: End) -> bool:
     function = file.tf.tree.function(end.at)
     runs = [end.at, *(file.tf.functions.calls_of(function) if function else ())]
-    if any(True for each in runs for _ in file.tf.tree.loops(each)):
+    if any(map(file.tf.loops.around, runs)):
         return True
     if end.into is Into.FIT and isinstance(end.at, ast.Call):
         epochs = argument(end.at, 3, "epochs")
@@ -127,6 +127,8 @@ def _repeats(file: File, end: End) -> bool:
 def _fix(file: File, site: Site) -> Fix | None:
     chain, cache, take = site
     if not ELEMENTWISE.issuperset(chain.methods[cache + 1 : take]):
+        return None
+    if not file.tf.datasets.adjoin(chain.steps[cache : take + 1]):
         return None
     calls = [step.call for step in chain.steps[cache : take + 1]]
     found = edits.reordered(file, calls, [calls[-1], *calls[:-1]])

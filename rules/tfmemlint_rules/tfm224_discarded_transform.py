@@ -52,8 +52,7 @@ def check(file: File) -> Iterator[Diagnostic]:
     if file.is_test or not file.tf.datasets.any_certain:
         return
     for statement in file.tf.tree.all(ast.Expr):
-        steps = _fluent(statement.value)
-        pipeline = steps[0].value if steps else None
+        steps, pipeline = _thrown_away(file, statement.value)
         if (
             not isinstance(pipeline, (ast.Name, ast.Attribute, ast.Subscript))
             or not file.tf.datasets.is_dataset(pipeline)
@@ -80,6 +79,22 @@ def _cost(file: File, pipeline: ast.expr) -> Cost:
     return costs.cost(file.tf.streams.element(chain, len(chain.steps))._replace(at_most=None))
 
 
+def _thrown_away(file: File, made: ast.expr) -> tuple[list[ast.Attribute], ast.expr | None]:
+    """The methods that make what a statement drops, and of what, be it in a function."""
+    steps = _fluent(made)
+    if steps and file.tf.datasets.is_dataset(steps[0].value):
+        return steps, steps[0].value
+    for each in file.tf.sources.same(made)[1:]:
+        steps = _fluent(each.node) if isinstance(each.node, ast.Call) else []
+        function = each.frame.function if each.frame is not None else None
+        if not steps or not isinstance(function, ast.FunctionDef) or len(function.body) != 1:
+            continue
+        way = file.tf.sources.same(steps[0].value, each.frame)
+        names = (one.node for one in way if one.frame is None)
+        return steps, next((one for one in names if isinstance(one, ast.Name)), None)
+    return [], None
+
+
 def _fluent(expression: ast.expr) -> list[ast.Attribute]:
     """The methods of `ds.map(f).batch(32)`, in the order in which they are called."""
     found: list[ast.Attribute] = []
@@ -104,10 +119,10 @@ def _is_only_tried(file: File, statement: ast.stmt) -> bool:
 
 def _held_later(
     file: File, pipeline: ast.expr, statement: ast.stmt, hops: int
-) -> list[ast.Name | ast.Attribute]:
+) -> list[ast.Name | ast.Attribute | ast.Subscript]:
     """As `_later`, of this expression or of what is put where it is read from."""
-    found: list[ast.Name | ast.Attribute] = []
-    if isinstance(pipeline, (ast.Name, ast.Attribute)):
+    found: list[ast.Name | ast.Attribute | ast.Subscript] = []
+    if isinstance(pipeline, (ast.Name, ast.Attribute, ast.Subscript)):
         found = _later(file, pipeline, statement)
     origins = file.tf.flow.origins(pipeline) or () if hops and not found else ()
     before = origins[0].value if len(origins) == 1 and not origins[0].path else None
@@ -117,14 +132,23 @@ def _held_later(
 
 
 def _later(
-    file: File, pipeline: ast.Name | ast.Attribute, statement: ast.stmt
-) -> list[ast.Name | ast.Attribute]:
+    file: File, pipeline: ast.Name | ast.Attribute | ast.Subscript, statement: ast.stmt
+) -> list[ast.Name | ast.Attribute | ast.Subscript]:
     """Where the pipeline is used afterwards, as it was before the statement."""
+    if isinstance(pipeline, ast.Subscript):
+        spelled = ast.unparse(pipeline)
+        items = file.tf.tree.all(ast.Subscript)
+        loaded = (each for each in items if isinstance(each.ctx, ast.Load))
+        return [
+            each
+            for each in loaded
+            if each.lineno > statement.lineno and ast.unparse(each) == spelled
+        ]
     if isinstance(pipeline, ast.Attribute):
         attributes = file.tf.tree.all(ast.Attribute)
         same = (each for each in attributes if each.attr == pipeline.attr)
         return [each for each in same if each is not pipeline and isinstance(each.ctx, ast.Load)]
-    here, again = file.tf.tree.function(statement), any(file.tf.tree.loops(statement))
+    here, again = file.tf.tree.function(statement), bool(file.tf.loops.around(statement))
     made = file.tf.bindings.reaching(pipeline)
     return [
         each
@@ -139,7 +163,7 @@ def _fix(
     file: File,
     statement: ast.Expr,
     steps: list[ast.Attribute],
-    later: list[ast.Name | ast.Attribute],
+    later: list[ast.Name | ast.Attribute | ast.Subscript],
 ) -> Fix | None:
     pipeline, tree = steps[0].value, file.tf.tree
     if not isinstance(pipeline, ast.Name) or any(tree.loops(statement)):

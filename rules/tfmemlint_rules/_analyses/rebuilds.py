@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from tfmemlint.facts.flow.loops import Loop, Over
+from tfmemlint.facts.flow.paths import End
 from tfmemlint.facts.pipelines.chains import METHODS, Chain, From
 from tfmemlint.facts.syntax.bindings import Binding, How
 from tfmemlint.facts.syntax.tree import LOOPS
@@ -46,6 +47,7 @@ class Rebuilds:
         self._bindings = tf.bindings
         self._datasets = tf.datasets
         self._flow = tf.flow
+        self._sources = tf.sources
         self._loops = tf.loops
         self._consumers = tf.consumers
 
@@ -95,11 +97,12 @@ class Rebuilds:
         chains = self._datasets.of(value)
         if not chains or not all(chain.is_certain for chain in chains):
             return None
-        added, root = _added(value)
+        made = self._fluent(value)
+        added, root = _added(made.node) if isinstance(made.node, ast.Call) else ([], value)
         arguments = [given for call in added for given in _arguments(call)]
-        if not all(self._loops.invariant(each, loop) for each in arguments):
+        if not all(self._is_steady(each, made, loop) for each in arguments):
             return None
-        if self._comes_round(assignment.targets[0], root, loop):
+        if self._comes_back(assignment.targets[0], End(root, (), made.frame), loop):
             if not _LENGTHENS.issuperset(map(_method, added)):
                 return None
             steps = tuple(added)
@@ -107,8 +110,40 @@ class Rebuilds:
             steps = ()
         else:
             return None
-        taken = self._is_taken(value, loop)
+        inner = made.node if isinstance(made.node, ast.Call) else value
+        taken = self._is_taken(inner, assignment, loop)
         return Rebuilt(assignment, loop, chains, steps) if taken else None
+
+    def _fluent(self, value: ast.Call) -> End:
+        """The call of a pipeline's method that an assignment gives, be it in a function."""
+        if not _added(value)[0]:
+            for each in self._sources.same(value):
+                if isinstance(each.node, ast.Call) and _added(each.node)[0]:
+                    return each
+        return End(value)
+
+    def _is_steady(self, given: ast.expr, made: End, loop: Loop) -> bool:
+        if made.frame is None:
+            return self._loops.invariant(given, loop)
+        names = [each for each in ast.walk(given) if isinstance(each, ast.Name)]
+        inside = made.frame.function
+        return all(
+            self._loops.invariant(each, loop) and self._bindings.home(each.id, each) is not inside
+            for each in names
+        )
+
+    def _comes_back(self, target: ast.expr, root: End, loop: Loop) -> bool:
+        """As `_comes_round`, through whatever surely gives the same pipeline back."""
+        here = root.frame is None and isinstance(root.node, ast.expr)
+        if here and isinstance(root.node, ast.expr) and self._comes_round(target, root.node, loop):
+            return True
+        way = self._sources.same(root.node, root.frame)
+        back = [each.node for each in way if each.frame is None and each.node is not root.node]
+        named = (each for each in back if isinstance(each, (ast.Attribute, ast.Name)))
+        return any(
+            self._tree.inside(each, loop.node) and self._comes_round(target, each, loop)
+            for each in named
+        )
 
     def _comes_round(
         self, target: ast.expr, root: ast.expr, loop: Loop, hops: int = _MOST_HOPS
@@ -131,6 +166,8 @@ class Rebuilds:
 
     def _is_made_here(self, root: ast.expr, chains: tuple[Chain, ...], loop: Loop) -> bool:
         """Whether a pipeline begins here, with nothing the loop may change under its name."""
+        made = self._there(root, loop)
+        root = made if isinstance(made, ast.expr) else root
         if len(chains) != 1 or chains[0].source.node is not root:
             return False
         if not isinstance(root, ast.Call) or chains[0].source.kind not in _FROM_ARGUMENTS:
@@ -142,9 +179,16 @@ class Rebuilds:
         mentioned = {each.id for each in _names(loop.node) if each not in names}
         return all(self._loops.invariant(each, loop) and each.id not in mentioned for each in names)
 
-    def _is_taken(self, value: ast.Call, loop: Loop) -> bool:
+    def _there(self, root: ast.expr, loop: Loop) -> ast.AST:
+        """What makes the pipeline that a loop takes from where it was put in the same round."""
+        made = self._sources.same(root)[-1]
+        moved = self._flow.put_there(root) is not None and made.frame is None
+        moved = moved and self._tree.inside(made.node, loop.node)
+        return made.node if moved else root
+
+    def _is_taken(self, value: ast.Call, at: ast.Assign, loop: Loop) -> bool:
         """Whether the pipeline ends in the loop, or in a function that it is handed to there."""
-        here = self._tree.function(value)
+        here = self._tree.function(at)
         for end in self._consumers.ends:
             passes = any(step.call is value for each in end.chains for step in each.steps)
             passes = passes or any(each.source.node is value for each in end.chains)

@@ -47,6 +47,8 @@ class Datasets:
         self._names = tf.names
         self._functions = tf.functions
         self._flow = tf.flow
+        self._objects = tf.objects
+        self._sources = tf.sources
         self._conditions = tf.conditions
         self._solver = tf.solver
 
@@ -123,6 +125,26 @@ class Datasets:
     def adjoin(self, steps: Iterable[Step]) -> bool:
         """Whether each of some steps adjoins the next."""
         return all(self.adjoining(one, other) for one, other in pairwise(steps))
+
+    def follow(self, steps: Iterable[Step]) -> bool:
+        """Whether each of some steps takes what the one before gives, and nothing else does.
+
+        As `adjoin`, but what a step gives may be moved, or other code run, before the next.
+        """
+        return all(
+            self.adjoining(one, other) or self._leads_to(one, other)
+            for one, other in pairwise(steps)
+        )
+
+    def _leads_to(self, first: Step, second: Step) -> bool:
+        callee = second.call.func
+        taken = callee.value if isinstance(callee, ast.Attribute) else None
+        way = self._sources.same(taken, second.frame) if taken is not None else ()
+        between = {each.node for each in way}
+        if first.call not in between:
+            return False
+        uses = self._objects.uses(first.call)
+        return uses is not None and between.issuperset(uses)
 
     def adjoining(self, first: Step, second: Step) -> bool:
         """Whether `second` takes what `first` gives, nothing else does, and no code stands between.
