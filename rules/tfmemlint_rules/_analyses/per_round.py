@@ -154,16 +154,24 @@ class PerRounds:
             if loops:
                 if loops[0].over is Over.LITERAL:
                     return None
-                same = hop > 0 or all(self._is_same(each, loops[0]) for each in given)
+                same = all(self._is_same(each, loops[0]) for each in given)
                 return PerRound(call, loops[0], hop == 0, same)
             function = self._tree.function(node)
             if function is None or isinstance(function, ast.Lambda) or function.name == "__init__":
                 return None
             calls = self._functions.calls_of(function)
-            if len(calls) != 1 or function.decorator_list or self._reads_arguments(given, function):
+            if len(calls) != 1 or function.decorator_list:
+                return None
+            given = [self._passed(each, function, calls[0]) or each for each in given]
+            if self._reads_arguments(given, function):
                 return None
             node = calls[0]
         return None
+
+    def _passed(self, part: ast.expr, function: FunctionNode, call: ast.Call) -> ast.expr | None:
+        """What a call gives its function that is handed on as it is."""
+        name = part.id if isinstance(part, ast.Name) else ""
+        return self._functions.argument(call, function, name) if name else None
 
     def _reads_arguments(self, given: list[ast.expr], function: FunctionNode) -> bool:
         """Whether what a call is given depends on what its function is given."""
@@ -173,7 +181,7 @@ class PerRounds:
 
     def _is_same(self, node: ast.expr, loop: Loop) -> bool:
         """Whether an expression gives an equal thing each time, as far as it reads nothing new."""
-        return self._loops.invariant(node, loop)
+        return self._loops.unvarying(node, loop)
 
     def _is_kept_for_all(self, call: ast.Call) -> bool:
         """Whether a model goes into a list or a dictionary: several are wanted at once."""
@@ -195,6 +203,8 @@ class PerRounds:
             return False
         if statement not in node.body or not isinstance(statement, (ast.Assign, ast.Expr)):
             return False
+        if not all(self._loops.invariant(each, found.loop) for each in _given(found.call)):
+            return False  # it is put where it is read from in the loop
         stored = {
             each.id
             for each in ast.walk(statement)

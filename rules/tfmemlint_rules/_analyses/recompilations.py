@@ -37,6 +37,7 @@ class Recompilations:
         self._bindings = tf.bindings
         self._names = tf.names
         self._values = tf.values
+        self._sources = tf.sources
         self._loops = tf.loops
         self._anew = tf.anew
 
@@ -53,11 +54,14 @@ class Recompilations:
         rounds = self._anew.rounds(call)
         if rounds is None:
             return None
-        loop = rounds[0]
-        if self._is_before(model, loop) and any(
-            same_code(each, model) or self._are_one(each, model) for each in self._fitted(loop)
-        ):
-            return Recompilation(call, *rounds, self._is_same(call, loop))
+        loop, fitted = rounds[0], self._fitted(rounds[0])
+        held = [each.node for each in self._sources.same(model) if each.frame is None]
+        for each in held:
+            if not isinstance(each, ast.expr) or not self._is_before(each, loop):
+                continue
+            if any(same_code(one, each) or self._are_one(one, each) for one in fitted):
+                once = each is model and self._is_same(call, loop)
+                return Recompilation(call, *rounds, once)
         return None
 
     def _is_before(self, model: ast.expr, loop: Loop) -> bool:
