@@ -62,7 +62,7 @@ def _is_whole(file: File, call: ast.Call, images: ast.expr) -> bool:
     whole = file.tf.wholes.of(images)
     if whole is None or not (whole.is_told and whole.is_no_batch) or whole.given:
         return False
-    return not any(file.tf.tree.loops(call))
+    return not file.tf.loops.around(call)
 
 
 def _cost(file: File, call: ast.Call, images: ast.expr) -> Cost:

@@ -40,6 +40,7 @@ class FilledOneHots:
 
     def __init__(self, tf: TensorFlow) -> None:
         self._tree = tf.tree
+        self._loops = tf.loops
         self._names = tf.names
         self._bindings = tf.bindings
         self._functions = tf.functions
@@ -88,7 +89,7 @@ class FilledOneHots:
 
     def _is_done_once(self, made: ast.Call) -> bool:
         """Whether no batch is made so: not in a loop, a generator, or traced code."""
-        if self._tracing.why(made) is not None or any(self._tree.loops(made)):
+        if self._tracing.why(made) is not None or self._loops.around(made):
             return False
         return self._repeats.runs_once(made)
 

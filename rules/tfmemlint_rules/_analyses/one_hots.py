@@ -70,6 +70,7 @@ class OneHots:
 
     def __init__(self, tf: TensorFlow) -> None:
         self._tree = tf.tree
+        self._loops = tf.loops
         self._names = tf.names
         self._bindings = tf.bindings
         self._functions = tf.functions
@@ -106,7 +107,7 @@ class OneHots:
         """Whether this is done once, to all labels."""
         if self._tracing.why(found.node) is not None or self._tapes.recording(found.node):
             return False
-        return self._repeats.runs_once(found.node) and not any(self._tree.loops(found.node))
+        return self._repeats.runs_once(found.node) and not self._loops.around(found.node)
 
     # What is made.
 

@@ -83,6 +83,7 @@ class Scalings:
 
     def __init__(self, tf: TensorFlow) -> None:
         self._tree = tf.tree
+        self._loops = tf.loops
         self._names = tf.names
         self._values = tf.values
         self._wholes = tf.wholes
@@ -213,7 +214,7 @@ class Scalings:
                 given = given if literal else None
         if not isinstance(given, ast.Subscript) or not isinstance(given.slice, ast.Slice):
             return None
-        inner = self._wholes.of(given.value) if not any(self._tree.loops(given)) else None
+        inner = self._wholes.of(given.value) if not self._loops.around(given) else None
         bounds = (given.slice.lower, given.slice.upper)
         places = [None if each is None else self._values.number(each) for each in bounds]
         known = all(
