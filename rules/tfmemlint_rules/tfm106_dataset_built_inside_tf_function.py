@@ -56,6 +56,9 @@ SOURCES = frozenset(
     }
 )
 
+MOST_HOPS = 3
+"""Places in turn that an array is put."""
+
 
 def check(file: File) -> Iterator[Diagnostic]:
     made: dict[ast.Call, list[Capture]] = {}
@@ -67,18 +70,26 @@ def check(file: File) -> Iterator[Diagnostic]:
     for call, captures in made.items():
         big = [each for each in captures if _is_data(file, each)]
         if big:
-            named = all(each.binding or isinstance(each.use, ast.Attribute) for each in captures)
+            direct = all(file.tf.tree.inside(each.use, call) for each in captures)
+            named = direct and all(
+                each.binding or isinstance(each.use, ast.Attribute) for each in captures
+            )
             fix = _fix(file, call, taken) if named else None
             yield Diagnostic(file.span(call), _message(call, big[0]), fix, _cost(file, big))
 
 
-def _source_of(file: File, use: ast.expr) -> ast.Call | None:
+def _source_of(file: File, use: ast.expr, hops: int = MOST_HOPS) -> ast.Call | None:
     """The call that makes a dataset of an array, alone or beside others."""
-    above = file.tf.tree.parent(use)
+    held, above = [use], file.tf.tree.parent(use)
     while isinstance(above, (ast.Tuple, ast.List, ast.Dict)):
+        held.append(above)
         above = file.tf.tree.parent(above)
-    is_call = isinstance(above, ast.Call) and file.tf.names.is_any(above.func, SOURCES)
-    return above if is_call and isinstance(above, ast.Call) else None
+    if isinstance(above, ast.Call):
+        return above if file.tf.names.is_any(above.func, SOURCES) else None
+    if not isinstance(above, ast.Assign) or not hops:
+        return None
+    carried = (one for each in held for one in file.tf.objects.carried(each) or ())
+    return next(filter(None, (_source_of(file, each, hops - 1) for each in carried)), None)
 
 
 def _is_data(file: File, capture: Capture) -> bool:

@@ -38,6 +38,7 @@ class PyFunctions:
         self._names = tf.names
         self._functions = tf.functions
         self._values = tf.values
+        self._flow = tf.flow
         self._tapes = tf.tapes
         self._tracing = tf.tracing
         self._repeats = tf.repeats
@@ -109,6 +110,7 @@ class PyFunctions:
 
     def _is_made_before(self, given: ast.expr, tape: Tape) -> bool:
         """Whether a name stands for what was made before the tape began, and for no variable."""
+        given = self._flow.put_there(given) or given
         made = self._bindings.reaching(given) if isinstance(given, ast.Name) else ()
         inside = any(self._tree.inside(each.node, tape.block) for each in made)
         return bool(made) and not inside and self._values.of(given).kind is not Kind.VARIABLE
@@ -116,7 +118,7 @@ class PyFunctions:
     def _origins(self, expressions: Iterable[ast.expr]) -> set[str]:
         """What expressions are made of: names, and attributes of `self`, as far back as is seen."""
         found, seen = set[str](), set[ast.AST]()
-        pending = list(expressions)
+        pending = [self._flow.put_there(each) or each for each in expressions]
         for expression in pending:
             for name in ast.walk(expression):
                 if not isinstance(name, ast.Name):
