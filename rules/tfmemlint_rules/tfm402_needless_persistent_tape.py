@@ -47,24 +47,25 @@ from tfmemlint import (
 def check(file: File) -> Iterator[Diagnostic]:
     if file.tf.tracing.by_hand:
         return
-    for tape in file.tf.tapes.all:
-        if not tape.persistent or file.tf.tracing.why(tape.block) is not None:
+    own = [(file.tf, each) for each in file.tf.tapes.all if not file.tf.tree.elsewhere(each.call)]
+    for tf, tape in (*own, *file.tf.tapes.lent):
+        if not tape.persistent or tf.tracing.by_hand or tf.tracing.why(tape.block) is not None:
             continue
-        asked = file.tf.tapes.only_asked(tape)
-        if asked is None or file.has_cells_between(tape.block, asked):
+        asked = tf.tapes.only_asked(tape)
+        if asked is None or (tf is file.tf and file.has_cells_between(tape.block, asked)):
             continue
-        if file.tf.tapes.others(tape) != []:
+        if tf.tapes.others(tape) != []:
             continue
         keyword = next(each for each in tape.call.keywords if each.arg == "persistent")
-        direct = file.tf.tapes.is_direct(tape)
+        direct = tf.tapes.is_direct(tape)
         change = edits.without_argument(file, tape.call, "persistent") if direct else None
-        safety = Applicability.SAFE if file.tf.tapes.is_fresh(tape, asked) else Applicability.UNSAFE
+        safety = Applicability.SAFE if tf.tapes.is_fresh(tape, asked) else Applicability.UNSAFE
         fix = Fix("Drop `persistent`", (change,), safety) if change else None
         yield Diagnostic(
             file.span(keyword),
             f"`{tape.name}` is persistent, and keeps what it recorded through its only `gradient`",
             fix,
-            costs.cost(file.tf.models.recorded(tape.block.body)),
+            costs.cost(tf.models.recorded(tape.block.body)),
         )
 
 

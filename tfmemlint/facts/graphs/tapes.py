@@ -43,6 +43,7 @@ class Tapes:
         self._sources = tf.sources
         self._objects = tf.objects
         self._outside = tf.outside
+        self._imports = tf.imports
 
     @cached_property
     def all(self) -> tuple[Tape, ...]:
@@ -54,6 +55,24 @@ class Tapes:
                 if call is not None:
                     found.append(self._tape(block, call, item.optional_vars))
         return tuple(found)
+
+    @cached_property
+    def lent(self) -> tuple[tuple[TensorFlow, Tape], ...]:
+        """The tapes that are made here for the `with` of another file, with what is known there.
+
+        Of each that has a name there, all are in sight, or none is told.
+        """
+        made = [each for each, _ in self._names.calls(_TAPE) if self._is_returned(each)]
+        homes = self._imports.importers if made else ()
+        found = [(home, tape) for home in homes for tape in home.tapes.all if tape.call in made]
+        opened = [tape.call for _, tape in found]
+        own = {each.call for each in self.all}
+        return tuple(
+            each for each in found if opened.count(each[1].call) == 1 and each[1].call not in own
+        )
+
+    def _is_returned(self, made: ast.Call) -> bool:
+        return isinstance(self._tree.parent(made), ast.Return)
 
     def _opened(self, expression: ast.expr) -> ast.Call | None:
         """The call that makes the tape a `with` opens, wherever it stands."""
@@ -76,7 +95,7 @@ class Tapes:
 
     @cached_property
     def _may_be_made(self) -> bool:
-        return self._names.mentions(_TAPE)
+        return self._names.mentions(_TAPE) or self._imports.any
 
     def is_one(self, expression: ast.expr) -> bool:
         """Whether something surely is a tape, wherever that was put on the way."""
