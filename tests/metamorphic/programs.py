@@ -145,7 +145,14 @@ class Program:
         """Whether this is a name of a module, such as `tf.data.Dataset`."""
         while isinstance(value, ast.Attribute):
             value = value.value
-        return isinstance(value, ast.Name) and value.id in self.imported
+        if not isinstance(value, ast.Name) or value.id in self.imported:
+            return isinstance(value, ast.Name)
+        given = [self.parents[each] for each in self.binders(self.module, value.id)]
+        return len(given) == 1 and (  # `tf1 = tf.compat.v1`: the module once more
+            isinstance(given[0], ast.Assign)
+            and isinstance(given[0].value, ast.Attribute)
+            and self._is_of_module(given[0].value)
+        )
 
     # Where things are.
 
