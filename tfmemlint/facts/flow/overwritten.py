@@ -55,4 +55,7 @@ def _is_before(statement: ast.stmt, at: ast.stmt) -> bool:
 def _is_behind(tree: Tree, use: ast.expr, statement: ast.stmt) -> bool:
     """Whether a use stands where a statement has surely run."""
     block, place = tree.place(statement)
-    return any(tree.inside(use, following) for following in block[place + 1 :])
+    for each in tree.ancestors(use):
+        if isinstance(each, ast.stmt) and tree.place(each)[0] is block:
+            return tree.place(each)[1] > place
+    return False

@@ -211,7 +211,7 @@ class Sources:
             taken = (ANY, *taken)
         found = [End(value, taken, frame)]
         if path and not binding.path:
-            puts: Iterable[Put] = self._stores.into(binding)
+            puts: Iterable[Put] = self._stores.read_from(binding, path[0])
             if use is not None and puts and path[0] != ANY:
                 puts, sure = still_there(self._tree, use, puts, path[0])
                 found = [] if sure else found

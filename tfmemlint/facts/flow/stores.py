@@ -6,7 +6,7 @@ import ast
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 
-from tfmemlint.facts.flow.paths import ANY, End, after, key
+from tfmemlint.facts.flow.paths import ANY, End, after, is_entry, key
 from tfmemlint.facts.syntax.bindings import Binding, targets
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
@@ -65,6 +65,7 @@ class Stores:
         self._bindings = tf.bindings
         self._functions = tf.functions
         self._names = tf.names
+        self._by_read: dict[Binding, dict[Read, list[int]]] = {}
         self._into: dict[Binding, tuple[Put, ...]] = {}
         self._into_attributes: dict[str, _Owned[Put]] = {}
 
@@ -74,6 +75,21 @@ class Stores:
             self._into[binding] = ()  # should a function hand it on to itself
             self._into[binding] = tuple(self._put(binding, _MOST_HANDED_ON))
         return self._into[binding]
+
+    def read_from(self, binding: Binding, read: Read) -> tuple[Put, ...]:
+        """As `into`, of what may be found by one attribute or entry."""
+        if binding not in self._by_read:
+            places: dict[Read, list[int]] = {}
+            for place, put in enumerate(self.into(binding)):
+                places.setdefault(put.reads[0], []).append(place)
+            self._by_read[binding] = places
+        puts, places = self.into(binding), self._by_read[binding]
+        if read == ANY:
+            return puts
+        found = places.get(read, [])
+        if is_entry(read) and ANY in places:
+            found = sorted((*found, *places[ANY]))
+        return tuple(puts[place] for place in found)
 
     def of_attribute(self, name: str, related: Collection[ast.ClassDef]) -> Iterator[Store]:
         """The assignments to attributes of this name that may be of instances of these classes."""
