@@ -89,16 +89,8 @@ def calls(source: str) -> int:
 @pytest.mark.parametrize(
     ("block", "lines"),
     [
-        pytest.param(
-            DEFINITIONS,
-            50_000,
-            marks=pytest.mark.xfail(reason="a line of so many takes 1.34 times as many calls"),
-        ),
-        pytest.param(
-            STATEMENTS,
-            10_000,
-            marks=pytest.mark.xfail(reason="a line of so many takes 1.51 times as many calls"),
-        ),
+        pytest.param(DEFINITIONS, 50_000),
+        pytest.param(STATEMENTS, 10_000),
     ],
     ids=["defs", "statements"],
 )
