@@ -110,8 +110,8 @@ def _comments_reordered(
     statements = [file.tf.tree.statement(call) for call in calls]
     margins = {margin(file, each) for each in statements}
     texts = {call: file.source(span) for call, span in above.items()}
-    lines = (line.lstrip() for text in texts.values() for line in text.splitlines())
-    marked = any(line.startswith(CELL) for line in lines)
+    between = file.source(Span(*sorted((above[calls[0]].end, above[calls[-1]].end))))
+    marked = any(line.lstrip().startswith(CELL) for line in between.splitlines())
     if len(set(statements)) < len(calls) or len(margins) > 1 or marked:
         return ()
     top = calls[0]
@@ -391,7 +391,7 @@ def _commented(file: File, start: int) -> int:
     """Where the comments begin that stand right above a line; `# %%` begins a cell of a script."""
     while start:
         above = file.text[file.lines.start(start - 1) : start].lstrip()
-        if not above.startswith("#") or above.startswith(("# %%", "#%%")):
+        if not above.startswith("#") or above.startswith(CELL):
             break
         start = file.lines.start(start - 1)
     return start
