@@ -23,11 +23,9 @@ condition decides, such as `if self.model is None`, and in functions that it see
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Law, Metric, Rule, edits
-from tfmemlint.facts.syntax.tree import LOOPS
 from tfmemlint_rules._analyses.per_round import PerRound, PerRounds
 
 
@@ -43,11 +41,8 @@ def check(file: File) -> Iterator[Diagnostic]:
 
 
 def _fix(file: File, found: PerRound) -> Fix | None:
-    loop, statement = found.loop.node, file.tf.tree.statement(found.call)
-    whole = isinstance(statement, ast.Assign) and statement.value is found.call
-    if not whole or not file.tf.of(PerRounds).can_be_lifted(found) or not isinstance(loop, LOOPS):
-        return None
-    moved = edits.lifted(file, statement, loop) if file.concrete(statement) else None
+    place = file.tf.of(PerRounds).liftable(found)
+    moved = edits.lifted(file, *place) if place and file.concrete(place[0]) else None
     return None if moved is None else Fix("Load it once", moved, Applicability.UNSAFE)
 
 

@@ -34,7 +34,6 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Law, Metric, Rule, edits
-from tfmemlint.facts.syntax.tree import LOOPS
 from tfmemlint_rules._analyses.per_round import PerRound, PerRounds
 
 
@@ -52,11 +51,8 @@ def check(file: File) -> Iterator[Diagnostic]:
 
 
 def _fix(file: File, found: PerRound) -> Fix | None:
-    loop, statement = found.loop.node, file.tf.tree.statement(found.call)
-    whole = isinstance(statement, ast.Assign) and statement.value is found.call
-    if not whole or not file.tf.of(PerRounds).can_be_lifted(found) or not isinstance(loop, LOOPS):
-        return None
-    moved = edits.lifted(file, statement, loop) if file.concrete(statement) else None
+    place = file.tf.of(PerRounds).liftable(found)
+    moved = edits.lifted(file, *place) if place and file.concrete(place[0]) else None
     return None if moved is None else Fix("Make it once", moved, Applicability.UNSAFE)
 
 

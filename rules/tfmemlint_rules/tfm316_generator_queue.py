@@ -40,6 +40,7 @@ from tfmemlint import (
     costs,
     edits,
 )
+from tfmemlint.facts.library.keras_apis import SEQUENCES
 from tfmemlint.facts.sizes.amounts import Amount, count
 
 MANY = 32
@@ -49,12 +50,7 @@ BATCH = Amount(("a batch",), of_bytes=True)
 READS = frozenset(
     f"{name}{of}" for name in ("evaluate", "fit", "predict") for of in ("", "_generator")
 )
-SEQUENCES = frozenset(
-    {
-        *("keras.utils.PyDataset", "keras.utils.Sequence", "keras.utils.data_utils.Sequence"),
-        *("keras.utils.OrderedEnqueuer", "keras.utils.GeneratorEnqueuer"),
-    }
-)
+QUEUES = SEQUENCES | {"keras.utils.OrderedEnqueuer", "keras.utils.GeneratorEnqueuer"}
 NAMES = ("max_queue_size", "max_q_size")
 
 
@@ -80,7 +76,7 @@ def check(file: File) -> Iterator[Diagnostic]:
 def _reads(file: File, call: ast.Call) -> bool:
     """Whether Keras reads batches by what is called, or is told how to."""
     callee, functions = call.func, file.tf.functions
-    if file.tf.names.is_any(callee, SEQUENCES):
+    if file.tf.names.is_any(callee, QUEUES):
         return True
     owner = functions.definition(callee)
     if isinstance(callee, ast.Attribute) and callee.attr == "__init__":
@@ -90,7 +86,7 @@ def _reads(file: File, call: ast.Call) -> bool:
     if not isinstance(owner, ast.ClassDef):
         return False
     bases = (base for each in functions.lineage(owner) for base in each.bases)
-    return any(file.tf.names.is_any(base, SEQUENCES) for base in bases)
+    return any(file.tf.names.is_any(base, QUEUES) for base in bases)
 
 
 RULE = Rule(

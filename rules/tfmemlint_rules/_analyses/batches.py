@@ -11,6 +11,7 @@ from tfmemlint.facts.flow.iterables import called
 from tfmemlint.facts.flow.loops import Over
 from tfmemlint.facts.flow.sizes import constant
 from tfmemlint.facts.library import makers
+from tfmemlint.facts.library.keras_apis import SEQUENCES
 from tfmemlint.facts.library.shapes import is_all, is_new, is_rest
 from tfmemlint.facts.pipelines.chains import BATCHING
 from tfmemlint.facts.syntax.bindings import How
@@ -25,12 +26,10 @@ FEW = 32
 LARGE = 128
 """A batch of a pipeline that is more than a handful of those."""
 _MAX_DEPTH = 20
-_SEQUENCES = frozenset(
-    {
-        *("keras.utils.PyDataset", "keras.utils.Sequence", "keras.utils.data_utils.Sequence"),
-        *("keras.utils.all_utils.Sequence", "tensorflow.python.keras.utils.data_utils.Sequence"),
-    }
-)
+_SEQUENCES = SEQUENCES | {
+    "keras.utils.all_utils.Sequence",
+    "tensorflow.python.keras.utils.data_utils.Sequence",
+}
 
 _MOVES_ROWS = frozenset({"moveaxis", "ravel", "repeat", "squeeze", "tile", "transpose"})
 _KEEPS_ROWS = frozenset(

@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from tfmemlint.facts.flow.loops import Loop, Over
+from tfmemlint.facts.library.keras_apis import SLOTS
 from tfmemlint.facts.library.makers import argument
-from tfmemlint.facts.syntax.tree import LOOPS, FunctionNode, root_name
+from tfmemlint.facts.syntax.tree import LOOPS, FunctionNode, LoopNode, root_name
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -28,10 +29,7 @@ _MAX_HOPS = 4
 _OPTIMIZERS = frozenset(
     f"{package}.{name}"
     for package in ("keras.optimizers", "keras.optimizers.legacy", "tensorflow.optimizers")
-    for name in (
-        *("Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "Ftrl", "Lion"),
-        *("Nadam", "RMSprop", "SGD"),
-    )
+    for name in (*SLOTS, "Adafactor", "SGD")
 )
 _APPLIES = ("apply", "apply_gradients", "minimize")
 _BEGINS_ANEW = ("build", "load_weights", "restore", "set_weights")
@@ -195,23 +193,25 @@ class PerRounds:
             and (above.func.attr in ("append", "extend", "setdefault"))
         )
 
-    def can_be_lifted(self, found: PerRound) -> bool:
-        """Whether the call's statement can stand before the loop as it is."""
+    def liftable(self, found: PerRound) -> tuple[ast.Assign, LoopNode] | None:
+        """The statement that gives the call's result a name, if it can stand before the loop."""
         statement = self._tree.statement(found.call)
         node = found.loop.node
         if not found.here or not found.same or not isinstance(node, LOOPS):
-            return False
-        if statement not in node.body or not isinstance(statement, (ast.Assign, ast.Expr)):
-            return False
+            return None
+        if statement not in node.body or not isinstance(statement, ast.Assign):
+            return None
+        if statement.value is not found.call:
+            return None
         if not all(self._loops.invariant(each, found.loop) for each in _given(found.call)):
-            return False  # it is put where it is read from in the loop
+            return None  # it is put where it is read from in the loop
         stored = {
             each.id
             for each in ast.walk(statement)
             if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
         }
         others = _stored(each for each in node.body if each is not statement)
-        return not stored & (others | found.loop.targets)
+        return None if stored & (others | found.loop.targets) else (statement, node)
 
 
 def _given(call: ast.Call) -> list[ast.expr]:

@@ -33,6 +33,22 @@ from tfmemlint.facts.library.traits import (
     alike,
 )
 
+SEQUENCES = frozenset(
+    {"keras.utils.PyDataset", "keras.utils.Sequence", "keras.utils.data_utils.Sequence"}
+)
+"""The classes of batches that Keras takes one after the other."""
+SLOTS: Mapping[str, int] = {
+    "Adadelta": 2,
+    "Adagrad": 1,
+    "Adam": 2,
+    "AdamW": 2,
+    "Adamax": 2,
+    "Ftrl": 2,
+    "Lion": 1,
+    "Nadam": 2,
+    "RMSprop": 1,
+}
+"""How many numbers optimizers keep for each weight."""
 KERAS: Mapping[str, Api] = {
     **alike("keras", "Model Sequential", Api(MODEL)),
     "keras.Model.from_config": Api(MODEL),

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable
 from enum import Enum
 
+from tfmemlint.facts.library.keras_apis import SLOTS
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import JOINS, RANDOM_GENERATORS, argument
 from tfmemlint.facts.pipelines.consumers import Into
@@ -58,17 +59,6 @@ class Moment(NamedTuple):
         return [each for each in self.items if each.amount.value is None]
 
 
-_SLOTS = {
-    "Adadelta": 2,
-    "Adagrad": 1,
-    "Adam": 2,
-    "AdamW": 2,
-    "Adamax": 2,
-    "Ftrl": 2,
-    "Lion": 1,
-    "Nadam": 2,
-    "RMSprop": 1,
-}
 _NAMED = {"adam": "Adam", "adamw": "AdamW", "rmsprop": "RMSprop", "nadam": "Nadam"}
 _KERAS = {
     "evaluate": False,
@@ -412,18 +402,18 @@ class Plans:
         for made, name in self._names.calls(_OPTIMISERS):
             last = name.rpartition(".")[2]
             momentum = argument(made, 1, "momentum") if last == "SGD" else None
-            return 1 if momentum is not None else _SLOTS.get(last, 0)
+            return 1 if momentum is not None else SLOTS.get(last, 0)
         for compiled, _ in self._tree.methods("compile"):
             given = argument(compiled, 0, "optimizer")
             if isinstance(given, ast.Constant):
-                return _SLOTS.get(_NAMED.get(str(given.value).lower(), ""), 0)
+                return SLOTS.get(_NAMED.get(str(given.value).lower(), ""), 0)
         return 0
 
 
 _OPTIMISERS = frozenset(
     f"keras.optimizers{middle}.{name}"
     for middle in ("", ".legacy", ".experimental")
-    for name in (*_SLOTS, "SGD")
+    for name in (*SLOTS, "SGD")
 )
 
 
