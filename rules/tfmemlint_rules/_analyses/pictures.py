@@ -10,12 +10,13 @@ from math import prod
 
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.paths import ANY, End, is_entry
+from tfmemlint.facts.flow.sizes import as_count
 from tfmemlint.facts.flow.solver import Question
 from tfmemlint.facts.library.makers import DTYPE_BYTES, argument
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.tree import is_none
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
-from tfmemlint_rules._analyses.shown import Shown, as_count
+from tfmemlint_rules._analyses.shown import Shown
 
 if TYPE_CHECKING:
     from typing import ClassVar
@@ -37,7 +38,7 @@ _BLANK = frozenset(
 _PAIRS = frozenset({"cv2.threshold"})
 """What gives a number beside the picture."""
 _SIZES = ("size", "dsize", "output_shape")
-_DEQUE = frozenset({"collections.deque"})
+DEQUE = frozenset({"collections.deque"})
 _LISTS = frozenset(
     {
         "numpy.array",
@@ -85,6 +86,15 @@ _OF_PICTURES = (_DECODES | _PAIRS) | {
     "tensorflow.image.resize",
     "tensorflow.image.rgb_to_grayscale",
 }
+
+
+def _cast_to(dtype: str) -> Callable[..., Picture]:
+    """What makes of a picture the same in another dtype."""
+
+    def cast(_: Pictures, __: ast.Call, whole: Picture, ___: Frame | None) -> Picture:
+        return whole._replace(dtype=dtype, is_lazy=False)
+
+    return cast
 
 
 class Sort(IntEnum):
@@ -170,9 +180,6 @@ class Pictures:
             found = self._filled(node, frame)
         return found if ends.complete else found._replace(surely=False)
 
-    def _is_pair(self, node: ast.Call) -> bool:
-        return self._names.is_any(node.func, _PAIRS)
-
     def _is_blank(self, node: ast.AST) -> bool:
         return isinstance(node, ast.Call) and self._names.is_any(node.func, _BLANK)
 
@@ -207,7 +214,8 @@ class Pictures:
             if shown is not None:
                 return shown
         if isinstance(node, ast.Call) and path == ((1,),) and node.args:
-            return self._ask(node.args[0], frame) if self._is_pair(node) else UNKNOWN
+            is_pair = self._names.is_any(node.func, _PAIRS)
+            return self._ask(node.args[0], frame) if is_pair else UNKNOWN
         if path:
             return self._entry(end)
         if isinstance(node, ast.Call):
@@ -328,11 +336,8 @@ class Pictures:
             return self._stacked(node, given, frame, name)
         made = self._made.get(name)
         if made is not None:
-            return made(self, node, self._of_first(given, frame), frame)
+            return made(self, node, self._ask(given, frame), frame)
         return self._array(node, frame)
-
-    def _of_first(self, given: ast.expr, frame: Frame | None) -> Picture:
-        return self._ask(given, frame)
 
     def _method(self, node: ast.Call, method: ast.Attribute, frame: Frame | None) -> Picture:
         array = self._array(node, frame)
@@ -407,7 +412,7 @@ class Pictures:
                 number = self._values.number(made.right, each.frame)
                 counts.add(as_count(number))
                 again = True
-            elif isinstance(made, ast.Call) and self._names.is_any(made.func, _DEQUE):
+            elif isinstance(made, ast.Call) and self._names.is_any(made.func, DEQUE):
                 told = argument(made, 1, "maxlen")
                 number = self._values.number(told, each.frame) if told is not None else None
                 counts.add(as_count(number))
@@ -461,17 +466,8 @@ class Pictures:
     def _float32(self, node: ast.Call, whole: Picture, frame: Frame | None) -> Picture:
         return self._drawn(node, whole, frame)._replace(dtype="float32")
 
-    def _as_float32(self, node: ast.Call, whole: Picture, _: Frame | None) -> Picture:
-        return whole._replace(dtype="float32", is_lazy=False)
-
-    def _as_float64(self, node: ast.Call, whole: Picture, _: Frame | None) -> Picture:
-        return whole._replace(dtype="float64", is_lazy=False)
-
     def _bytes(self, node: ast.Call, whole: Picture, frame: Frame | None) -> Picture:
         return Picture(Sort.PICTURE, "uint8", whole.dims)
-
-    def _as_bytes(self, node: ast.Call, whole: Picture, _: Frame | None) -> Picture:
-        return whole._replace(dtype="uint8", is_lazy=False)
 
     def _mean(self, node: ast.Call, whole: Picture, _: Frame | None) -> Picture:
         if argument(node, 1, "axis") is None:
@@ -487,9 +483,7 @@ class Pictures:
     _made: ClassVar[Mapping[str, Callable[..., Picture]]] = {
         **dict.fromkeys(_IN_ANOTHER_SHAPE, _kept),
         **dict.fromkeys(("keras.ops.cast", "tensorflow.cast"), _as_told),
-        "numpy.float32": _as_float32,
-        "numpy.float64": _as_float64,
-        "numpy.uint8": _as_bytes,
+        **{f"numpy.{dtype}": _cast_to(dtype) for dtype in ("float32", "float64", "uint8")},
         **dict.fromkeys(("numpy.maximum", "numpy.minimum"), _brighter),
         **dict.fromkeys(("numpy.average", "numpy.mean"), _mean),
         **dict.fromkeys(_DECODES, _bytes),

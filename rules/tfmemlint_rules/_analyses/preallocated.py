@@ -8,7 +8,6 @@ from functools import cached_property
 from tfmemlint.facts.flow.files import Content, Contents, may_load
 from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.library.makers import FILLED, argument
-from tfmemlint.facts.syntax.tree import is_none
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -90,7 +89,7 @@ class PreallocatedArrays:
         return contents.of(value, None) is Content.ARRAY
 
     def _made(self, holder: ast.expr) -> ast.Call | None:
-        ends = [each.node for each in self._objects.made(holder) or () if not is_none(each.node)]
-        only = ends[0] if len(ends) == 1 else None
+        made = self._objects.made_once(holder)
+        only = made.node if made is not None else None
         is_made = isinstance(only, ast.Call) and self._names.is_any(only.func, _MAKES)
         return only if isinstance(only, ast.Call) and is_made else None

@@ -9,12 +9,11 @@ from functools import cached_property
 from tfmemlint.facts.library.makers import FILLED, argument
 from tfmemlint.facts.syntax.tree import FunctionNode, is_none
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
-from tfmemlint_rules._analyses.pictures import Picture, Pictures, Sort
+from tfmemlint_rules._analyses.pictures import DEQUE, Picture, Pictures, Sort
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
-_DEQUE = frozenset({"collections.deque"})
 _ARRAYS = frozenset({"numpy.empty", "numpy.ones", "numpy.zeros"})
 _SAMPLES = frozenset({"random.choice", "random.choices", "random.sample"})
 _PLACES = frozenset({"numpy.random.choice", "numpy.random.randint", "random.randint"})
@@ -78,7 +77,7 @@ class Replays:
     # Deques and lists.
 
     def _of_objects(self) -> Iterator[Memory]:
-        if not self._names.mentions(_DEQUE | _SAMPLES | _PLACES) and not self._may_be_cut:
+        if not self._names.mentions(DEQUE | _SAMPLES | _PLACES) and not self._may_be_cut:
             return
         seen: set[ast.AST] = set()
         told: list[frozenset[ast.AST]] = []
@@ -91,7 +90,7 @@ class Replays:
                 if any(by <= each or each <= by for each in told):
                     continue  # the same objects, in two lists
                 told.append(by)
-                is_deque = isinstance(made, ast.Call) and self._names.is_any(made.func, _DEQUE)
+                is_deque = isinstance(made, ast.Call) and self._names.is_any(made.func, DEQUE)
                 most = argument(made, 1, "maxlen") if isinstance(made, ast.Call) else None
                 parts, pictures = zip(*kept, strict=True)
                 yield Memory(holder, made, at, pictures, parts, most if is_deque else None)
@@ -157,12 +156,12 @@ class Replays:
         return found
 
     def _made(self, holder: ast.expr) -> ast.AST | None:
-        ends = [each for each in self._objects.made(holder) or () if not is_none(each.node)]
-        return ends[0].node if len(ends) == 1 and not ends[0].path else None
+        made = self._objects.made_once(holder)
+        return made.node if made is not None and not made.path else None
 
     def _is_memory(self, made: ast.AST) -> bool:
         """Whether steps stay in it for long: so many of them, or until they are drawn."""
-        if isinstance(made, ast.Call) and self._names.is_any(made.func, _DEQUE):
+        if isinstance(made, ast.Call) and self._names.is_any(made.func, DEQUE):
             most = argument(made, 1, "maxlen")
             if most is None or is_none(most):
                 return self._is_drawn_from(made) or self._is_cut(made)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from math import isfinite
 
 from tfmemlint.facts.flow.frames import Frame
+from tfmemlint.facts.flow.sizes import as_count
 from tfmemlint.facts.library.makers import argument
-from tfmemlint.facts.syntax.tree import FunctionNode, is_none
+from tfmemlint.facts.syntax.tree import FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Shown:
     def _by(self, environment: ast.expr, frame: Frame | None, hops: int) -> Iterator[Seen]:
         for end in self._sources.of(environment, frame).found if hops else ():
             made = end.node
-            if end.path or not isinstance(made, ast.Call) or is_none(made):
+            if end.path or not isinstance(made, ast.Call):
                 continue
             name = self._names.qualified(made.func) or ""
             given = made.args[0] if made.args else argument(made, None, "env")
@@ -77,7 +77,7 @@ class Shown:
             elif name in _BY_GAME:
                 yield Seen(is_picture=True, dtype="uint8", dims=_BY_GAME[name])
             elif name.startswith(("gym.wrappers.", "gymnasium.wrappers.")) and given is not None:
-                for inner in self._by(given, end.frame, hops - 1) or ():
+                for inner in self._by(given, end.frame, hops - 1):
                     yield self._wrapped(name.rpartition(".")[2], made, inner)
             else:
                 yield from self._of_class(made, given, end.frame, hops)
@@ -140,8 +140,3 @@ class Shown:
             yield Seen(through=shows)
         elif given is not None:
             yield from self._by(given, frame, hops - 1)
-
-
-def as_count(number: float | None) -> int | None:
-    """A number as a number of things; None where it is not known, or none."""
-    return None if number is None or not isfinite(number) else int(number)

@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from tfmemlint.facts.flow.frames import Frame, entered
-from tfmemlint.facts.flow.loops import Growth, Loop, Over
+from tfmemlint.facts.flow.loops import Growth, Loop, Over, is_empty
 from tfmemlint.facts.flow.paths import is_entry
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.facts.syntax.tree import is_none
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -168,23 +167,17 @@ class Growths:
 
     def _empty(self, holder: ast.expr, frame: Frame | None) -> ast.AST | None:
         """What makes a list, if that is one place alone, and it is empty there."""
-        ends = self._objects.made(holder, frame)
-        found = [each for each in ends or () if not is_none(each.node)]
-        return found[0].node if len(found) == 1 and self._is_empty(found[0]) else None
+        made = self._objects.made_once(holder, frame)
+        return made.node if made is not None and self._is_empty(made) else None
 
     def _is_empty(self, end: End) -> bool:
         node = end.node
-        if isinstance(node, ast.List):
-            return not node.elts and not end.path
-        if not isinstance(node, ast.Call):
-            return False
-        name = self._names.qualified(node.func)
-        if name == "collections.defaultdict":
+        name = self._names.qualified(node.func) if isinstance(node, ast.Call) else None
+        if isinstance(node, ast.Call) and name == "collections.defaultdict":
             factory = node.args[0] if node.args else None
             is_list = isinstance(factory, ast.Name) and factory.id == "list"
             return is_list and len(end.path) == 1 and is_entry(end.path[0])
-        is_list = isinstance(node.func, ast.Name) and node.func.id == "list"
-        return is_list and not node.args and not end.path
+        return isinstance(node, ast.expr) and is_empty(node) and not end.path
 
     # How often.
 

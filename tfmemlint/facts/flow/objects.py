@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 
 from tfmemlint.facts.syntax.bindings import Binding, How, targets
-from tfmemlint.facts.syntax.tree import FUNCTIONS
+from tfmemlint.facts.syntax.tree import FUNCTIONS, is_none
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -57,6 +57,11 @@ class Objects:
                 else:
                     pending += ((each, end.frame) for each in before)
         return tuple(found) or None
+
+    def made_once(self, expression: ast.expr, frame: Frame | None = None) -> End | None:
+        """What makes the object that an expression holds, if it is one place alone, or `None`."""
+        found = [each for each in self.made(expression, frame) or () if not is_none(each.node)]
+        return found[0] if len(found) == 1 else None
 
     def uses(self, made: ast.AST) -> tuple[ast.expr, ...] | None:
         """Every other place where the object may stand that an expression makes, in source order.

@@ -84,7 +84,7 @@ class Sizes:
             if len(origins) == 1 and isinstance(origins[0].value, (ast.Tuple, ast.List)):
                 return self.shape(origins[0].value, origins[0].frame, value)
         size = self.number(node, frame, value)
-        whole = _whole(size)
+        whole = as_count(size)
         return (whole,) if whole is not None else None
 
     def dimensions(
@@ -99,7 +99,7 @@ class Sizes:
                     return None
                 sizes += inner
             else:
-                sizes.append(_whole(self.number(node, frame, value)))
+                sizes.append(as_count(self.number(node, frame, value)))
         return tuple(sizes)
 
     def dtype(self, node: ast.expr | None) -> str | None:
@@ -167,6 +167,6 @@ def constant(node: ast.expr) -> int | float | None:
     return None
 
 
-def _whole(size: float | None) -> int | None:
-    """A size as it counts; None for what is no number of things."""
-    return int(size) if size is not None and isfinite(size) else None
+def as_count(number: float | None) -> int | None:
+    """A number as a number of things; None where it is not known, or none."""
+    return int(number) if number is not None and isfinite(number) else None
