@@ -186,9 +186,7 @@ class GradientSums:
 
     def _hands_on(self, use: ast.expr) -> bool:
         """Whether a use only has the list stand elsewhere, where it is a use again."""
-        above = self._tree.parent(use)
-        while isinstance(above, (ast.Dict, ast.List, ast.Tuple, ast.keyword)):
-            above = self._tree.parent(above)
+        above = self._tree.put_into(use)
         if isinstance(above, ast.Call):
             builtin = isinstance(above.func, ast.Name) and above.func.id == "zip"
             paired = builtin and isinstance(self._tree.parent(above), (ast.For, ast.Assign))

@@ -80,9 +80,7 @@ class Placebos:
         return uses is not None and all(map(self._is_left, (call, *uses)))
 
     def _is_left(self, use: ast.expr) -> bool:
-        above = self._tree.parent(use)
-        while isinstance(above, (ast.Dict, ast.List, ast.Tuple, ast.keyword)):
-            above = self._tree.parent(above)
+        above = self._tree.put_into(use)
         if isinstance(above, ast.Call):
             paired = isinstance(above.func, ast.Name) and above.func.id == "zip"
             return paired or self._functions.definition(above.func) is not None

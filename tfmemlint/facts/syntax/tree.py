@@ -217,6 +217,13 @@ class Tree:
             known[scope] = scope if isinstance(scope, FUNCTIONS) else self.function(scope)
         return known[scope]
 
+    def put_into(self, node: ast.AST) -> ast.AST | None:
+        """What has a node in it, beyond the literals and the keyword that hold it."""
+        above = self.parent(node)
+        while isinstance(above, (ast.Dict, ast.List, ast.Tuple, ast.keyword)):
+            above = self.parent(above)
+        return above
+
     def is_conditional(self, node: ast.AST) -> bool:
         """Whether a test stands between `node` and its loop or function: `if step is None:`."""
         below = node
