@@ -36,7 +36,7 @@ _RESIDENT_UNIT = 1 if sys.platform == "darwin" else 1024
 _SMALLEST = 1 << 20
 
 
-class Ended(NamedTuple):
+class Finished(NamedTuple):
     """How the process of a program ended."""
 
     status: int
@@ -45,7 +45,7 @@ class Ended(NamedTuple):
     children: Children = Children()
 
 
-Start = Callable[[Mapping[str, object]], Ended | None]
+Start = Callable[[Mapping[str, object]], Finished | None]
 """Has a process do what is requested, and waits for its end; None if there can be no process."""
 
 
@@ -143,7 +143,7 @@ def _freshly(
     limit: int | None,
     out: TextIO | None,
     errors: TextIO | None,
-) -> Ended:
+) -> Finished:
     """In a process of its own."""
     root = str(Path(__file__).parents[2])
     process = subprocess.Popen(
@@ -158,7 +158,7 @@ def _freshly(
         status, host_peak = _wait(process)
     finally:
         children = family.end()
-    return Ended(status, host_peak, children)
+    return Finished(status, host_peak, children)
 
 
 def _wait(process: subprocess.Popen[bytes]) -> tuple[int, int]:

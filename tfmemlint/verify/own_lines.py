@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tfmemlint.lines import Lines
 from tfmemlint.measure.account import Account, Keeper, Line, UnusableError
-from tfmemlint.measure.command import Ended, Start, measure
+from tfmemlint.measure.command import Finished, Start, measure
 from tfmemlint.measure.statements import Statement
 from tfmemlint.verify.benches import Bench
 from tfmemlint.verify.devices import SetupError
@@ -101,14 +101,14 @@ def look(
 def forking(bench: Bench, device: str) -> Start:
     """What runs a program in a fork, to be measured, and drops what it prints."""
 
-    def start(request: Mapping[str, object]) -> Ended | None:
+    def start(request: Mapping[str, object]) -> Finished | None:
         path = [*filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
         environment = environment_of_own(device, [Metric.DEVICE_PEAK])
         launch = Launch({"measure": request, "path": path}, environment, None, _LONGEST)
         ended = bench.fork(launch)
         if ended is None or ended.status is None:
             return None
-        return Ended(ended.status, children=ended.children)
+        return Finished(ended.status, children=ended.children)
 
     return start
 
