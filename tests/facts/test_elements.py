@@ -57,8 +57,8 @@ LABEL = Tensor("uint8", (1,))
         ("D.from_tensor_slices(x_train[100:]).batch(8)", IMAGE),
         ("D.from_tensor_slices(np.load('x.npy')).batch(8)", Tensor()),
         ("D.range(9).batch(8)", Tensor("int64", ())),
-        ("tf.data.TFRecordDataset('a').batch(8)", Tensor("string")),
-        ("D.list_files('*').interleave(tf.data.TFRecordDataset).batch(8)", Tensor("string")),
+        ("tf.data.TFRecordDataset('a').batch(8)", Tensor("string", ())),
+        ("D.list_files('*').interleave(tf.data.TFRecordDataset).batch(8)", Tensor("string", ())),
         ("D.list_files('*').flat_map(lambda f: helper(f)).batch(8)", Tensor()),
         (
             "tfds.load('mnist', as_supervised=True)['train'].batch(8)",

@@ -23,7 +23,7 @@ KEEPS_SIZE = _names(
     adjust_saturation clip_by_norm convert_to_tensor cos ensure_shape exp flip_left_right
     flip_up_down hsv_to_rgb l2_normalize log log1p ones_like pow relu reverse rgb_to_hsv
     rgb_to_yuv roll rot90 rsqrt sigmoid sign sin softmax sqrt tanh transpose where zeros_like""",
-)
+) | {"tensorflow.sparse.to_dense", "tensorflow.sparse_tensor_to_dense"}
 EXPANDS = _names("tensorflow keras.ops", "expand_dims")
 ADJUSTS = ("tensorflow.image.random_", "tensorflow.image.stateless_random_")
 RESHAPES = _names(

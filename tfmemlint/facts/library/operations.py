@@ -11,11 +11,11 @@ from tfmemlint.facts.flow.values import Values
 from tfmemlint.facts.library import element_ops as ops
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import DTYPE_BYTES, FILLED, argument
-from tfmemlint.facts.library.shapes import Shape
+from tfmemlint.facts.library.shapes import Shape, expanded, reshaped
+from tfmemlint.facts.pipelines.features import FEATURES, feature, parsed
 from tfmemlint.facts.pipelines.held import (
     NUMBER,
     OUTSIDE,
-    UNKNOWN,
     Held,
     Tensor,
     cast,
@@ -27,6 +27,7 @@ from tfmemlint.facts.pipelines.held import (
     sizes,
     tensors,
     together,
+    told,
     vague,
 )
 from tfmemlint.facts.syntax.names import Names
@@ -112,8 +113,10 @@ class Operations:
             value = given.at(1, "value") if name == "tensorflow.fill" else None
             dtype = value.dtype if isinstance(value, Tensor) else dtype
             return Tensor(dtype, sizes(given.at(filled.place, filled.keyword)), 0.0)
+        if name in FEATURES:
+            return feature(name, given, self._values)
         if name in ops.PARSES:
-            return UNKNOWN._replace(times=max((each.times for each in tensors(first)), default=1))
+            return parsed(name, given)
         if name in ops.JOINS:
             parts = list(tensors(first))
             least = min((each.times for each in parts), default=0.0)
@@ -223,9 +226,18 @@ class Operations:
         if name == "tensorflow.image.grayscale_to_rgb":
             shape = first.shape and (*first.shape[:-1], 3)
             return pixels(first)._replace(shape=shape, times=first.times * 3)
+        if name == "tensorflow.ensure_shape":
+            return told(first, sizes(given.at(1, "shape")))
         if name in ops.KEEPS_SIZE or name.startswith(ops.ADJUSTS):
             return pixels(first) if name.startswith("tensorflow.image.") else first
-        return first._replace(shape=None) if name in ops.RESHAPES else None
+        if name in ops.EXPANDS:
+            return first._replace(shape=expanded(first.shape, given.number(1, "axis")))
+        if name in ops.RESHAPES:
+            wanted = sizes(given.at(1, "shape")) if name.endswith("reshape") else None
+            made = reshaped(first.shape, wanted)
+            is_open = made is not None and -1 in (wanted or ()) and first.shape is None
+            return first._replace(shape=None if is_open else made)
+        return None
 
     def _one_hot(self, first: Tensor, given: Given) -> Tensor:
         depth = given.number(1, "depth")

@@ -49,9 +49,9 @@ _KEEPS = frozenset(
     }
 )
 _READERS = {
-    "tensorflow.data.TFRecordDataset": Tensor("string"),
-    "tensorflow.data.TextLineDataset": Tensor("string"),
-    "tensorflow.data.FixedLengthRecordDataset": Tensor("string"),
+    "tensorflow.data.TFRecordDataset": Tensor("string", ()),
+    "tensorflow.data.TextLineDataset": Tensor("string", ()),
+    "tensorflow.data.FixedLengthRecordDataset": Tensor("string", ()),
 }
 _PATH = Tensor("string", is_path=True)
 _ALIGNMENT = 64
@@ -185,6 +185,8 @@ class Elements:
         if not isinstance(node, ast.Call):
             return UNKNOWN
         name = self._names.qualified(node.func) or ""
+        if kind is From.RECORDS:
+            return _READERS.get(name, UNKNOWN)
         if kind is From.SLICES:
             return self._sliced(argument(node, 0, "tensors"))
         if name.endswith(".zip") and chain.source.parts:
@@ -228,5 +230,4 @@ class Elements:
 _BEGINNINGS = {
     From.FILES: _PATH,
     From.RANGE: Tensor("int64", ()),
-    From.RECORDS: Tensor("string"),
 }

@@ -258,6 +258,15 @@ def sizes(held: Held | None) -> Shape | None:
     return tuple(None if each is None else int(each) for each in found) if is_shape else None
 
 
+def told(tensor: Tensor, shape: Shape | None) -> Tensor:
+    """The same, where code says of which shape it is; what that leaves open stays as it was."""
+    if shape is None:
+        return tensor
+    was = tensor.shape if tensor.shape is not None and len(tensor.shape) == len(shape) else shape
+    sides = zip(shape, was, strict=True)
+    return tensor._replace(shape=tuple(before if size is None else size for size, before in sides))
+
+
 def each_of(held: Held) -> Held:
     """What a loop over it gets."""
     if isinstance(held, Several) and held.parts:

@@ -39,10 +39,11 @@ class Mappings:
         self._bindings = tf.bindings
         self._functions = tf.functions
         self._values = tf.values
+        self._sources = tf.sources
 
     def of(self, function: ast.expr, element: Held) -> Mapped:
         """What a function makes of an element; a tuple's parts are its arguments."""
-        run = Run(self._names, self._functions, self._values)
+        run = Run(self._names, self._functions, self._values, self._sources)
         named = self._bindings.assigned(function)  # `resize = resize_to(224)`
         function = named if isinstance(named, ast.Call) else function
         if isinstance(element, Several) and 0 in element.keys:

@@ -7,9 +7,11 @@ from collections.abc import Iterable
 from functools import reduce
 
 from tfmemlint.facts.flow.sizes import ARITHMETIC
+from tfmemlint.facts.flow.sources import Sources
 from tfmemlint.facts.flow.values import Values
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.operations import Effects, Given, Operations
+from tfmemlint.facts.pipelines.features import Descriptions, having
 from tfmemlint.facts.pipelines.held import (
     NUMBER,
     OUTSIDE,
@@ -23,7 +25,9 @@ from tfmemlint.facts.pipelines.held import (
     row,
     scaled,
     sizes,
+    tensors,
     together,
+    told,
     vague,
 )
 from tfmemlint.facts.syntax.functions import Functions
@@ -41,10 +45,14 @@ _MAX_NESTING = 100
 class Run:
     """One run, forwards through the code; what it does besides is noted on the way."""
 
-    def __init__(self, names: Names, functions: Functions, values: Values) -> None:
+    def __init__(
+        self, names: Names, functions: Functions, values: Values, sources: Sources
+    ) -> None:
         self._names = names
         self._functions = functions
         self._values = values
+        self._sources = sources
+        self._descriptions = Descriptions(names, functions, sources)
         self._entered: list[FunctionNode] = []
         self._scopes: list[dict[str, Held]] = []
         self._returned: list[list[Held]] = []
@@ -116,12 +124,13 @@ class Run:
             for place, each in enumerate(target.elts):
                 self._bind(each, part_of(held, place))
         elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
-            key, was = _key(target.slice), scope.get(target.value.id)
-            if key is None or was is None:
+            key, was = self._key(target.slice), scope.get(target.value.id)
+            if was is None or (key is None and not isinstance(was, Several)):
                 self.effects.stateful = True
                 return
+            self.effects.stateful = self.effects.stateful or key is None
             whole = was if isinstance(was, Several) else Several(((None, was),))
-            scope[target.value.id] = whole.having(key, held)
+            scope[target.value.id] = having(whole, key, held)
         else:
             self.effects.stateful = True
 
@@ -155,8 +164,7 @@ class Run:
         if isinstance(node, (ast.Tuple, ast.List)):
             return row(self._held(each) for each in node.elts)
         if isinstance(node, ast.Dict):
-            pairs = zip(node.keys, node.values, strict=True)
-            return Several(tuple((_key(key), self._held(value)) for key, value in pairs))
+            return self._dictionary(node)
         if isinstance(node, ast.IfExp):
             self._held(node.test)
             return either(self._held(node.body), self._held(node.orelse))
@@ -170,8 +178,42 @@ class Run:
         self.effects.known = self.effects.known and isinstance(node, _UNDERSTOOD)
         return OUTSIDE if isinstance(node, _UNDERSTOOD) else vague(row(inner))
 
-    def _outside(self, node: ast.expr) -> Tensor:
+    def _dictionary(self, node: ast.Dict) -> Several:
+        made = Several(())
+        for key, value in zip(node.keys, node.values, strict=True):
+            held = self._held(value)
+            named = None if key is None else self._key(key)
+            spread = held.parts if key is None and isinstance(held, Several) else ((named, held),)
+            for each, part in spread:
+                made = having(made, each, part)
+        return made
+
+    def _key(self, node: ast.expr) -> str | int | None:
+        """The key that an expression surely is, be it a constant by name."""
+        named = isinstance(node, (ast.Attribute, ast.Name)) and not self._is_of_element(node)
+        return _key(self._sources.constant(node) if named else node)
+
+    def _described(self, node: ast.expr) -> Held | None:
+        """What stands outside and says of records what is in them."""
+        literal = self._descriptions.at(node)
+        if literal is None:
+            return None
+        noted = dict(vars(self.effects))
+        self._scopes.append({})
+        found = self._held(literal)
+        for key, put in self._descriptions.put_in(node, literal):
+            named = None if key is None else self._key(key)
+            found = having(found, named, self._held(put)) if isinstance(found, Several) else found
+        self._scopes.pop()
+        vars(self.effects).update(noted)
+        return found if all(each.times > 0 for each in tensors(found)) else None
+
+    def _outside(self, node: ast.expr) -> Held:
         value = self._values.number(node)
+        named = value is None and self._names.qualified(node) is None
+        described = self._described(node) if named else None
+        if described is not None:
+            return described
         if value is None and self._values.of(node).kind is Kind.VARIABLE:
             self.effects.stateful = True  # what it holds may be another number by then
         return OUTSIDE if value is None else number(value)
@@ -193,7 +235,7 @@ class Run:
         )
 
     def _subscript(self, node: ast.Subscript) -> Held:
-        held, key = self._held(node.value), _key(node.slice)
+        held, key = self._held(node.value), self._key(node.slice)
         if isinstance(key, str) or (key is not None and isinstance(held, Several)):
             return part_of(held, key)
         inner = [held] if isinstance(held, Tensor) else []
@@ -344,12 +386,20 @@ class Run:
     def _method(self, node: ast.Call, callee: ast.Attribute) -> Held:
         held, name = self._held(callee.value), callee.attr
         if name == "set_shape" and node.args and isinstance(held, Tensor):
-            self._bind(callee.value, held._replace(shape=sizes(self._held(node.args[0]))))
+            self._bind(callee.value, told(held, sizes(self._held(node.args[0]))))
             self.effects.exact = False
             return OUTSIDE
-        key = _key(node.args[0]) if node.args else None
+        key = self._key(node.args[0]) if node.args else None
         if name in ("get", "pop") and key is not None:
+            if name == "pop" and isinstance(held, Several):
+                self._bind(callee.value, Several(tuple(p for p in held.parts if p[0] != key)))
             return part_of(held, key)
+        if name == "update" and isinstance(held, Several) and len(node.args) == 1:
+            more = self._held(node.args[0])
+            for each, part in more.parts if isinstance(more, Several) else ((None, more),):
+                held = having(held, each, part)
+            self._bind(callee.value, held)
+            return OUTSIDE
         self.effects.exact = False
         self.effects.known = self.effects.known and name in _METHODS
         return held if name in ("copy", "items", "values") else OUTSIDE
