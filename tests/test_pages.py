@@ -225,6 +225,39 @@ def test_figures_that_cannot_be_read_are_none(
     assert "| before |" not in page
 
 
+@pytest.mark.parametrize(
+    ("times", "read", "words"),
+    [
+        (0, {}, "In 90 public repositories it never spoke (2026-11-18)."),
+        (
+            7,
+            {"worth": 3, "little": 0, "wrong": 1},
+            "In 90 public repositories it spoke 7 times, in 2 of them (2026-11-18). Of 4 drawn by"
+            " chance and read, 3 were right and worth a reviewer's time, 1 was wrong.",
+        ),
+        (1, {"worth": 0}, "In 90 public repositories it spoke once, in 2 of them (2026-11-18)."),
+    ],
+)
+def test_a_page_says_how_often_its_rule_spoke_on_public_code(
+    spare: dict[str, Rule], tmp_path: Path, times: int, read: dict[str, int], words: str
+) -> None:
+    figures = {"date": "2026-11-18", "repositories": 90, "findings": times, "in_repositories": 2}
+    (tmp_path / "public.json").write_text(json.dumps({**figures, "read": read}))
+
+    page = pages.rule_page(spare["SPA101"], tmp_path)
+
+    assert page.endswith(f"## On public code\n\n{words}\n")
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"findings": 1, "read": 2}'])
+def test_what_cannot_be_read_of_public_code_is_left_out(
+    spare: dict[str, Rule], tmp_path: Path, content: str
+) -> None:
+    (tmp_path / "public.json").write_text(content)
+
+    assert "public" not in pages.rule_page(spare["SPA101"], tmp_path)
+
+
 def test_how_the_programs_grow_and_where_one_dies_is_told(
     spare: dict[str, Rule], tmp_path: Path
 ) -> None:

@@ -76,6 +76,7 @@ def rule_page(rule: Rule, folder: Path) -> str:
         sections,
         _example(folder),
         _measured_section(rule, folder, _figures(folder)),
+        _public_section(_json(folder / "public.json")),
     )
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -364,12 +365,48 @@ def _figures_table(figures: Mapping[str, Any]) -> Iterator[str]:
     yield from ("", f"{runs} runs on {date} on {device}, with {versions}.")
 
 
-def _figures(folder: Path) -> Mapping[str, Any]:
+def _public_section(figures: Mapping[str, Any]) -> str:
+    """How often the rule spoke on code that people have written, and what that was worth."""
     try:
-        figures: Mapping[str, Any] = json.loads((folder / "measured.json").read_text("utf-8"))
+        times, read = figures["findings"], figures["read"]
+        of, date = f"{figures['repositories']} public repositories", figures["date"]
+        spoke = f"spoke {_times(times)}, in {figures['in_repositories']} of them"
+        worth = [_judged(number, read_as) for read_as, number in read.items() if number]
+        whole = sum(read.values())
+    except (AttributeError, KeyError, TypeError):
+        return ""
+    parts = [f"In {of} it {spoke if times else 'never spoke'} ({date})."]
+    if worth:
+        parts.append(f"Of {whole} drawn by chance and read, {', '.join(worth)}.")
+    return f"## On public code\n\n{' '.join(parts)}"
+
+
+_WORTH = {
+    "worth": "right and worth a reviewer's time",
+    "little": "right and of little effect",
+    "useless": "right and of no use",
+    "wrong": "wrong",
+}
+
+
+def _judged(number: int, verdict: str) -> str:
+    return f"{number} {'was' if number == 1 else 'were'} {_WORTH[verdict]}"
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number} times"
+
+
+def _figures(folder: Path) -> Mapping[str, Any]:
+    return _json(folder / "measured.json")
+
+
+def _json(path: Path) -> Mapping[str, Any]:
+    try:
+        content: Mapping[str, Any] = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError):
         return {}
-    return figures
+    return content
 
 
 def _text(code: str, rules: Mapping[str, Rule]) -> str:

@@ -1,0 +1,58 @@
+"""Findings drawn at random for people to read, and what becomes of their verdicts."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+USEFULNESS = Path(__file__).parents[1] / "benchmarks" / "usefulness.py"
+LATE_SHUFFLE = """import tensorflow as tf
+
+
+def pipeline(paths):
+    return tf.data.TFRecordDataset(paths).batch(32).shuffle(1000)
+"""
+
+
+def run(*arguments: object) -> str:
+    command = (sys.executable, str(USEFULNESS), *map(str, arguments))
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def test_what_is_drawn_is_read_and_recorded(tmp_path: Path) -> None:
+    for name, files in (("some+project", 3), ("other+project", 1), ("clean+project", 0)):
+        (tmp_path / "code" / name).mkdir(parents=True)
+        for number in range(files):
+            (tmp_path / "code" / name / f"{number}.py").write_text(LATE_SHUFFLE)
+
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    text = run("draw", tmp_path / "code", "--kept", kept)
+    first, *drawn = map(json.loads, text.splitlines())
+
+    assert first["repositories"] == 3
+    assert first["spoke"]["TFM202"] == [4, 2]
+    assert text == run("draw", tmp_path / "code", "--kept", kept)
+    late = [each for each in drawn if each["code"] == "TFM202"]
+    assert sorted(each["repository"] for each in late) == [
+        *("other+project", "some+project", "some+project")
+    ]
+
+    for number, each in enumerate(late):
+        each["verdict"] = "worth" if number else "wrong"
+    for code in first["spoke"]:
+        (tmp_path / "fixtures" / code).mkdir(parents=True)
+    read = tmp_path / "read.jsonl"
+    read.write_text("".join(f"{json.dumps(each)}\n" for each in (first, *late)))
+    run("record", read, "--fixtures", tmp_path / "fixtures")
+
+    recorded = json.loads((tmp_path / "fixtures" / "TFM202" / "public.json").read_text())
+    assert recorded == {
+        "date": first["date"],
+        "repositories": 3,
+        "findings": 4,
+        "in_repositories": 2,
+        "read": {"worth": 2, "little": 0, "useless": 0, "wrong": 1},
+    }
