@@ -141,6 +141,7 @@ class Picture(NamedTuple):
 UNKNOWN, OTHER = Picture(Sort.UNKNOWN, surely=False), Picture(Sort.OTHER)
 _UNDECIDED = Picture(Sort.UNKNOWN, "undecided")
 _PICTURE = Question("picture", _UNDECIDED, UNKNOWN)
+_ELEMENT = Question("picture in a list", _UNDECIDED, UNKNOWN)
 
 
 class Pictures:
@@ -198,6 +199,10 @@ class Pictures:
 
     def _elements(self, node: ast.expr, frame: Frame | None) -> Picture:
         """What each element of a list is."""
+        found: Picture = self._solver.ask(_ELEMENT, self._listed, node, frame)
+        return found
+
+    def _listed(self, node: ast.expr, frame: Frame | None) -> Picture:
         ends = self._sources.of(node, frame, (ANY,))
         return _any_of([self._of_end(each) for each in ends.found if not is_none(each.node)])
 
