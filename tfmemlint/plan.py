@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from tfmemlint import registry
 from tfmemlint.config import ConfigError, assumptions, bytes_of, plugins_here
 from tfmemlint.decoding import UndecodableError, decode
-from tfmemlint.facts.sizes.plans import Item, Moment
+from tfmemlint.facts.sizes.moments import Item, Moment
 from tfmemlint.linting import lint
 from tfmemlint.parser import Parser
 from tfmemlint.report.escape import show, show_path
