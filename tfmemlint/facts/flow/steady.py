@@ -7,6 +7,7 @@ import builtins
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
+from tfmemlint.facts.flow.stateless import HOPS, SETTERS, Stateless
 from tfmemlint.facts.graphs.wrappings import Made
 from tfmemlint.facts.library import steady_words as words
 from tfmemlint.facts.library.kinds import Kind
@@ -18,7 +19,6 @@ from tfmemlint.light_typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
-_MAX_HOPS = 5
 _FIXED = frozenset({Kind.NUMBER, Kind.TENSOR, Kind.VARIABLE})
 """What a name bound once stands for all the time, as far as tracing goes."""
 _RUN_MODELS = frozenset(
@@ -37,6 +37,7 @@ class Steady:
         self._functions = tf.functions
         self._values = tf.values
         self._outside = tf.outside
+        self._stateless = tf.of(Stateless)
 
     def is_steady(self, traced: Made | FunctionNode) -> bool:
         """Whether one trace does all that several would, at whatever time.
@@ -111,9 +112,9 @@ class Steady:
             return not isinstance(above, ast.Attribute) or above.attr in words.ATTRIBUTES
         wrapped = isinstance(traced, ast.Call) and node in traced.args
         if wrapped and self._functions.function(node) is None:
-            maker = self._maker(node, _MAX_HOPS)
-            return maker is not None and not self._may_drop(maker)
-        return self._is_fixed(node, traced, _MAX_HOPS)
+            maker = self._stateless.maker(node)
+            return maker is not None and not self._stateless.may_drop(maker)
+        return self._is_fixed(node, traced)
 
     def _is_steady_call(self, call: ast.Call, inside: list[ast.AST]) -> bool:
         callee = call.func
@@ -121,9 +122,9 @@ class Steady:
             return True  # its code is read, its name is known
         if isinstance(callee, ast.Name) and self._bindings.home(callee.id, callee) is None:
             return callee.id in words.BUILTINS or callee.id in _ERRORS
-        maker = self._maker(callee, _MAX_HOPS)
+        maker = self._stateless.maker(callee)
         if maker is not None:
-            return self._is_plain_run(maker, call)
+            return self._stateless.is_plain_run(maker, call)
         if not isinstance(callee, ast.Attribute):
             return isinstance(callee, ast.Call)  # a function that is wrapped where it is called
         if callee.attr in ("append", "extend"):
@@ -137,10 +138,10 @@ class Steady:
         if any(each in name for each in words.DRAWS):
             return False
         if name.startswith("tensorflow.summary."):
-            return self._has_one_writer
+            return self._stateless.has_one_writer
         return name in words.EXACT or name.startswith(words.COMPUTES)
 
-    def _is_fixed(self, name: ast.Name, traced: ast.AST, hops: int) -> bool:
+    def _is_fixed(self, name: ast.Name, traced: ast.AST, hops: int = HOPS) -> bool:
         """Whether a name from around the function is bound once, to what has no state."""
         binding = self._bindings.only(name)
         scope = self._bindings.home(name.id, name)
@@ -181,11 +182,13 @@ class Steady:
         if self._functions.makes_tf_function(made):
             return self._functions.function(value) is not None
         if self._names.is_any(made, words.WRITERS):
-            return self._has_one_writer
+            return self._stateless.has_one_writer
         is_array = (self._names.qualified(made) or "").startswith("numpy.") and made is not value
         if self._is_known(made) and not is_array:
             return True
-        return self._values.of(value).kind in _FIXED or self._maker(value, hops) is not None
+        return (
+            self._values.of(value).kind in _FIXED or self._stateless.maker(value, hops) is not None
+        )
 
     def _is_fixed_member(self, name: ast.Name) -> bool:
         """Whether what is read of `self` is a method, or is set once, by `__init__`."""
@@ -205,7 +208,7 @@ class Steady:
             return False
         within = self._tree.function(written[0])
         value, kind = values[0], self._values.of(values[0]).kind
-        known = isinstance(value, ast.Constant) or kind in _FIXED or self._maker(value, _MAX_HOPS)
+        known = isinstance(value, ast.Constant) or kind in _FIXED or self._stateless.maker(value)
         return getattr(within, "name", "") == "__init__" and bool(known)
 
     def _stays(self, binding: Binding) -> bool:
@@ -230,76 +233,6 @@ class Steady:
         is_known = self._names.qualified(callee) is not None and self._is_known(callee)
         method = callee.attr if isinstance(callee, ast.Attribute) else ""
         return is_known or (method in _ONLY_TAKE and method not in self._defined)
-
-    def _maker(self, expression: ast.expr, hops: int) -> str | None:
-        """What made the Keras object that an expression is, if that has no state but variables."""
-        name = self._made_by(expression, hops)
-        if name is None or self._sets_attributes:
-            return None
-        odd = any(each in name for each in words.ODD_LAYERS) or name == "keras.layers.Layer"
-        holds_layers = not name.startswith(("keras.losses.", "keras.metrics.", "keras.optimizers."))
-        return None if odd or (holds_layers and self._has_odd_layers) else name
-
-    def _made_by(self, expression: ast.expr, hops: int) -> str | None:
-        """What makes the Keras object that an expression is, be it one that is traced."""
-        if isinstance(expression, ast.Name) and hops:
-            value = self._bindings.assigned(expression)
-            return self._made_by(value, hops - 1) if value is not None else None
-        if isinstance(expression, ast.Attribute) and hops:
-            owner = self._functions.instance_of(expression.value)
-            values = self._functions.attributes(owner, expression.attr) if owner else ()
-            return self._made_by(values[0], hops - 1) if len(values) == 1 else None
-        if not isinstance(expression, ast.Call):
-            return None
-        if hops and expression.args and self._functions.makes_tf_function(expression.func):
-            return self._made_by(expression.args[0], hops - 1)
-        name = self._names.qualified(expression.func) or ""
-        return name if name.startswith(words.OBJECTS) else None
-
-    def _is_plain_run(self, maker: str, call: ast.Call) -> bool:
-        """Whether a layer or model draws no random numbers as it is called here."""
-        training = [each.value for each in call.keywords if each.arg in ("training", None)]
-        off = all(isinstance(each, ast.Constant) and each.value is False for each in training)
-        return off or not self._may_drop(maker)
-
-    def _may_drop(self, maker: str) -> bool:
-        return maker.startswith("keras.applications.") or self._drops
-
-    @cached_property
-    def _has_one_writer(self) -> bool:
-        """Whether all summaries go to the same file."""
-        made = [call for call, _ in self._names.calls(words.WRITERS)]
-        return len(made) == 1 and not any(self._tree.loops(made[0]))
-
-    @cached_property
-    def _sets_attributes(self) -> bool:
-        """Whether the file sets attributes of other objects than `self`: `layer.rate = 0.1`."""
-        if self._tree.calls(_SETTERS) or "__dict__" in self._tree.attributes:
-            return True
-        written = (
-            each for each in self._tree.all(ast.Attribute) if not isinstance(each.ctx, ast.Load)
-        )
-        return any(self._functions.instance_of(each.value) is None for each in written)
-
-    @cached_property
-    def _has_odd_layers(self) -> bool:
-        """Whether the file has layers that run code of its own, or always draw random numbers."""
-        if any(map(self._functions.is_keras, self._tree.all(ast.ClassDef))):
-            return True
-        return any(each in word for word in self._mentioned for each in words.ODD_LAYERS)
-
-    @cached_property
-    def _drops(self) -> bool:
-        """Whether the file has layers that draw random numbers in training."""
-        lowered = (each.lower() for each in self._mentioned)
-        return any("dropout" in each or "noise" in each for each in lowered)
-
-    @cached_property
-    def _mentioned(self) -> frozenset[str]:
-        names = {each.id for each in self._tree.all(ast.Name)}
-        names.update(each.name for each in self._tree.all(ast.alias))
-        names.update(each.arg or "" for each in self._tree.all(ast.keyword))
-        return frozenset(names.union(self._tree.attributes))
 
     def _is_made_inside(self, node: ast.expr, inside: list[ast.AST]) -> bool:
         """Whether a list or dictionary is begun in traced code itself."""
@@ -333,8 +266,8 @@ class Steady:
         if isinstance(callee, ast.Name):
             unbound = self._bindings.home(callee.id, callee) is None
             if unbound:
-                return hasattr(builtins, callee.id) and callee.id not in _SETTERS | _REBINDS
-            return self._made_by(callee, _MAX_HOPS) is not None
+                return hasattr(builtins, callee.id) and callee.id not in SETTERS | _REBINDS
+            return self._stateless.made_by(callee) is not None
         if isinstance(callee, ast.Call):
             return True  # what it gives is called: it is asked about itself
         if not isinstance(callee, ast.Attribute):
@@ -357,7 +290,6 @@ _FIRST_ARGUMENTS = 5
 """What comes before callbacks, by place."""
 _ONLY_TAKE = frozenset({"apply_gradients", "gradient", "jacobian", "minimize", "watch"})
 """Methods of tapes and optimizers that change nothing in a list that they are given."""
-_SETTERS = frozenset({"__setattr__", "delattr", "setattr"})
 _REBINDS = frozenset({"eval", "exec", "globals", "vars"})
 """What may give a name another value out of sight."""
 _LOOKS_ON = LIBRARIES | words.LOOKS_ON
