@@ -19,7 +19,7 @@ def without(names: frozenset[str], *prefixes: str) -> frozenset[str]:
 
 
 ELEMENTS = f"{FACTS}.library.element_ops"
-FILES = f"{FACTS}.flow.files"
+FILES = f"{FACTS}.library.reading"
 MAKERS = f"{FACTS}.library.makers"
 FILLED = frozenset(name for name, row in APIS.items() if row.filled)
 COUNTED = {name for name, row in APIS.items() if row.counts}
@@ -51,12 +51,12 @@ PROJECTIONS: dict[str, frozenset[str]] = {
     f"{FACTS}.library.tensor_functions._SINGLE": having(traits.SINGLE),
     f"{FACTS}.library.tensor_functions._SEVERAL": having(traits.SEVERAL),
     f"{FILES}.READERS": having(traits.SCANS),
-    f"{FILES}._OPENS": having(traits.OPENS),
-    f"{FILES}._IN_MEMORY": having(traits.IN_MEMORY),
-    f"{FILES}._LOADS": having(traits.READS),
-    f"{FILES}._DECODES": having(traits.DECODES),
-    f"{FILES}._TAKES_IMAGES": having(traits.IMAGES),
-    f"{FILES}._REDUCES": having(traits.FEWER),
+    f"{FILES}.OPENS": having(traits.OPENS),
+    f"{FILES}.IN_MEMORY": having(traits.IN_MEMORY),
+    f"{FILES}.LOADS": having(traits.READS),
+    f"{FILES}.DECODES": having(traits.DECODES),
+    f"{FILES}.TAKES_IMAGES": having(traits.IMAGES),
+    f"{FILES}.REDUCES": having(traits.FEWER),
     f"{FACTS}.flow.iterables._SAMPLES": having(traits.SAMPLES),
     f"{FACTS}.flow.stacks._NAMES": LISTED,
     f"{FACTS}.flow.unchanged._GIVES_VIEW": having(traits.VIEW),

@@ -11,7 +11,7 @@ from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.iterables import called
 from tfmemlint.facts.flow.solver import Question, Solver
 from tfmemlint.facts.flow.values import Values
-from tfmemlint.facts.library import makers
+from tfmemlint.facts.library import makers, reading
 from tfmemlint.facts.syntax.bindings import How, element
 from tfmemlint.facts.syntax.functions import Functions
 from tfmemlint.facts.syntax.names import Names
@@ -85,7 +85,7 @@ class Contents:
             return self._call(node, frame)
         if isinstance(node, ast.Attribute):
             inner = self.of(node.value, frame)
-            kept = inner in (Content.PATH, Content.TEXT) or node.attr in _ARRAY_ATTRIBUTES
+            kept = inner in (Content.PATH, Content.TEXT) or node.attr in reading.ARRAY_ATTRIBUTES
             return inner if kept else Content.NOTHING
         if isinstance(node, ast.Subscript):
             return self._subscript(node, frame)
@@ -174,25 +174,25 @@ class Contents:
                 return _made_by_method(node.func.attr, receiver)
         elif called(node) == "open":
             return Content.FILE if given is Content.PATH else Content.NOTHING
-        elif called(node) in _SAME_TEXT:
+        elif called(node) in reading.SAME_TEXT:
             return given if given in (Content.TEXT, Content.FIELDS) else _or_path(given)
         return _or_path(given)
 
 
 def may_load(tree: Tree, names: Names) -> bool:
     """Whether a file reads arrays from files, or opens files and decodes what they hold."""
-    if names.mentions(_LOADS):
+    if names.mentions(reading.LOADS):
         return True
-    opens = names.mentions(_OPENS) or any(tree.calls(("open", "read_bytes")))
-    return opens and names.mentions(_DECODES)
+    opens = names.mentions(reading.OPENS) or any(tree.calls(("open", "read_bytes")))
+    return opens and names.mentions(reading.DECODES)
 
 
 def may_parse(tree: Tree, names: Names) -> bool:
     """Whether a file takes text apart, and gives what it has then the shape of images."""
-    if not any(tree.methods("array_split", "reshape")) and not names.mentions(_TAKES_IMAGES):
+    if not any(tree.methods("array_split", "reshape")) and not names.mentions(reading.TAKES_IMAGES):
         return False
     split = (names.qualified(method) for _, method in tree.methods("rsplit", "split"))
-    return None in split or names.mentions(_FIELDS)
+    return None in split or names.mentions(reading.FIELDS)
 
 
 def _or_path(given: Content) -> Content:
@@ -200,21 +200,21 @@ def _or_path(given: Content) -> Content:
 
 
 def _made_by(name: str, given: Content) -> Content:
-    if name in _LOADS:
+    if name in reading.LOADS:
         return Content.ARRAY if given in (Content.PATH, Content.FILE) else Content.NOTHING
-    if name in _DECODES:
-        parsed = given is Content.TEXT and name == _PARSES
+    if name in reading.DECODES:
+        parsed = given is Content.TEXT and name == reading.PARSES
         made = Content.ARRAY if given is Content.FILE else Content.NOTHING
         return Content.FIELDS if parsed else made
-    if name in _OPENS:
+    if name in reading.OPENS:
         return Content.FILE if given is Content.PATH else Content.NOTHING
-    if name in _IN_MEMORY:
+    if name in reading.IN_MEMORY:
         return Content.FILE if given is Content.FILE else Content.NOTHING
     if given is Content.ARRAY:
         return given if _keeps(name) else Content.NOTHING
     if given is Content.FIELDS:
         kept = given if _keeps(name) or name == "numpy.array_split" else Content.NOTHING
-        return Content.ARRAY if name in _TAKES_IMAGES else kept
+        return Content.ARRAY if name in reading.TAKES_IMAGES else kept
     return _or_path(given)
 
 
@@ -222,10 +222,10 @@ def _made_by_method(method: str, receiver: Content) -> Content:
     if receiver in (Content.TEXT, Content.FIELDS):
         if method in ("split", "rsplit"):
             return Content.FIELDS
-        kept = receiver is Content.TEXT or method in _ARRAY_METHODS
+        kept = receiver is Content.TEXT or method in reading.ARRAY_METHODS
         return receiver if kept else Content.NOTHING
     if receiver is Content.ARRAY:
-        return receiver if method in _ARRAY_METHODS else Content.NOTHING
+        return receiver if method in reading.ARRAY_METHODS else Content.NOTHING
     if receiver is Content.FILE:
         return receiver if method in ("read", "getvalue") else Content.NOTHING
     if method in ("open", "read_bytes"):
@@ -235,9 +235,9 @@ def _made_by_method(method: str, receiver: Content) -> Content:
 
 def _keeps(name: str) -> bool:
     """Whether a function gives back an array of about the size it is given."""
-    if name in makers.KEEPS_DATA or name in _KEEPS or name.endswith(".preprocess_input"):
+    if name in makers.KEEPS_DATA or name in reading.KEEPS or name.endswith(".preprocess_input"):
         return True
-    return name.startswith(_KEEPING) and name not in _REDUCES
+    return name.startswith(reading.KEEPING) and name not in reading.REDUCES
 
 
 def _names_part(index: ast.expr) -> bool:
@@ -245,145 +245,3 @@ def _names_part(index: ast.expr) -> bool:
     if isinstance(index, ast.Constant):
         return index.value is None or index.value is Ellipsis or isinstance(index.value, str)
     return isinstance(index, ast.Attribute) and index.attr == "newaxis"
-
-
-READERS = frozenset({"csv.reader"})
-"""What gives the fields of a row after another."""
-_PARSES = "numpy.fromstring"
-_FIELDS = READERS | {_PARSES}
-_OPENS = frozenset(
-    {
-        "codecs.open",
-        "gzip.open",
-        "io.open",
-        "tensorflow.gfile.FastGFile",
-        "tensorflow.gfile.GFile",
-        "tensorflow.gfile.Open",
-        "tensorflow.io.gfile.GFile",
-        "tensorflow.io.read_file",
-    }
-)
-_IN_MEMORY = frozenset({"base64.b64decode", "io.BytesIO", "io.StringIO"})
-_LOADS = frozenset(
-    {
-        "PIL.Image.open",
-        "SimpleITK.ReadImage",
-        "cv2.imread",
-        "imageio.imread",
-        "imageio.v2.imread",
-        "imageio.v3.imread",
-        "keras.utils.load_img",
-        "librosa.load",
-        "matplotlib.image.imread",
-        "matplotlib.pyplot.imread",
-        "nibabel.load",
-        "numpy.fromfile",
-        "numpy.genfromtxt",
-        "numpy.load",
-        "numpy.loadtxt",
-        "pydicom.dcmread",
-        "pyvips.Image.new_from_file",
-        "scipy.io.wavfile.read",
-        "scipy.misc.imread",
-        "scipy.ndimage.imread",
-        "skimage.io.imread",
-        "soundfile.read",
-        "tifffile.imread",
-    }
-)
-_DECODES = frozenset(
-    {
-        "cv2.imdecode",
-        "numpy.frombuffer",
-        "numpy.fromstring",
-        "tensorflow.audio.decode_wav",
-        "tensorflow.io.parse_tensor",
-        *(
-            f"tensorflow.{module}.decode_{kind}"
-            for module in ("image", "io")
-            for kind in ("and_crop_jpeg", "bmp", "gif", "image", "jpeg", "png", "raw")
-        ),
-    }
-)
-_SAME_TEXT = frozenset({"list", "map", "str", "tuple"})
-_TAKES_IMAGES = frozenset(
-    {
-        "PIL.Image.fromarray",
-        "cv2.cvtColor",
-        "cv2.resize",
-        "keras.utils.img_to_array",
-        "skimage.transform.resize",
-        "tensorflow.image.resize",
-    }
-)
-_ARRAY_ATTRIBUTES = frozenset({"T", "pixel_array", "values"})
-_ARRAY_METHODS = makers.ARRAY_METHODS | frozenset(
-    {"convert", "crop", "filter", "get_data", "get_fdata", "resize", "rotate", "to_numpy"}
-    | {"write_to_memory"}
-)
-_KEEPS = frozenset(
-    {
-        "keras.utils.img_to_array",
-        "numpy.abs",
-        "numpy.add",
-        "numpy.concatenate",
-        "numpy.divide",
-        "numpy.dstack",
-        "numpy.flip",
-        "numpy.fliplr",
-        "numpy.flipud",
-        "numpy.float16",
-        "numpy.float64",
-        "numpy.hstack",
-        "numpy.multiply",
-        "numpy.ndarray",
-        "numpy.pad",
-        "numpy.resize",
-        "numpy.rollaxis",
-        "numpy.rot90",
-        "numpy.stack",
-        "numpy.subtract",
-        "numpy.swapaxes",
-        "numpy.uint8",
-        "numpy.vstack",
-        "numpy.where",
-        "tensorflow.add",
-        "tensorflow.clip_by_value",
-        "tensorflow.concat",
-        "tensorflow.divide",
-        "tensorflow.multiply",
-        "tensorflow.pad",
-        "tensorflow.reverse",
-        "tensorflow.stack",
-        "tensorflow.subtract",
-    }
-)
-_KEEPING = (
-    "PIL.Image.fromarray",
-    "PIL.ImageOps.",
-    "cv2.",
-    "keras.ops.image.",
-    "keras.preprocessing.image.",
-    "scipy.ndimage.",
-    "skimage.color.",
-    "skimage.transform.",
-    "skimage.util.",
-    "tensorflow.image.",
-    "tensorflow.math.add",
-    "tensorflow.math.divide",
-    "tensorflow.math.multiply",
-    "tensorflow.math.subtract",
-)
-_REDUCES = frozenset(
-    {
-        "cv2.calcHist",
-        "cv2.countNonZero",
-        "cv2.mean",
-        "cv2.minMaxLoc",
-        "scipy.ndimage.mean",
-        "scipy.ndimage.sum",
-        "tensorflow.image.psnr",
-        "tensorflow.image.ssim",
-        "tensorflow.image.total_variation",
-    }
-)

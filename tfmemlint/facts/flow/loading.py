@@ -6,11 +6,12 @@ import ast
 from collections.abc import Iterable
 from functools import cached_property
 
-from tfmemlint.facts.flow.files import READERS, Content, Contents, may_load, may_parse
+from tfmemlint.facts.flow.files import Content, Contents, may_load, may_parse
 from tfmemlint.facts.flow.flow import Origin
 from tfmemlint.facts.flow.frames import Frame, frame_at
 from tfmemlint.facts.flow.iterables import called
 from tfmemlint.facts.flow.loops import Growth, Loop, is_empty
+from tfmemlint.facts.library.reading import READERS
 from tfmemlint.facts.syntax.bindings import How, element
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 

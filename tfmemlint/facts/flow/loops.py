@@ -290,7 +290,8 @@ class Loops:
 
     def _range(self, node: ast.For | ast.AsyncFor | ast.comprehension, call: ast.Call) -> Over:
         words = [each.id for part in (node.target, *call.args) for each in _names(part)]
-        words += [each.attr for part in call.args for each in _attributes(part)]
+        inner = (each for part in call.args for each in ast.walk(part))
+        words += [each.attr for each in inner if isinstance(each, ast.Attribute)]
         if any("epoch" in word.lower() for word in words):
             return Over.EPOCHS
         return Over.OFFSETS if len(call.args) == 3 else Over.RANGE
@@ -345,7 +346,3 @@ def _sum_with_itself(target: ast.AST, value: ast.expr | None) -> ast.BinOp | Non
 
 def _names(node: ast.AST) -> list[ast.Name]:
     return [each for each in ast.walk(node) if isinstance(each, ast.Name)]
-
-
-def _attributes(node: ast.AST) -> list[ast.Attribute]:
-    return [each for each in ast.walk(node) if isinstance(each, ast.Attribute)]

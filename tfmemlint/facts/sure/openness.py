@@ -10,170 +10,13 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
+from tfmemlint.facts.library import open_words as words
 from tfmemlint.facts.syntax.tree import root
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
-_BUILTINS = frozenset(
-    [
-        "__import__",
-        "breakpoint",
-        "compile",
-        "delattr",
-        "dir",
-        "eval",
-        "exec",
-        "globals",
-        "id",
-        "locals",
-        "setattr",
-        "vars",
-        "__builtins__",
-        "__loader__",
-        "__spec__",
-    ]
-)
-_MODULES = frozenset(
-    [
-        "ast",
-        "asyncio",
-        "atexit",
-        "bdb",
-        "builtins",
-        "cProfile",
-        "cloudpickle",
-        "code",
-        "concurrent",
-        "ctypes",
-        "dill",
-        "dis",
-        "faulthandler",
-        "forbiddenfruit",
-        "gc",
-        "imp",
-        "importlib",
-        "inspect",
-        "jax",
-        "linecache",
-        "memory_profiler",
-        "mock",
-        "multiprocessing",
-        "objgraph",
-        "pdb",
-        "pickle",
-        "pkgutil",
-        "profile",
-        "psutil",
-        "pympler",
-        "pytest",
-        "resource",
-        "runpy",
-        "sched",
-        "signal",
-        "symtable",
-        "threading",
-        "timeit",
-        "tokenize",
-        "trace",
-        "traceback",
-        "tracemalloc",
-        "types",
-        "unittest",
-        "weakref",
-        "wrapt",
-    ]
-)
-"""Modules to look at code, at memory or at the lives of objects, or to run code side by side."""
-_ATTRIBUTES = frozenset(
-    [
-        "_getframe",
-        "cell_contents",
-        "co_code",
-        "co_consts",
-        "co_filename",
-        "displayhook",
-        "excepthook",
-        "exc_info",
-        "experimental_get_compiler_ir",
-        "experimental_get_tracing_count",
-        "f_back",
-        "f_code",
-        "f_globals",
-        "f_locals",
-        "func_globals",
-        "getrefcount",
-        "getsizeof",
-        "modules",
-        "setprofile",
-        "settrace",
-        "showwarning",
-        "tb_frame",
-        "tb_next",
-        "pretty_printed_concrete_signatures",
-        "function_spec",
-        "orig_argv",
-    ]
-)
-_DUNDERS = frozenset(
-    [
-        "__call__",
-        "__doc__",
-        "__enter__",
-        "__exit__",
-        "__init__",
-        "__len__",
-        "__name__",
-        "__version__",
-        "__post_init__",
-        "__next__",
-        "__iter__",
-        "__getitem__",
-    ]
-)
-"""What may be named of an object without looking at more than what everybody sees."""
-_HOOKS = frozenset(
-    [
-        "__del__",
-        "__delattr__",
-        "__getattr__",
-        "__getattribute__",
-        "__init_subclass__",
-        "__instancecheck__",
-        "__new__",
-        "__setattr__",
-        "__set_name__",
-        "__subclasscheck__",
-    ]
-)
-_SETS = (
-    "keras.backend.",
-    "keras.config.",
-    "keras.mixed_precision.set_",
-    "tensorflow.compat.",
-    "tensorflow.config.",
-    "tensorflow.data.experimental.enable_debug_mode",
-    "tensorflow.debugging.disable",
-    "tensorflow.debugging.enable",
-    "tensorflow.debugging.experimental.",
-    "tensorflow.debugging.set_",
-    "tensorflow.disable_",
-    "tensorflow.enable_",
-    "tensorflow.experimental.numpy.experimental_enable",
-    "tensorflow.profiler.",
-)
-"""What changes how TensorFlow runs, or tells how much memory it takes."""
-_SETS_NOTHING = (
-    "keras.backend.clear_session",
-    "keras.mixed_precision.set_global_policy",
-    "tensorflow.compat.v1.logging.",
-    "tensorflow.config.experimental.list_",
-    "tensorflow.config.experimental.set_memory_growth",
-    "tensorflow.config.get_visible_devices",
-    "tensorflow.config.list_",
-    "tensorflow.config.set_visible_devices",
-)
 _MOST_FILES = 30
 _READS_PATHS = frozenset({"abspath", "basename", "dirname", "realpath"})
 
@@ -235,7 +78,7 @@ class Openness:
             else:
                 brought = [each.name for each in statement.names]
             for name in brought:
-                if name.partition(".")[0] in _MODULES:
+                if name.partition(".")[0] in words.MODULES:
                     return name
             if any(each.name == "*" for each in statement.names):
                 return "import *"
@@ -243,7 +86,7 @@ class Openness:
 
     def _named(self) -> str | None:
         for name in self._tree.all(ast.Name):
-            if name.id in _BUILTINS and self._bindings.home(name.id, name) is None:
+            if name.id in words.BUILTINS and self._bindings.home(name.id, name) is None:
                 return name.id
             if name.id == "__file__" and not self._is_path(name):
                 return name.id
@@ -262,7 +105,7 @@ class Openness:
             return False
         wanted = call.args[1]
         text = wanted.value if isinstance(wanted, ast.Constant) else None
-        return isinstance(text, str) and not text.startswith("_") and text not in _ATTRIBUTES
+        return isinstance(text, str) and not text.startswith("_") and text not in words.ATTRIBUTES
 
     def _is_path(self, name: ast.Name) -> bool:
         """`os.path.dirname(__file__)`, where the file lies and not what is in it."""
@@ -287,11 +130,11 @@ class Openness:
                 if any(map(self._sets_library, found)):
                     return f"{name} of a library"
                 continue
-            if name in _ATTRIBUTES or "lineno" in name:
+            if name in words.ATTRIBUTES or "lineno" in name:
                 return name
             if (
                 name.startswith("__")
-                and name not in _DUNDERS
+                and name not in words.DUNDERS
                 and not all(map(self._is_told, found))
             ):
                 return name
@@ -318,7 +161,7 @@ class Openness:
 
     def _class(self) -> str | None:
         for each in self._tree.all(ast.FunctionDef, ast.AsyncFunctionDef):
-            if each.name in _HOOKS:
+            if each.name in words.HOOKS:
                 return each.name
         for owner in self._tree.all(ast.ClassDef):
             if owner.keywords:
@@ -328,20 +171,20 @@ class Openness:
     def _called(self) -> str | None:
         for attribute in self._tree.all(ast.Attribute):
             name = self._names.qualified(attribute)
-            if name is not None and name.startswith(_SETS) and self._sets(attribute, name):
+            if name is not None and name.startswith(words.SETS) and self._sets(attribute, name):
                 return name
         for alias in self._tree.all(ast.alias):
             statement = self._tree.parent(alias)
             module = statement.module if isinstance(statement, ast.ImportFrom) else ""
             name = f"{module}.{alias.name}"
-            if name.startswith(_SETS) and not name.startswith(_SETS_NOTHING):
+            if name.startswith(words.SETS) and not name.startswith(words.SETS_NOTHING):
                 return name
         return None
 
     def _sets(self, attribute: ast.Attribute, name: str) -> bool:
         above = self._tree.parent(attribute)
         longer = isinstance(above, ast.Attribute) and self._names.qualified(above) is not None
-        return not longer and not name.startswith(_SETS_NOTHING)
+        return not longer and not name.startswith(words.SETS_NOTHING)
 
     def _written(self) -> str | None:
         """Code that is read as text, or begun by its own name."""

@@ -1,0 +1,162 @@
+"""What looks at code itself, or reaches into what others made: tables."""
+
+from __future__ import annotations
+
+BUILTINS = frozenset(
+    [
+        "__import__",
+        "breakpoint",
+        "compile",
+        "delattr",
+        "dir",
+        "eval",
+        "exec",
+        "globals",
+        "id",
+        "locals",
+        "setattr",
+        "vars",
+        "__builtins__",
+        "__loader__",
+        "__spec__",
+    ]
+)
+MODULES = frozenset(
+    [
+        "ast",
+        "asyncio",
+        "atexit",
+        "bdb",
+        "builtins",
+        "cProfile",
+        "cloudpickle",
+        "code",
+        "concurrent",
+        "ctypes",
+        "dill",
+        "dis",
+        "faulthandler",
+        "forbiddenfruit",
+        "gc",
+        "imp",
+        "importlib",
+        "inspect",
+        "jax",
+        "linecache",
+        "memory_profiler",
+        "mock",
+        "multiprocessing",
+        "objgraph",
+        "pdb",
+        "pickle",
+        "pkgutil",
+        "profile",
+        "psutil",
+        "pympler",
+        "pytest",
+        "resource",
+        "runpy",
+        "sched",
+        "signal",
+        "symtable",
+        "threading",
+        "timeit",
+        "tokenize",
+        "trace",
+        "traceback",
+        "tracemalloc",
+        "types",
+        "unittest",
+        "weakref",
+        "wrapt",
+    ]
+)
+"""Modules to look at code, at memory or at the lives of objects, or to run code side by side."""
+ATTRIBUTES = frozenset(
+    [
+        "_getframe",
+        "cell_contents",
+        "co_code",
+        "co_consts",
+        "co_filename",
+        "displayhook",
+        "excepthook",
+        "exc_info",
+        "experimental_get_compiler_ir",
+        "experimental_get_tracing_count",
+        "f_back",
+        "f_code",
+        "f_globals",
+        "f_locals",
+        "func_globals",
+        "getrefcount",
+        "getsizeof",
+        "modules",
+        "setprofile",
+        "settrace",
+        "showwarning",
+        "tb_frame",
+        "tb_next",
+        "pretty_printed_concrete_signatures",
+        "function_spec",
+        "orig_argv",
+    ]
+)
+DUNDERS = frozenset(
+    [
+        "__call__",
+        "__doc__",
+        "__enter__",
+        "__exit__",
+        "__init__",
+        "__len__",
+        "__name__",
+        "__version__",
+        "__post_init__",
+        "__next__",
+        "__iter__",
+        "__getitem__",
+    ]
+)
+"""What may be named of an object without looking at more than what everybody sees."""
+HOOKS = frozenset(
+    [
+        "__del__",
+        "__delattr__",
+        "__getattr__",
+        "__getattribute__",
+        "__init_subclass__",
+        "__instancecheck__",
+        "__new__",
+        "__setattr__",
+        "__set_name__",
+        "__subclasscheck__",
+    ]
+)
+SETS = (
+    "keras.backend.",
+    "keras.config.",
+    "keras.mixed_precision.set_",
+    "tensorflow.compat.",
+    "tensorflow.config.",
+    "tensorflow.data.experimental.enable_debug_mode",
+    "tensorflow.debugging.disable",
+    "tensorflow.debugging.enable",
+    "tensorflow.debugging.experimental.",
+    "tensorflow.debugging.set_",
+    "tensorflow.disable_",
+    "tensorflow.enable_",
+    "tensorflow.experimental.numpy.experimental_enable",
+    "tensorflow.profiler.",
+)
+"""What changes how TensorFlow runs, or tells how much memory it takes."""
+SETS_NOTHING = (
+    "keras.backend.clear_session",
+    "keras.mixed_precision.set_global_policy",
+    "tensorflow.compat.v1.logging.",
+    "tensorflow.config.experimental.list_",
+    "tensorflow.config.experimental.set_memory_growth",
+    "tensorflow.config.get_visible_devices",
+    "tensorflow.config.list_",
+    "tensorflow.config.set_visible_devices",
+)
