@@ -24,6 +24,7 @@ from tfmemlint.facts.pipelines.held import (
     shared,
     tensors,
 )
+from tfmemlint.facts.pipelines.parts import Parts
 from tfmemlint.facts.pipelines.specs import Specs
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
@@ -97,6 +98,7 @@ class Elements:
         self._datasets = tf.datasets
         self._mappings = tf.mappings
         self._specs = tf.of(Specs)
+        self._parts = tf.of(Parts)
         self._under_way: set[Chain] = set()
 
     def entering(self, chain: Chain, place: int) -> Held:
@@ -209,12 +211,12 @@ class Elements:
 
     def _sliced(self, given: ast.expr | None) -> Held:
         """What slices of arrays are."""
+        given = self._parts.behind(given)
         if isinstance(given, ast.Tuple):
             return row(map(self._sliced, given.elts))
-        if isinstance(given, ast.Dict):
-            keys = (each.value if isinstance(each, ast.Constant) else None for each in given.keys)
-            names = [key if isinstance(key, str) else None for key in keys]
-            return Several(tuple(zip(names, map(self._sliced, given.values), strict=True)))
+        named = self._parts.named(given)
+        if named is not None:
+            return Several(tuple((name, self._sliced(each)) for name, each in named))
         if given is None:
             return UNKNOWN
         value = self._values.of(given)
@@ -223,6 +225,8 @@ class Elements:
         if Kind.PATHS in kinds:
             return _PATH
         slice_ = Tensor(value.dtype, value.shape[1:] if value.shape else None)
+        if slice_.nbytes is None:
+            slice_ = self._parts.each(given) or slice_
         aligned = (slice_.nbytes or 1) % _ALIGNMENT == 0
         return slice_._replace(is_view=aligned)
 

@@ -10,6 +10,7 @@ from tfmemlint.facts.library.kinds import UNKNOWN
 from tfmemlint.facts.library.known_data import CATALOGUE, SKLEARN_DATASETS
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.pipelines.chains import BATCHING, Chain, From, Source
+from tfmemlint.facts.pipelines.parts import Parts
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ class Lengths:
         self._names = tf.names
         self._datasets = tf.datasets
         self._read_batches = tf.read_batches
+        self._parts = tf.of(Parts)
         self._functions = tf.functions
         self._loops = tf.loops
         self._values = tf.values
@@ -97,9 +99,7 @@ class Lengths:
 
     def _rows(self, tensors: ast.expr | None) -> int | None:
         """How many rows the first of these has, however they are nested."""
-        while isinstance(tensors, (ast.Tuple, ast.Dict)):
-            parts = tensors.elts if isinstance(tensors, ast.Tuple) else tensors.values
-            tensors = parts[0] if parts else None
+        tensors = self._parts.first(tensors)
         if isinstance(tensors, ast.Name) and self._may_grow(tensors):
             return None
         value = self._values.of(tensors) if tensors is not None else UNKNOWN

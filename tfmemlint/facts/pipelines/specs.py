@@ -5,7 +5,10 @@ from __future__ import annotations
 import ast
 
 from tfmemlint.facts.library.makers import argument
-from tfmemlint.facts.pipelines.held import UNKNOWN, Held, Several, Tensor, row
+from tfmemlint.facts.pipelines.held import UNKNOWN, Held, Several, Tensor, part_of, row
+from tfmemlint.facts.syntax.bindings import How
+from tfmemlint.facts.syntax.functions import TF_FUNCTION
+from tfmemlint.facts.syntax.tree import FUNCTIONS
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -88,3 +91,34 @@ class Specs:
         if isinstance(node, ast.Call) and node.args:  # `tf.TensorShape([None, 3])`
             node = node.args[0]
         return self._values.shape(node)
+
+
+class Signatures:
+    """What the signatures of traced functions say of their parameters."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._bindings = tf.bindings
+        self._functions = tf.functions
+        self._names = tf.names
+        self._tree = tf.tree
+        self._specs = tf.of(Specs)
+
+    def of(self, name: ast.Name) -> Tensor | None:
+        """The parameter that a name is, as `tf.function(input_signature=...)` has it."""
+        binding = self._bindings.only(name)
+        if binding is None or binding.how is not How.PARAMETER:
+            return None
+        above = self._tree.ancestors(binding.node)
+        function = next(each for each in above if isinstance(each, FUNCTIONS))
+        if not isinstance(function, ast.FunctionDef):
+            return None
+        parameters = [*function.args.posonlyargs, *function.args.args]
+        places = [each.arg for each in parameters[self._functions.class_of(function) is not None :]]
+        for each in function.decorator_list:
+            if not (isinstance(each, ast.Call) and self._names.is_any(each.func, TF_FUNCTION)):
+                continue
+            signature = argument(each, 1, "input_signature")
+            if signature is not None and binding.name in places:
+                found = part_of(self._specs.of(signature), places.index(binding.name))
+                return found if isinstance(found, Tensor) and found.times > 0 else None
+        return None

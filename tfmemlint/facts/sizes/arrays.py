@@ -10,9 +10,11 @@ from tfmemlint.facts.flow.solver import Question
 from tfmemlint.facts.library.kinds import Extent, Kind, Value
 from tfmemlint.facts.library.makers import DTYPE_BYTES
 from tfmemlint.facts.library.shapes import is_new
+from tfmemlint.facts.pipelines.specs import Signatures
 from tfmemlint.facts.sizes.amounts import Amount, count, held, named, one_of, product
 from tfmemlint.facts.sizes.numbers import Numbers
 from tfmemlint.facts.sizes.operations import Results, Sized, broadcast, promoted
+from tfmemlint.facts.sizes.rows import LISTED
 from tfmemlint.facts.sizes.streams import Streams
 from tfmemlint.facts.syntax.bindings import How, element
 from tfmemlint.facts.syntax.names import Names
@@ -44,6 +46,7 @@ class Arrays:
         self._numbers = tf.of(Numbers)
         self._streams = tf.of(Streams)
         self._results = tf.of(Results)
+        self._signatures = tf.of(Signatures)
 
     def of(self, expression: ast.expr, frame: Frame | None = None) -> Sized | None:
         """The shape and type of an array or a tensor; None for what is none, or not known."""
@@ -70,19 +73,32 @@ class Arrays:
     def elements(self, expression: ast.expr, frame: Frame | None = None) -> Sized | None:
         """What each element of a list is."""
         if isinstance(expression, (ast.ListComp, ast.GeneratorExp)):
-            return self.of(expression.elt, frame)
+            return self._in_list(expression.elt, frame)
         if isinstance(expression, (ast.List, ast.Tuple)):
-            return one_shape([self.of(each, frame) for each in expression.elts])
+            return one_shape([self._in_list(each, frame) for each in expression.elts])
+        if isinstance(expression, ast.Call):
+            whole = self.of(expression, frame)
+            is_list = whole is not None and whole.dtype in LISTED
+            return Sized(whole.dims[1:], whole.dtype) if whole and is_list and whole.dims else None
         growths = self._growths.filling(expression, frame)
         if growths:
             added = [each for growth in growths for each in growth.elements]
-            return one_shape([self.of(each) for each in added])
+            return one_shape([self._in_list(each) for each in added])
         if isinstance(expression, (ast.Attribute, ast.Name, ast.Subscript)):
             origins = self._flow.origins(expression, frame) or ()
             plain = [each for each in origins if each.how is How.ASSIGNED and not each.path]
             if plain and len(plain) == len(origins):
                 return one_shape([self.elements(each.value, each.frame) for each in plain])
         return None
+
+    def _in_list(self, node: ast.expr, frame: Frame | None = None) -> Sized | None:
+        """One element of a list, which may be a list of numbers."""
+        if not isinstance(node, (ast.List, ast.Tuple, ast.ListComp)):
+            return self.of(node, frame)
+        kept = self.elements(node, frame)
+        if kept is None or kept.dims is None:
+            return None
+        return Sized((self._numbers.length(node, frame), *kept.dims), kept.dtype)
 
     def _sized(self, node: ast.expr, frame: Frame | None) -> Sized | None:
         value = self._values.of(node, frame)
@@ -147,7 +163,19 @@ class Arrays:
             inner = self.of(node.value, frame)
             return None if inner is None or inner.dims is None else inner.reversed
         origins = self._flow.origins(node, frame) or ()
-        return one_shape([self._from(each) for each in origins])
+        found = one_shape([self._from(each) for each in origins])
+        return self._signed(node) if found is None and isinstance(node, ast.Name) else found
+
+    def _signed(self, node: ast.Name) -> Sized | None:
+        """What the signature of a traced function says of a parameter."""
+        spec = self._signatures.of(node)
+        if spec is None or spec.shape is None:
+            return None
+        dims = (
+            named(f"{node.id}.shape[{place}]") if size is None else count(size)
+            for place, size in enumerate(spec.shape)
+        )
+        return Sized(tuple(dims), spec.dtype)
 
     def _from(self, origin: Origin) -> Sized | None:
         value, path = element(origin.value, origin.path)

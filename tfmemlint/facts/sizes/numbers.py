@@ -28,6 +28,9 @@ _NUMBER = Question("amount", UNKNOWN, UNKNOWN)
 _LENGTH = Question("length", UNKNOWN, UNKNOWN)
 _AS_THEY_ARE = frozenset({"enumerate", "list", "reversed", "set", "sorted", "tqdm", "tuple"})
 _LISTS = frozenset({Kind.LIST, Kind.PATHS})
+_LISTED = (ast.List, ast.ListComp)
+_OF_LISTS = frozenset({"numpy.array", "numpy.asarray", "numpy.stack", "tensorflow.stack"})
+"""What has as many rows as the list that it is made of."""
 _WHOLE_NUMBERS = frozenset({"abs", "float", "int", "round"})
 
 
@@ -289,10 +292,20 @@ class Numbers:
             for each in node.args[1:]:
                 found = smaller(found, self.length(each, frame))
             return found
+        if node.args and self._names.is_any(node.func, _OF_LISTS):
+            return self._of_list(node, node.args[0], frame)
         returned = [*self._flow.returned(node, frame)]
         found_one = one_of([self.length(each.value, each.frame) for each in returned])
         known = found_one.value is not None or found_one.at_most is not None
         return found_one if returned and known else None
+
+    def _of_list(self, node: ast.Call, given: ast.expr, frame: Frame | None) -> Amount | None:
+        """The rows of an array that is made of a list; None where it is made of something else."""
+        axis = makers.argument(node, 1, "axis")
+        is_list = isinstance(given, _LISTED) or self._values.of(given, frame).kind in _LISTS
+        if not is_list or (axis is not None and constant(axis) != 0):
+            return None
+        return self.length(given, frame)
 
     def _counted(self, node: ast.Call, frame: Frame | None) -> Amount:
         """How many numbers a range gives."""

@@ -9,7 +9,7 @@ from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.library import makers
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import DTYPE_BYTES, argument
-from tfmemlint.facts.sizes import layers
+from tfmemlint.facts.sizes import layers, rows
 from tfmemlint.facts.sizes.amounts import Amount, count, named, product
 from tfmemlint.facts.sizes.numbers import Numbers
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
@@ -103,6 +103,11 @@ class Results:
         last = name.rpartition(".")[2]
         if name in _READS_IMAGES:
             return self._read(name, node, frame, ask)
+        heard = rows.of_sound(name, node, lambda each: self._numbers.of(each, frame))
+        if heard is not None:
+            return Sized(heard, "complex64" if name.endswith(".stft") else "float32")
+        if name == "keras.utils.pad_sequences":
+            return self._padded_rows(node, frame)
         if not name.startswith(_MODULES):
             return None
         if last.startswith("decode_") and name.startswith(("tensorflow.image.", "tensorflow.io.")):
@@ -119,6 +124,16 @@ class Results:
             whole = [each for each in dims or [] if each is not None]
             return Sized(tuple(whole), dtype) if dims and len(whole) == len(dims) else None
         return self._applied(last, name, node, frame, ask, elements)
+
+    def _padded_rows(self, node: ast.Call, frame: Frame | None) -> Sized | None:
+        made = rows.padded(
+            node,
+            lambda each: self._numbers.of(each, frame),
+            lambda each: self._numbers.length(each, frame),
+        )
+        told = argument(node, 2, "dtype")
+        dtype = "int32" if told is None else self._values.dtype(told)
+        return None if made is None else Sized(made, dtype)
 
     def _read(self, name: str, node: ast.Call, frame: Frame | None, ask: Ask) -> Sized | None:
         """Pictures as other libraries read them and cut them to size."""
@@ -166,9 +181,9 @@ class Results:
         """The product of matrices, or of stacks of them."""
         if not left.dims or not right.dims:
             return None
-        rows = left.dims[:-1]
+        leading = left.dims[:-1]
         columns = right.dims[-1:] if len(right.dims) > 1 else ()
-        return Sized((*rows, *columns), promoted(left, right))
+        return Sized((*leading, *columns), promoted(left, right))
 
     def _applied(
         self, last: str, name: str, node: ast.Call, frame: Frame | None, ask: Ask, elements: Ask
@@ -186,7 +201,9 @@ class Results:
         if given is None or given.dims is None:
             return None
         if last in _ONE_BY_ONE:
-            return given._replace(dtype=self._told(name, node, given), stands_in="")
+            dtype = self._told(name, node, given)
+            dtype = rows.as_array(dtype, tensor=not name.startswith("numpy."))
+            return given._replace(dtype=dtype, stands_in="")
         if last in _PAIRWISE:
             other = argument(node, 1, "y")
             second = ask(other, frame) if other is not None else None
@@ -282,6 +299,8 @@ class Results:
         length = self._numbers.length(first, frame)
         told = argument(node, makers.DTYPE_PLACE.get(last), "dtype")
         dtype = each.dtype if told is None else self._values.dtype(told)
+        numpy = (self._names.qualified(node.func) or "").startswith("numpy.")
+        dtype = rows.as_array(dtype, tensor=not numpy)
         return Sized((*each.dims[:at], length, *each.dims[at:]), dtype)
 
     def _joined(
@@ -386,7 +405,7 @@ class Results:
             whole = [each for each in dims or [] if each is not None]
             if value.kind is Kind.ARRAY and dims and len(whole) == len(dims):
                 return Sized(tuple(whole), value.dtype)
-        if method not in _METHODS and method != "reshape":
+        if method not in _METHODS and method not in ("reshape", "tolist"):
             return None
         given = ask(node.func.value, frame)
         if given is None or given.dims is None:
@@ -397,6 +416,8 @@ class Results:
             return self._as_told(given, shape, frame)
         if method in ("copy", "numpy"):
             return given
+        if method == "tolist":
+            return Sized(given.dims, rows.listed(given.dtype))
         if method == "astype":
             told = argument(node, 0, "dtype")
             return given._replace(dtype=None if told is None else self._values.dtype(told))
@@ -530,4 +551,4 @@ def _is_true(node: ast.expr | None) -> bool:
 
 
 def _may_be_list(node: ast.expr) -> bool:
-    return isinstance(node, (ast.Attribute, ast.List, ast.ListComp, ast.Name, ast.Tuple))
+    return isinstance(node, (*_NAMED, ast.Call, ast.List, ast.ListComp, ast.Subscript, ast.Tuple))

@@ -8,6 +8,7 @@ from tfmemlint.facts.library.known_data import CATALOGUE
 from tfmemlint.facts.library.makers import DTYPE_BYTES, argument
 from tfmemlint.facts.pipelines.chains import BATCHING, Chain, From, Source, Step
 from tfmemlint.facts.pipelines.held import Tensor, part_of, tensors
+from tfmemlint.facts.pipelines.parts import Parts
 from tfmemlint.facts.sizes.amounts import (
     NOTHING,
     UNKNOWN,
@@ -56,6 +57,7 @@ class Streams:
         self._lengths = tf.lengths
         self._elements = tf.elements
         self._read_batches = tf.read_batches
+        self._parts = tf.of(Parts)
         self._numbers = tf.of(Numbers)
 
     def count(self, chain: Chain, end: int | None = None) -> Amount:
@@ -180,10 +182,7 @@ class Streams:
             return _ELEMENTS
         name = self._names.qualified(node.func) or ""
         if source.kind is From.SLICES:
-            given = argument(node, 0, "tensors")
-            while isinstance(given, (ast.Tuple, ast.Dict)):
-                parts = given.elts if isinstance(given, ast.Tuple) else given.values
-                given = next(iter(parts), None)
+            given = self._parts.first(argument(node, 0, "tensors"))
             return self._numbers.length(given) if given is not None else _ELEMENTS
         if source.kind is From.RANGE and name.endswith(".range") and len(node.args) < 4:
             ends = [self._numbers.of(each) for each in node.args]

@@ -1,0 +1,87 @@
+"""What `from_tensor_slices` is given: arrays and lists, in tuples and dictionaries, by any name."""
+
+from __future__ import annotations
+
+import ast
+from weakref import ref
+
+from tfmemlint.facts.pipelines.held import Tensor
+from tfmemlint.facts.sizes.rows import as_array
+from tfmemlint.facts.syntax.bindings import How
+from tfmemlint.light_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+_MAX_HOPS = 5
+_TOGETHER = (ast.Dict, ast.Tuple)
+
+
+class Parts:
+    """The arrays that are sliced together."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._flow = tf.flow
+        self._tf = ref(tf)
+        """Sizes are found with what pipelines give, and that with sizes."""
+
+    def behind(self, given: ast.expr | None) -> ast.expr | None:
+        """The tuple or dictionary that a name stands for; anything else as it is."""
+        found = given
+        for _ in range(_MAX_HOPS):
+            if isinstance(found, _TOGETHER) or _is_dict(found):
+                return found
+            if not isinstance(found, (ast.Attribute, ast.Name)):
+                return given
+            origins = self._flow.origins(found) or ()
+            if len(origins) != 1 or origins[0].path or origins[0].how is not How.ASSIGNED:
+                return given
+            found = origins[0].value
+        return given
+
+    def named(self, given: ast.expr | None) -> list[tuple[str | None, ast.expr]] | None:
+        """The arrays of a dictionary by their keys; None for what is none, or has more in it."""
+        if isinstance(given, ast.Dict):
+            keys = (each.value if isinstance(each, ast.Constant) else None for each in given.keys)
+            names = [key if isinstance(key, str) else None for key in keys]
+            return [*zip(names, given.values, strict=True)]
+        if isinstance(given, ast.Call) and _is_dict(given):
+            return [(each.arg, each.value) for each in given.keywords]
+        return None
+
+    def first(self, given: ast.expr | None) -> ast.expr | None:
+        """One of the arrays, which have as many rows each."""
+        for _ in range(_MAX_HOPS):
+            given = self.behind(given)
+            named = self.named(given)
+            if isinstance(given, ast.Tuple):
+                given = next(iter(given.elts), None)
+            elif named is not None:
+                given = next((each for _, each in named), None)
+            else:
+                return given
+        return given
+
+    def each(self, given: ast.expr) -> Tensor | None:
+        """What one row is of an array or a list of arrays, by the sizes of what it is made of."""
+        tf = self._tf()
+        if tf is None:
+            return None
+        whole = tf.arrays.of(given)
+        if whole is not None and whole.dims:
+            found = whole._replace(dims=whole.dims[1:])
+        else:
+            kept = tf.arrays.elements(given)
+            if kept is None or kept.dims is None:
+                return None
+            found = kept
+        sizes = (int(each.value or 0) if each.is_certain else None for each in found.dims or ())
+        return Tensor(as_array(found.dtype, tensor=True), tuple(sizes))
+
+
+def _is_dict(node: ast.expr | None) -> bool:
+    """Whether this is `dict(x=x, y=y)`."""
+    called = node.func if isinstance(node, ast.Call) else None
+    plain = isinstance(node, ast.Call) and not node.args and bool(node.keywords)
+    named = isinstance(called, ast.Name) and called.id == "dict"
+    return plain and named and all(each.arg for each in getattr(node, "keywords", ()))
