@@ -113,6 +113,28 @@ def sliced(source: str) -> tuple[Held, str]:
         ),
         pytest.param(
             """
+            data = {"x": [], "y": []}
+            for number in range(100):
+                data["x"].append(np.zeros(16, np.float32))
+                data["y"].append(found(number))
+            tf.data.Dataset.from_tensor_slices(data).batch(8)
+            """,
+            Several((("x", Tensor("float32", (16,), is_view=True)), ("y", Tensor()))),
+            "100",
+            id="lists in a dictionary that a loop fills",
+        ),
+        pytest.param(
+            """
+            data = {"x": np.zeros((100, 4)), "y": np.zeros(100)}
+            data["x"] = found
+            tf.data.Dataset.from_tensor_slices(data).batch(8)
+            """,
+            Tensor(),
+            "the elements",
+            id="a dictionary into which something else is put",
+        ),
+        pytest.param(
+            """
             rows = []
             for _ in range(3):
                 for row in tf.data.Dataset.from_tensor_slices(rows).batch(8):

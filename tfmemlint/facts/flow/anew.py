@@ -171,12 +171,15 @@ class MadeAnew:
         """Whether a call has the name of what makes models, or is of a function of the module."""
         name = self._names.qualified(call.func)
         if name is None:
-            made = self._functions.definition(call.func)
-            if made is None or isinstance(made, ast.ClassDef):
-                return made is not None
-            decorated = isinstance(made, ast.FunctionDef) and made.decorator_list
-            return not decorated and not self._keepers.may_keep(made)
+            several = self._functions.definitions(call.func)
+            return bool(several) and all(map(self._may_give_anew, several))
         return name in MODELS or name.startswith("keras.applications.")
+
+    def _may_give_anew(self, made: FunctionNode | ast.ClassDef) -> bool:
+        if isinstance(made, ast.ClassDef):
+            return True
+        decorated = isinstance(made, ast.FunctionDef) and made.decorator_list
+        return not decorated and not self._keepers.may_keep(made)
 
     def _is_given_back(self, maker: ast.Call) -> bool:
         """Whether the function that makes a model returns it: then its caller makes one, too."""

@@ -95,11 +95,19 @@ class Flow:
         return None if function is None else entered(function, call, frame)
 
     def returned(self, call: ast.Call, frame: Frame | None) -> Iterator[Origin]:
-        """What a call to a function of this module may give back."""
+        """What a call to a function of this module, or one of several, may give back."""
         inner = self.enter(call, frame)
-        if inner is not None:
-            for value in self._functions.returns(inner.function):
-                yield Origin(value, frame=inner)
+        frames = [inner] if inner is not None else self._any_of(call, frame)
+        for each in frames:
+            for value in self._functions.returns(each.function):
+                yield Origin(value, frame=each)
+
+    def _any_of(self, call: ast.Call, frame: Frame | None) -> list[Frame]:
+        """The frames of all functions of which a call surely runs one."""
+        several = self._functions.definitions(call.func)
+        found = [entered(each, call, frame) for each in several if isinstance(each, FUNCTIONS)]
+        frames = [each for each in found if each is not None]
+        return frames if len(frames) == len(several) > 1 else []
 
     def named(self, name: ast.Name, frame: Frame | None = None) -> tuple[Origin, ...] | None:
         """What its bindings give a name, one step back; None if that is out of sight."""

@@ -126,6 +126,8 @@ class Growths:
             named = self._loops.growths_of(binding) if binding is not None else ()
             if named or (binding is not None and _is_given(binding)):
                 return named
+        elif isinstance(expression, ast.List):
+            return () if expression.elts else self.made_by(expression)
         elif not isinstance(expression, (ast.Attribute, ast.Call, ast.Subscript)):
             return ()
         return self.of(expression, frame)

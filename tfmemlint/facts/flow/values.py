@@ -205,11 +205,13 @@ class Values:
             inner = self._of(node.args[0], frame)
             is_paths = inner.kind is Kind.PATHS
             return inner if is_paths else Value(Kind.LIST, inner.extent, origin=node)
-        definition = self._functions.definition(node.func)
-        if isinstance(definition, ast.ClassDef):
-            is_model = self._functions.is_keras(definition)
-            return Value(Kind.MODEL, origin=node) if is_model else UNKNOWN
-        if definition is not None:
+        definitions = self._functions.definitions(node.func)
+        classes = [each for each in definitions if isinstance(each, ast.ClassDef)]
+        if classes:
+            is_model = all(map(self._functions.is_keras, classes))
+            alike = is_model and len(classes) == len(definitions)
+            return Value(Kind.MODEL, origin=node) if alike else UNKNOWN
+        if definitions:
             returned = self._flow.returned(node, frame)
             return self._any_of(partial(self._of, each.value, each.frame) for each in returned)
         if isinstance(node.func, ast.Attribute):

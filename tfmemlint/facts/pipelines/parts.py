@@ -22,11 +22,15 @@ class Parts:
 
     def __init__(self, tf: TensorFlow) -> None:
         self._flow = tf.flow
+        self._stores = tf.stores
         self._tf = ref(tf)
         """Sizes are found with what pipelines give, and that with sizes."""
 
     def behind(self, given: ast.expr | None) -> ast.expr | None:
-        """The tuple or dictionary that a name stands for; anything else as it is."""
+        """The tuple or dictionary that a name stands for; anything else as it is.
+
+        None where other arrays may have been put in the place of those that stand there.
+        """
         found = given
         for _ in range(_MAX_HOPS):
             if isinstance(found, _TOGETHER) or _is_dict(found):
@@ -37,6 +41,10 @@ class Parts:
             if len(origins) != 1 or origins[0].path or origins[0].how is not How.ASSIGNED:
                 return given
             found = origins[0].value
+            binding = origins[0].binding
+            puts = self._stores.into(binding) if binding is not None else ()
+            if isinstance(found, ast.Dict) and any(len(each.reads) == 1 for each in puts):
+                return None
         return given
 
     def named(self, given: ast.expr | None) -> list[tuple[str | None, ast.expr]] | None:

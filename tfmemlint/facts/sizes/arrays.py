@@ -74,7 +74,7 @@ class Arrays:
         """What each element of a list is."""
         if isinstance(expression, (ast.ListComp, ast.GeneratorExp)):
             return self._in_list(expression.elt, frame)
-        if isinstance(expression, (ast.List, ast.Tuple)):
+        if isinstance(expression, (ast.List, ast.Tuple)) and expression.elts:
             return one_shape([self._in_list(each, frame) for each in expression.elts])
         if isinstance(expression, ast.Call):
             whole = self.of(expression, frame)

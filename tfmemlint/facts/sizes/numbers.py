@@ -193,7 +193,7 @@ class Numbers:
             if assumed is not None:
                 return assumed
         if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
-            return self._listed(node)
+            return self._grown(node, frame) or self._listed(node)
         if isinstance(node, ast.Dict):
             return count(len(node.keys)) if None not in node.keys else spoken
         if isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.SetComp)):

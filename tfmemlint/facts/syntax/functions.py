@@ -80,9 +80,11 @@ class Functions:
             known = known or self._imports.any
             return known and self._names.qualified(callee) is None
         if isinstance(callee, ast.Name):
-            binding = self._bindings.only(callee)
-            return binding is not None and (
-                binding.how in (How.PARAMETER, How.LOOPED) or bool(binding.path)
+            reaching = self._bindings.reaching(callee)
+            if len(reaching) > 1:
+                return all(each.how in (How.ASSIGNED, How.DEFINED) for each in reaching)
+            return any(
+                each.how in (How.PARAMETER, How.LOOPED) or bool(each.path) for each in reaching
             )
         if isinstance(callee, ast.Call):
             called = self.tree.parent(callee)
@@ -100,13 +102,24 @@ class Functions:
             if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)
         )
 
+    def definitions(self, callee: ast.expr) -> tuple[FunctionNode | ast.ClassDef, ...]:
+        """As `definition`, but all of those that it surely is one of: `builders[name]`."""
+        found = self._named(callee)
+        if found is not None:
+            return (found,)
+        return self._all_led_to(callee) if callee in self._unnamed else ()
+
     def _led_to(self, callee: ast.expr) -> FunctionNode | ast.ClassDef | None:
+        found = self._all_led_to(callee)
+        return found[0] if len(found) == 1 else None
+
+    def _all_led_to(self, callee: ast.expr) -> tuple[FunctionNode | ast.ClassDef, ...]:
         tf = self._tf()
-        found = tf.sources.definitions(callee) if tf is not None else None
-        if found is None or not found.complete or len(found.found) != 1:
-            return None
-        node = found.found[0].node
-        return node if isinstance(node, (*FUNCTIONS, ast.ClassDef)) else None
+        ends = tf.sources.definitions(callee) if tf is not None else None
+        if ends is None or not ends.complete:
+            return ()
+        nodes = dict.fromkeys(each.node for each in ends.found)
+        return tuple(each for each in nodes if isinstance(each, (*FUNCTIONS, ast.ClassDef)))
 
     def wrapped(self, made: ast.Call) -> FunctionNode | ast.ClassDef | None:
         """What a call makes another function of, as names tell: `f` of `tf.function(f)`."""
