@@ -1,8 +1,9 @@
 """A loop adds operations to the graph that its session runs.
 
 ## What it finds
-In code for sessions, `sess.run(tf.assign(v, x))`, `sess.run(v.assign(x))` or
-`sess.run(tf.argmax(y, 1))` in a loop: the operation is made where it is run.
+In code for sessions, `sess.run(tf.assign(v, x))`, `sess.run(v.assign(x))`, `sess.run(-loss)` or
+`tf.argmax(y, 1).eval()` in a loop: the operation is made where it is run, or earlier in the round,
+under a name or in a function that the loop calls.
 
 ## Why it costs memory
 A graph only grows. Each round adds nodes to it, and a copy of each array that is given to them, and
@@ -23,8 +24,8 @@ When the rounds are few. The rule is silent by itself for up to two rounds, unde
 each round has a graph of its own, in code without sessions, which runs operations and forgets them,
 and in tests.
 
-In 60 public repositories it speaks at two places, both of which are right: few are written for
-sessions still, and of those that are, people ask.
+In 300 public files that are written for sessions it speaks at four places, all of which are right:
+helpers that get or set all weights, a rate that each epoch assigns, pictures scaled one by one.
 """
 
 from __future__ import annotations
@@ -51,8 +52,9 @@ RULE = Rule(
     name="ops-in-session-loop",
     claim=Claim(Metric.HOST_GROWTH, at_most=0.1, because="the graph stays as it is"),
     triggers=(
-        "InteractiveSession MonitoredTrainingSession Session get_default_session get_session",
-        "run",
+        "InteractiveSession MonitoredTrainingSession Session feed_dict get_default_session "
+        "get_session",
+        "eval run",
         "for while",
     ),
     check=check,

@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from tfmemlint.facts.flow.loops import Loop
+from tfmemlint.facts.library.kinds import Kind
+from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -18,7 +21,9 @@ _SESSIONS = frozenset(
         *("keras.backend.get_session", "tensorflow.train.MonitoredTrainingSession"),
     }
 )
-_GRAPHS = frozenset({"tensorflow.Graph", "tensorflow.reset_default_graph"})
+_GRAPHS = frozenset(
+    {"keras.backend.clear_session", "tensorflow.Graph", "tensorflow.reset_default_graph"}
+)
 _NO_OPS = frozenset(
     {
         *("all_variables", "function", "get_collection", "get_collection_ref", "get_default_graph"),
@@ -28,13 +33,19 @@ _NO_OPS = frozenset(
     }
 )
 """What gives what the graph has already; the first to ask for a step's number may make it, once."""
+_RUNS = ("eval", "run")
 _CHANGES = frozenset({"assign", "assign_add", "assign_sub"})
+
+
+_OPERATORS = (ast.Div, ast.FloorDiv, ast.MatMult, ast.Mod, ast.Pow, ast.Sub)
+"""What no list of things to run knows: `+` joins two of them, `*` repeats one."""
+_MAX_HOPS = 4
 
 
 class SessionOp(NamedTuple):
     """One operation that is made, and run, in every round."""
 
-    made: ast.Call
+    made: ast.expr
     loop: Loop
 
 
@@ -43,24 +54,70 @@ class SessionOps:
 
     def __init__(self, tf: TensorFlow) -> None:
         self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._functions = tf.functions
         self._names = tf.names
+        self._values = tf.values
         self._anew = tf.anew
 
     @cached_property
     def all(self) -> tuple[SessionOp, ...]:
         """Every one, in source order."""
-        return tuple(self._found()) if self._names.mentions(_SESSIONS) else ()
+        if not self._names.mentions(_SESSIONS) and not any(map(_is_fed, self._tree.calls(_RUNS))):
+            return ()
+        found = {each.made: each for each in self._found()}
+        return tuple(
+            sorted(found.values(), key=lambda each: (each.made.lineno, each.made.col_offset))
+        )
 
     def _found(self) -> Iterator[SessionOp]:
-        for call, _ in self._tree.methods("run"):
-            given = call.args[0] if call.args else None
-            several = given.elts if isinstance(given, (ast.List, ast.Tuple)) else [given]
-            for made in several:
-                if not isinstance(made, ast.Call) or not self._is_op(made):
-                    continue
-                rounds = self._anew.rounds(made)
-                if rounds is not None and not self._has_own_graph(rounds[0]):
-                    yield SessionOp(made, rounds[0])
+        for call, method in self._tree.methods(*_RUNS):
+            given = method.value if method.attr == "eval" else argument(call, 0, "fetches")
+            for fetched in _each(given):
+                found = next(
+                    filter(None, map(self._repeated, self._made(fetched, _MAX_HOPS))), None
+                )
+                if found is not None:
+                    yield found
+
+    def _repeated(self, made: ast.expr) -> SessionOp | None:
+        rounds = self._anew.rounds(made)
+        if rounds is None or self._has_own_graph(rounds[0]):
+            return None
+        return SessionOp(made, rounds[0])
+
+    def _made(self, fetched: ast.expr, hops: int, *, runs: bool = True) -> Iterator[ast.expr]:
+        """What adds to the graph so that there is something to run, the last of it first.
+
+        `runs` tells that the expression itself is run, and not only has to do with what is.
+        """
+        if isinstance(fetched, ast.Call):
+            if self._is_op(fetched):
+                yield fetched
+            elif hops:
+                yield from self._made_by(fetched, hops - 1, runs=runs)
+        elif runs and _computes(fetched):
+            yield fetched
+        elif isinstance(fetched, ast.Attribute):
+            yield from self._made(fetched.value, hops, runs=False)
+        elif isinstance(fetched, ast.Subscript):
+            if runs and self._values.of(fetched.value).kind is Kind.TENSOR:
+                yield fetched
+            yield from self._made(fetched.value, hops, runs=runs)
+        elif isinstance(fetched, ast.Name) and hops:
+            for binding in self._bindings.reaching(fetched):
+                if binding.how is How.ASSIGNED and binding.value is not None:
+                    yield from self._made(binding.value, hops - 1, runs=runs)
+
+    def _made_by(self, call: ast.Call, hops: int, *, runs: bool) -> Iterator[ast.expr]:
+        """What a function of the module gives back, or others are given."""
+        function = self._functions.function(call.func)
+        if function is not None:
+            for each in self._functions.returns(function):
+                yield from self._made(each, hops, runs=runs)
+        else:
+            for each in (*call.args, *(keyword.value for keyword in call.keywords)):
+                yield from self._made(each, hops, runs=False)
 
     def _is_op(self, made: ast.Call) -> bool:
         """Whether a call adds to the graph: `tf.assign(v, x)`, `v.assign(x)`."""
@@ -74,3 +131,26 @@ class SessionOps:
     def _has_own_graph(self, loop: Loop) -> bool:
         """Whether each round begins with another graph."""
         return any(self._names.is_any(each.func, _GRAPHS) for each in self._anew.ran(loop))
+
+
+def _is_fed(call: ast.Call) -> bool:
+    return any(each.arg == "feed_dict" for each in call.keywords)
+
+
+def _computes(fetched: ast.expr) -> bool:
+    """Whether an operator makes what is run: `-loss`, `loss / 2`."""
+    if isinstance(fetched, ast.UnaryOp):
+        return isinstance(fetched.op, (ast.Invert, ast.USub))
+    return isinstance(fetched, ast.BinOp) and isinstance(fetched.op, _OPERATORS)
+
+
+def _each(fetched: ast.expr | None) -> Iterator[ast.expr]:
+    """The things that one call runs: one, or those of a list or a dictionary."""
+    if isinstance(fetched, (ast.List, ast.Tuple)):
+        for each in fetched.elts:
+            yield from _each(each)
+    elif isinstance(fetched, ast.Dict):
+        for each in fetched.values:
+            yield from _each(each)
+    elif fetched is not None:
+        yield fetched
