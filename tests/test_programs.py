@@ -67,7 +67,7 @@ def test_the_line_that_an_expert_would_name_is_named(
 ) -> None:
     wants = wanted(path)
     of_numpy = {code for _, code, _ in wants} & _OF_NUMPY  # told by the host's memory
-    start = None if of_numpy else forking(own_bench, "auto")
+    start = forking(own_bench, "auto", of_host=bool(of_numpy))
     with (tmp_path / "output").open("w", encoding="utf-8") as out:
         account = measure(path, out=out, errors=out, start=start)
     assert (account.ended, account.status) == ("finished", 0)

@@ -291,6 +291,7 @@ def test_a_leak_of_the_hosts_is_told_too(pytester: pytest.Pytester) -> None:
 SHARED = """
 import os
 import time
+import numpy as np
 import pytest
 import tensorflow as tf
 
@@ -307,9 +308,15 @@ def test_hangs():
 def test_growth():
     assert had_tensorflow and not hasattr(tf, "left_behind")
 
-@pytest.mark.tf_memory(device_peak="10 MB", host_peak="4 GB")
+@pytest.mark.tf_memory(device_peak="10 MB", host_peak="60 MB")
 def test_host():
-    assert not had_tensorflow
+    assert had_tensorflow
+    kept = np.ones([40 << 20], np.uint8)
+
+@pytest.mark.tf_memory(host_peak="20 MB")
+def test_much_on_the_host():
+    assert had_tensorflow
+    kept = np.ones([40 << 20], np.uint8)
 
 def test_that_sets_something():
     os.environ["SET_BY_A_TEST"] = "so"
@@ -322,7 +329,7 @@ def test_environment():
 
 @pytest.mark.tensorflow
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are shared on Linux only")
-def test_tests_of_the_device_share_the_import_of_tensorflow_and_nothing_else(
+def test_tests_share_the_import_of_tensorflow_and_nothing_else(
     pytester: pytest.Pytester,
 ) -> None:
     pytester.makeconftest(
@@ -330,5 +337,10 @@ def test_tests_of_the_device_share_the_import_of_tensorflow_and_nothing_else(
     )
     pytester.makepyfile(test_shared=SHARED)
     result = pytester.runpytest_subprocess("-s")
-    result.assert_outcomes(passed=5, failed=1)
-    result.stdout.fnmatch_lines(["*the process of the test was still running after 30 s"])
+    result.assert_outcomes(passed=5, failed=2)
+    result.stdout.fnmatch_lines(
+        [
+            "*the process of the test was still running after 30 s",
+            "tf_memory: host peak: 4? MB, the limit is 20 MB",
+        ]
+    )

@@ -9,12 +9,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
 from tfmemlint.measure import command
+from tfmemlint.verify.benches import Bench
+from tfmemlint.verify.own_lines import forking
 
 pytestmark = pytest.mark.tensorflow
 
@@ -51,6 +54,27 @@ def measure(tmp_path: Path) -> Measure:
         )
         report: dict[str, Any] = json.loads(done.stdout) if done.stdout else {}
         return Measured(done.returncode, report, done.stderr)
+
+    return run
+
+
+@pytest.fixture
+def measure_in_a_fork(
+    tmp_path: Path,
+    own_bench: Bench,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Measure:
+    """The same for a program that prints nothing."""
+    in_a_fork = partial(command.measure, start=forking(own_bench, "auto"))
+    monkeypatch.setattr(command, "measure", in_a_fork)
+    monkeypatch.chdir(tmp_path)
+
+    def run(text: str) -> Measured:
+        tmp_path.joinpath("program.py").write_text(text, encoding="utf-8")
+        status = command.main(["--json", "program.py"])
+        told = capsys.readouterr()
+        return Measured(status, json.loads(told.out), told.err)
 
     return run
 
@@ -289,8 +313,8 @@ with tf.GradientTape() as tape:
 """
 
 
-def test_what_holds_tensors_is_found_with_what_adds_to_it(measure: Measure) -> None:
-    measured = measure(HOLDERS)
+def test_what_holds_tensors_is_found_with_what_adds_to_it(measure_in_a_fork: Measure) -> None:
+    measured = measure_in_a_fork(HOLDERS)
     keepers = {
         (each["name"] or each["kind"]): each for each in measured.report["held_by"] if each["bytes"]
     }

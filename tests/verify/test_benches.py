@@ -79,11 +79,27 @@ def test_a_program_of_the_users_is_forked_with_all_that_is_around_it(
     assert not any(is_running(int(each[-2])) for each in [*words, changed])
 
 
-def test_only_what_cannot_tell_a_fork_from_a_process_is_run_in_one(bench: Bench) -> None:
+def test_programs_are_forked_from_one_process_whatever_is_weighed(bench: Bench) -> None:
     server = parent(bench)
     assert server != os.getpid()
     assert parent(bench, Metric.DEVICE_PEAK) == server
-    assert parent(bench, Metric.HOST_PEAK) == os.getpid()
+    assert parent(bench, Metric.HOST_PEAK) == server
+
+
+ON_THE_HOST = """import numpy as np
+import tensorflow as tf
+kept = np.ones([30 << 20], np.uint8)
+double = tf.function(lambda x: tf.image.adjust_hue(tf.image.resize(x, [256, 256]), 0.1))
+print(float(tf.reduce_sum(double(tf.ones([33, 128, 128, 3])))), len(kept))
+"""
+
+
+def test_a_fork_holds_on_the_host_what_a_process_of_its_own_holds(bench: Bench) -> None:
+    job = Job("toy.py", ON_THE_HOST, Metric.HOST_PEAK, "cpu")
+    forked, alone = bench.run(job), run(job)
+    assert (forked.meter, forked.output) == (alone.meter, alone.output)
+    assert forked.figure == pytest.approx(alone.figure, rel=0.02)
+    assert forked.figure > 30 << 20
 
 
 def test_programs_are_forked_where_there_is_no_driver_whatever_tensorflow_was_built_for() -> None:
@@ -131,20 +147,21 @@ def test_a_bench_leaves_nothing_running(is_running: Callable[[int], bool]) -> No
         parent(bench)
 
 
-@pytest.mark.parametrize("metric", [Metric.TRACES, Metric.HOST_PEAK])
+@pytest.mark.parametrize("device", ["cpu", "gpu"])
 def test_a_bench_can_be_stopped_while_a_program_runs(
-    metric: Metric, tmp_path: Path, is_running: Callable[[int], bool]
+    device: str, tmp_path: Path, is_running: Callable[[int], bool]
 ) -> None:
+    """In a fork, and in a process of its own, as what is for another device than the bench is."""
     started = tmp_path / "started"
     program = (
         "import os, pathlib, time\n"
         f"pathlib.Path({str(started)!r}).write_text(str(os.getpid()))\n"
         "time.sleep(600)\n"
     )
-    with Bench("cpu") as bench:
+    with Bench(device) as bench:
         Timer(0.1, _stop_when, (bench, started)).start()
         with pytest.raises((ProgramError, StoppedError)):
-            bench.run(Job("toy.py", program, metric, "cpu"))
+            bench.run(Job("toy.py", program, Metric.TRACES, "cpu"))
     assert not is_running(int(started.read_text()))
 
 

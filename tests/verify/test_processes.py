@@ -46,6 +46,16 @@ def weigh(start: Start) -> Weigh:
 
 
 @pytest.fixture
+def weigh_in_a_fork(bench: Bench) -> Weigh:
+    """For what a program weighs: that it weighs as much by itself is for the tests of benches."""
+
+    def weigh(text: str, metric: Metric) -> Run:
+        return bench.run(Job("toy.py", text, metric, "cpu", 300))
+
+    return weigh
+
+
+@pytest.fixture
 def failure(weigh: Weigh) -> Failure:
     def failure(text: str, **how: Any) -> ProgramError:
         with pytest.raises(ProgramError) as caught:
@@ -71,7 +81,7 @@ def test_nothing_is_left_of_what_was_traced(
     assert not [each for each in (tmp_path / "temporary").rglob("*") if each.is_file()]
 
 
-def test_a_tensor_of_100_mb_is_counted_and_counted_the_same_again(weigh: Weigh) -> None:
+def test_a_tensor_of_100_mb_is_counted_and_counted_the_same_again(weigh_in_a_fork: Weigh) -> None:
     program = (
         "import tensorflow as tf\n"
         "for mb in (3, 1, 70, 100, 33):\n"
@@ -79,14 +89,14 @@ def test_a_tensor_of_100_mb_is_counted_and_counted_the_same_again(weigh: Weigh) 
         "    print(float(x[0, 0, 0]))\n"
         "    del x\n"
     )
-    first, second = (weigh(program, Metric.DEVICE_PEAK) for _ in range(2))
+    first, second = (weigh_in_a_fork(program, Metric.DEVICE_PEAK) for _ in range(2))
     assert first.figure == pytest.approx(100 * MB, rel=0.01)
     assert first.figure == second.figure
     assert first.output == second.output
 
 
 def test_what_threads_and_the_end_hold_counts_and_no_reset_makes_it_forgotten(
-    weigh: Weigh,
+    weigh_in_a_fork: Weigh,
 ) -> None:
     program = (
         "import atexit, time\nfrom threading import Thread\nimport tensorflow as tf\n"
@@ -94,38 +104,38 @@ def test_what_threads_and_the_end_hold_counts_and_no_reset_makes_it_forgotten(
         "    kept.append(tf.zeros([mb, 1024, 256]))\n\n\n"
         "atexit.register(hold, 30)\nThread(target=hold, args=[20]).start()\n"
     )
-    assert weigh(program, Metric.DEVICE_PEAK).figure == pytest.approx(50 * MB, rel=0.02)
+    assert weigh_in_a_fork(program, Metric.DEVICE_PEAK).figure == pytest.approx(50 * MB, rel=0.02)
     resets = (
         "import tensorflow as tf\nx = tf.zeros([70, 1024, 256])\ndel x\n"
         "tf.config.experimental.reset_memory_stats('CPU:0')\n"
     )
-    assert weigh(resets, Metric.DEVICE_PEAK).figure == pytest.approx(70 * MB, rel=0.02)
+    assert weigh_in_a_fork(resets, Metric.DEVICE_PEAK).figure == pytest.approx(70 * MB, rel=0.02)
 
 
-def test_the_hosts_peak_is_not_forgotten_because_a_program_says_so() -> None:
+def test_the_hosts_peak_is_not_forgotten_because_a_program_says_so(
+    weigh_in_a_fork: Weigh,
+) -> None:
     program = (
         "import numpy as np\nx = np.ones([80, 1024, 256], np.float32)\ndel x\n"
         "open('/proc/self/clear_refs', 'w').write('5')\n"
     )
-    job = Job("toy.py", program, Metric.HOST_PEAK, "cpu", 300)
-    assert run(job).figure == pytest.approx(80 * MB, rel=0.03)
+    figure = weigh_in_a_fork(program, Metric.HOST_PEAK).figure
+    assert figure == pytest.approx(80 * MB, rel=0.03)
 
 
-def test_tensors_between_one_and_two_megabytes_are_not_rounded_up(weigh: Weigh) -> None:
+def test_tensors_between_one_and_two_megabytes_are_not_rounded_up(weigh_in_a_fork: Weigh) -> None:
     program = "import tensorflow as tf\nkept = [tf.zeros([5, 1024, 64]) for _ in range(16)]\n"
-    assert weigh(program, Metric.DEVICE_PEAK).figure == pytest.approx(20 * MB, rel=0.01)
+    figure = weigh_in_a_fork(program, Metric.DEVICE_PEAK).figure
+    assert figure == pytest.approx(20 * MB, rel=0.01)
 
 
 ARRAY = "import numpy as np\nx = np.ones([100, 1024, 256], np.float32)\ndel x\n"
 
 
-def test_what_numpy_holds_is_the_hosts() -> None:
-    job = Job("toy.py", ARRAY, Metric.HOST_PEAK, "cpu", 300)
-    assert run(job).figure == pytest.approx(100 * MB, rel=0.02)
-
-
-def test_what_numpy_holds_is_not_the_devices(weigh: Weigh) -> None:
-    assert weigh(ARRAY, Metric.DEVICE_PEAK).figure < MB
+def test_what_numpy_holds_is_the_hosts_and_not_the_devices(weigh_in_a_fork: Weigh) -> None:
+    on_host = weigh_in_a_fork(ARRAY, Metric.HOST_PEAK).figure
+    assert on_host == pytest.approx(100 * MB, rel=0.02)
+    assert weigh_in_a_fork(ARRAY, Metric.DEVICE_PEAK).figure < MB
 
 
 def test_a_program_that_raises_is_reported_with_what_it_said(failure: Failure) -> None:

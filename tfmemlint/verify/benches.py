@@ -34,14 +34,15 @@ from tfmemlint.verify.processes import (
     starting,
 )
 from tfmemlint.verify.starting import LONGEST_REQUEST
-from tfmemlint.vocabulary import Metric
 
-FORKED = (Metric.DEVICE_PEAK, Metric.DEVICE_GROWTH, Metric.TRACES, Metric.GRAPH_BYTES)
-"""What weighs the same to the byte in a fork.
-
-A fork shares pages with what it was forked from, which the host's meters would see.
-"""
+_LATER = ("TF_CPU_ALLOCATOR_USE_BFC", "TF_CPU_BFC_MEM_LIMIT_IN_MB")
+"""What TensorFlow looks at where it is first used, and not where it is imported."""
 _PATIENCE = 300  # seconds; importing TensorFlow takes a few
+
+
+def of_server(environment: Mapping[str, str]) -> Mapping[str, str]:
+    """The part of the environment of programs that counts where TensorFlow is imported."""
+    return {name: value for name, value in environment.items() if name not in _LATER}
 
 
 class StoppedError(Exception):
@@ -72,9 +73,8 @@ class Bench:
     def run(self, job: Job) -> Run:
         """Run a program and weigh it; raises ProgramError, SetupError and StoppedError."""
         alike = job.device == self._device or (self._device, job.device) == ("auto", "cpu")
-        forked = job.metric in FORKED and alike
         try:
-            launch = partial(self._launch, forked=forked, own=job.own is not None)
+            launch = partial(self._launch, forked=alike, own=job.own is not None)
             return run(job, launch, self._place)
         finally:
             with self._lock:
@@ -107,7 +107,7 @@ class Bench:
 
     def _forked(self, launch: Launch, environment: Mapping[str, str]) -> Ended | None:
         server = self._ready_server(environment)
-        if server is None:
+        if server is None or (launch.of_host and not server.weighs_host):
             return None
         ended = server.run(launch, self._begun)
         if ended is None:
@@ -115,6 +115,7 @@ class Bench:
         return ended
 
     def _ready_server(self, environment: Mapping[str, str]) -> Server | None:
+        environment = of_server(environment)
         if not self._can_fork or (self._server and self._environment == environment):
             return self._server
         self._close_server()
@@ -150,7 +151,14 @@ class Bench:
 
 
 class Server:
-    """A process that has imported TensorFlow and run nothing, and runs programs in forks."""
+    """A process that has imported TensorFlow and run nothing, and runs programs in forks.
+
+    What TensorFlow's allocator weighs is the same to the byte in a fork, whatever that shares with
+    what it was forked from. The host's memory is once the fork has the pages that its parent had:
+    what it writes counts in either, and a page of its parent's that it copies was counted before.
+    So is a step's time, as far as that can be told: what is copied when it is first written is
+    copied in the first steps, which do not count.
+    """
 
     def __init__(
         self,
@@ -159,6 +167,8 @@ class Server:
         folder: Path | None = None,
         modules: Sequence[str] = (),
     ) -> None:
+        self.weighs_host = False
+        """Whether the host's memory can be weighed in a fork."""
         self._mark = uuid.uuid4().hex
         self._line, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         argument = {
@@ -181,9 +191,12 @@ class Server:
     def is_ready(self) -> bool:
         """Whether a fork is as good as a process of its own; raises SetupError."""
         try:
-            return bool(self._hear("ready", time.monotonic() + _PATIENCE))
+            until = time.monotonic() + _PATIENCE
+            is_ready = bool(self._hear("ready", until))
+            self.weighs_host = is_ready and bool(self._hear("weighs_host", until))
         except (_LostError, OSError):
             return False
+        return is_ready
 
     def run(self, launch: Launch, begun: Callable[[int], None] = lambda _: None) -> Ended | None:
         """Run a program to its end in a fork; None if there can be no forks any more."""
@@ -191,6 +204,7 @@ class Server:
             "request": launch.request,
             "environment": launch.environment,
             "folder": str(launch.folder or Path.cwd()),
+            "of_host": launch.of_host,
         }
         until = time.monotonic() + launch.seconds
         status: int | None = None

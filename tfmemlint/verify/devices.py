@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 _ARENA = 2 << 30  # bytes: more than any program holds at once
+_YOUNG, _ALL = 1, 2  # of the generations that `gc` tells apart
 
 
 class SetupError(Exception):
@@ -21,13 +22,20 @@ class SetupError(Exception):
 
 
 def import_tensorflow(packages: str) -> Any:
-    """TensorFlow, from the directory that it is installed in; raises SetupError."""
+    """TensorFlow, from the directory that it is installed in; raises SetupError.
+
+    What importing leaves behind is collected: later on it is enough to look at what is new.
+    """
+    known = "tensorflow" in sys.modules
     if packages not in sys.path:  # a user's own site-packages, which `python -I` leaves out
         sys.path.append(packages)
     try:
-        return import_module("tensorflow")
+        tensorflow = import_module("tensorflow")
     except ImportError as error:
         raise SetupError(f"TensorFlow is installed but cannot be imported: {error}") from error
+    if not known:
+        gc.collect()
+    return tensorflow
 
 
 class Device(NamedTuple):
@@ -163,9 +171,11 @@ def little_room(tf: Any, device: Device) -> str | None:
 
 def warm_up(tf: Any, modules: set[str]) -> None:
     """Load and start what is set up once in a process, whatever the program goes on to do."""
+    known = len(sys.modules)
     for name in sorted(modules):
         with contextlib.suppress(ImportError):  # the program will say it better
             import_module(name)
+    nothing_new = len(sys.modules) == known
 
     def square(x: Any) -> Any:
         return tf.reduce_sum(tf.matmul(x, x))
@@ -178,4 +188,4 @@ def warm_up(tf: Any, modules: set[str]) -> None:
     for _ in tf.data.Dataset.from_tensors([[1.0]]).map(square).batch(1):
         pass
     del tape, x, y
-    gc.collect()
+    gc.collect(_YOUNG if nothing_new else _ALL)

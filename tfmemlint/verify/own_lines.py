@@ -98,13 +98,14 @@ def look(
     return remains(accounts[0], accounts[1], change, fixed, str(Path(path).resolve()))
 
 
-def forking(bench: Bench, device: str) -> Start:
+def forking(bench: Bench, device: str, *, of_host: bool = False) -> Start:
     """What runs a program in a fork, to be measured, and drops what it prints."""
 
     def start(request: Mapping[str, object]) -> Finished | None:
         path = [*filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
         environment = environment_of_own(device, [Metric.DEVICE_PEAK])
-        launch = Launch({"measure": request, "path": path}, environment, None, _LONGEST)
+        request = {"measure": request, "path": path}
+        launch = Launch(request, environment, None, _LONGEST, of_host)
         ended = bench.fork(launch)
         if ended is None or ended.status is None:
             return None

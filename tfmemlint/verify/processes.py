@@ -28,6 +28,8 @@ KEPT = 1 << 16
 MARK = "TFMEMLINT_RUN"
 """The variable that all processes of a program have in their environment."""
 
+OF_HOST = (Metric.HOST_PEAK, Metric.HOST_GROWTH)
+
 _START = (
     "import sys; from importlib.util import module_from_spec, spec_from_file_location;"
     "spec = spec_from_file_location('tfmemlint', sys.argv[1]);"
@@ -159,6 +161,8 @@ class Launch(NamedTuple):
     folder: Path | None
     """The working folder; None for our own."""
     seconds: float
+    of_host: bool = False
+    """Whether the host's memory is weighed."""
 
 
 class Ended(NamedTuple):
@@ -194,7 +198,13 @@ def run(job: Job, start: Callable[[Launch], Ended] | None = None, place: int | N
             "own": _own(job.own) if job.own else None,
             "place": place,
         }
-        launch = Launch(request, _environment(job, work), None if job.own else work, job.seconds)
+        launch = Launch(
+            request,
+            _environment(job, work),
+            None if job.own else work,
+            job.seconds,
+            job.metric in OF_HOST,
+        )
         status, output, stderr, children = (start or run_freshly)(launch)
         stderr = stderr.replace(f"{home}{os.sep}", "")
         if status is None:

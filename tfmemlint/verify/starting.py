@@ -19,7 +19,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from tfmemlint.verify import runner
+from tfmemlint.verify import pages_held, runner
 from tfmemlint.verify.devices import SetupError, import_tensorflow
 from tfmemlint.verify.ending import status_of
 
@@ -47,11 +47,13 @@ def _serve(packages: str, number: int, modules: Sequence[str] = ()) -> None:
     with socket.socket(fileno=number) as line:
         line.set_inheritable(False)
         _tell(line, _readiness(packages, modules))
+        pages = _pages()
+        _tell(line, {"weighs_host": bool(pages)})
         while asked := _next(line):
             request, streams = asked
             child = os.fork()
             if not child:
-                _become(request, streams, line)
+                _become(request, streams, line, pages)
             for stream in streams:
                 os.close(stream)
             _, status = os.waitpid(child, 0)
@@ -67,6 +69,15 @@ def _readiness(packages: str, modules: Sequence[str]) -> dict[str, Any]:
         return {"unavailable": str(reason)}
     threads = len(list(Path("/proc/self/task").iterdir()))
     return {"ready": threads == 1 and not may_see_gpus(Path("/dev"))}
+
+
+def _pages() -> tuple[pages_held.Stretch, ...]:
+    """What a fork has to fetch to be like a process of its own; none where it cannot."""
+    try:
+        pages = pages_held.in_memory()
+    except OSError:
+        return ()
+    return pages if pages_held.fetch(pages) else ()
 
 
 def may_see_gpus(devices: Path) -> bool:
@@ -88,7 +99,12 @@ def _next(line: socket.socket) -> tuple[dict[str, Any], list[int]] | None:
     return (json.loads(data), streams) if data else None
 
 
-def _become(asked: dict[str, Any], streams: list[int], line: socket.socket) -> None:
+def _become(
+    asked: dict[str, Any],
+    streams: list[int],
+    line: socket.socket,
+    pages: Sequence[pages_held.Stretch],
+) -> None:
     """In a fork: be a process like any other, run the program, and end."""
     status = 1
     try:
@@ -101,6 +117,8 @@ def _become(asked: dict[str, Any], streams: list[int], line: socket.socket) -> N
         signal.set_wakeup_fd(-1)
         os.environ.update(asked["environment"])
         tempfile.tempdir = None
+        if asked["of_host"]:
+            pages_held.fetch(pages)
         os.chdir(asked["folder"])
         if "pytest" in asked["request"]:
             status = _test(asked["request"]["pytest"])

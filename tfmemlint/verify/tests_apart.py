@@ -15,10 +15,16 @@ from typing import NamedTuple
 import pytest
 
 from tfmemlint.pytest_plugin import FOLDER, MARK
-from tfmemlint.verify.benches import FORKED, Server
+from tfmemlint.verify.benches import Server, of_server
 from tfmemlint.verify.devices import SetupError
 from tfmemlint.verify.limits import Limits, limits
-from tfmemlint.verify.processes import Ended, Launch, environment_of_own, run_to_its_end
+from tfmemlint.verify.processes import (
+    OF_HOST,
+    Ended,
+    Launch,
+    environment_of_own,
+    run_to_its_end,
+)
 from tfmemlint.verify.tests_inside import TRACED
 from tfmemlint.vocabulary import Metric
 
@@ -66,11 +72,13 @@ def _run(
         environment = environment_of_own("auto", wanted.bytes)
         arguments = [*_options(config), _place(item)]
         at = config.invocation_params.dir
-        share = set(wanted.bytes) <= set(FORKED)
+        of_host = not set(OF_HOST).isdisjoint(wanted.bytes)
         own = {**environment, FOLDER: folder, **({TRACED: "1"} if traced else {})}
         ended = None
-        if share and (server := _server(config, environment)):
-            ended = server.run(Launch({"pytest": arguments}, own, at, wanted.seconds))
+        server = _server(config, of_server(environment))
+        if server and (server.weighs_host or not of_host):
+            launch = Launch({"pytest": arguments}, own, at, wanted.seconds, of_host)
+            ended = server.run(launch)
         if ended is None:
             command = [sys.executable, "-m", "pytest", *arguments]
             ended = run_to_its_end(command, wanted.seconds, own, at)

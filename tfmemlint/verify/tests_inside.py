@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 from collections.abc import Generator, Iterable, Mapping
@@ -56,6 +57,7 @@ class Inside:
         if any(metric.value.startswith("device") for metric in metrics):
             self._filler = prewarm(self._tf, self._device)
         warm_up(self._tf, set())
+        gc.collect()  # there is more than TensorFlow here
 
     @pytest.hookimpl(wrapper=True, trylast=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, None, None]:
