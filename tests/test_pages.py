@@ -281,6 +281,31 @@ def test_how_the_programs_grow_and_where_one_dies_is_told(
     ) in page
 
 
+def test_what_was_measured_before_the_rest_says_when(
+    spare: dict[str, Rule], tmp_path: Path
+) -> None:
+    short = {"date": "2026-11-17", "death": "SIGSEGV", "limit": 96 << 20, "unit": "bytes"}
+    _write_programs(tmp_path, {**FIGURES, "out_of_memory": short})
+
+    page = pages.rule_page(spare["SPA101"], tmp_path)
+
+    assert "finishes; the other dies of SIGSEGV (2026-11-17).\n" in page
+
+
+def test_what_the_code_says_stands_below_what_was_measured(
+    spare: dict[str, Rule], tmp_path: Path
+) -> None:
+    taken = FIGURES["metrics"]["device peak"]
+    bad = {**taken, "bad": {**taken["bad"], "predicted": 160 << 20}}
+    _write_programs(tmp_path, {**FIGURES, "metrics": {"device peak": bad}})
+
+    page = pages.rule_page(spare["SPA101"], tmp_path)
+
+    assert (
+        "| device peak | 167 MB | 66 MB | 0.40 |\n| predicted from the code | 160 MB |  | |\n"
+    ) in page
+
+
 def test_what_is_claimed_of_growth_is_told(spare: dict[str, Rule], tmp_path: Path) -> None:
     rule = spare["SPA101"]
     grows = rule._replace(claim=rule.claim._replace(grows=("linear", "constant")))

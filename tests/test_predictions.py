@@ -2,11 +2,24 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tfmemlint import Metric, registry
-from tfmemlint.predictions import DOCUMENT, compare, main, markdown, predict
+from tfmemlint import Metric, Rule, registry
+from tfmemlint.predictions import (
+    BEGIN,
+    DOCUMENT,
+    END,
+    Compared,
+    compare,
+    main,
+    markdown,
+    predict,
+    recorded,
+    renew,
+)
+from tfmemlint.verify.fingerprints import fingerprints, of_same_programs
 
 RULES = registry.load()
 EXACT = ("TFM202", "TFM203", "TFM207", "TFM212", "TFM214", "TFM222")
@@ -49,9 +62,49 @@ def test_the_command_prints_a_row_for_each_program(capsys: pytest.CaptureFixture
     assert last.startswith("2 of 2 programs whose sizes are all known are predicted within 15%")
 
 
-def test_the_documentation_has_the_rows_of_programs_that_are_predicted() -> None:
-    compared = [each for code in EXACT for each in compare(registry.folder(RULES[code]), code)]
-    rows = [line for line in markdown(compared).splitlines() if line.startswith("| TFM")]
+def test_what_is_recorded_is_what_the_code_says() -> None:
+    for code in EXACT:
+        said = [each.predicted.bytes for each in compare(registry.folder(RULES[code]), code)]
+        kept = [each.predicted.bytes for each in recorded(registry.folder(RULES[code]), code)]
+        assert kept == [round(each) for each in said]
 
-    assert len(rows) == 2 * len(EXACT)
-    assert set(rows) <= set(DOCUMENT.read_text("utf-8").splitlines())
+
+def test_the_documentation_has_what_is_recorded() -> None:
+    compared = [each for code, rule in RULES.items() for each in _recorded(code, rule)]
+
+    assert f"{BEGIN}\n{markdown(compared)}{END}" in DOCUMENT.read_text("utf-8")
+
+
+@pytest.mark.parametrize("rule", RULES.values(), ids=list(RULES))
+def test_what_is_recorded_was_measured_of_the_programs_as_they_are(rule: Rule) -> None:
+    assert of_same_programs(registry.folder(rule))
+
+
+BAD = "import tensorflow as tf\n\nkept = tf.ones([40, 1024, 256])\nprint(kept.shape)\n"
+
+
+def test_what_the_code_says_is_renewed_as_long_as_the_programs_are_those_measured(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "bad.py").write_text(BAD)
+    (tmp_path / "fixed.py").write_text(BAD.replace("40", "int(input())"))
+    figures: dict[str, Any] = {
+        "claim": {"metric": "device peak"},
+        "metrics": {"device peak": {"bad": {"figure": 41 << 20}, "fixed": {"figure": 1 << 20}}},
+        "programs": fingerprints(tmp_path),
+    }
+    figures["metrics"]["device peak"]["fixed"]["predicted"] = 7
+    (tmp_path / "measured.json").write_text(json.dumps(figures))
+
+    renew(tmp_path)
+
+    [bad] = recorded(tmp_path, "TOY101")
+    assert (bad.which, bad.predicted.bytes, bad.measured) == ("bad", 40 << 20, 41 << 20)
+    (tmp_path / "bad.py").write_text(BAD.replace("40", "80"))
+    before = (tmp_path / "measured.json").read_text()
+    renew(tmp_path)
+    assert (tmp_path / "measured.json").read_text() == before
+
+
+def _recorded(code: str, rule: Rule) -> list[Compared]:
+    return list(recorded(registry.folder(rule), code))

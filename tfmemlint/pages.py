@@ -347,9 +347,11 @@ def _figures_table(figures: Mapping[str, Any]) -> Iterator[str]:
         bad, fixed = (figure(taken[which]["figure"], taken["unit"]) for which in ("bad", "fixed"))
         ratio = "" if taken["ratio"] is None else f"{taken['ratio']:.2f}"
         yield f"| {metric}{each} | {bad} | {fixed} | {ratio} |"
+        if told := _as_predicted(taken):
+            yield f"| predicted from the code | {told[0]} | {told[1]} | |"
     if scaling := figures.get("scaling"):
         yield ""
-        yield f"With half, all and twice the data, {scaling['metric']}:"
+        yield f"With half, all and twice the data, {scaling['metric']}{_then(scaling)}:"
         for which, when in (("bad", "before"), ("fixed", "after")):
             unit = figures["metrics"][scaling["metric"]]["unit"]
             taken = ", ".join(figure(each, unit) for each in scaling[which]["figures"])
@@ -357,12 +359,28 @@ def _figures_table(figures: Mapping[str, Any]) -> Iterator[str]:
     if short := figures.get("out_of_memory"):
         yield ""
         yield f"On a device of {figure(short['limit'], short['unit'])} only the fixed program"
-        yield f"finishes; the other dies of {short['death']}."
+        yield f"finishes; the other dies of {short['death']}{_then(short)}."
     if not figures["claim"]["holds"]:
         yield from ("", f"So the claim does not hold: {figures['claim'].get('doubt')}.")
     versions = ", ".join(f"{name} {version}" for name, version in figures["versions"].items())
     runs, device, date = figures["runs"], figures["device"]["name"], figures["date"]
     yield from ("", f"{runs} runs on {date} on {device}, with {versions}.")
+
+
+def _as_predicted(taken: Mapping[str, Any]) -> tuple[str, str] | None:
+    """What the code of both programs says, in words, where it says all of one of them."""
+    programs = (taken["bad"], taken["fixed"])
+    if not any("predicted" in each for each in programs):
+        return None
+    bad, fixed = (
+        figure(each["predicted"], taken["unit"]) if "predicted" in each else "" for each in programs
+    )
+    return bad, fixed
+
+
+def _then(part: Mapping[str, Any]) -> str:
+    """The day of what was measured before the rest."""
+    return f" ({part['date']})" if "date" in part else ""
 
 
 def _public_section(figures: Mapping[str, Any]) -> str:

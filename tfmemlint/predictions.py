@@ -1,7 +1,8 @@
 """What the code of the rules' programs says they hold, beside what they were measured to hold.
 
-`python -m tfmemlint.predictions` prints it, and runs none of the programs; with `--write` it renews
-the table in docs/sizes.md of a checkout.
+`python -m tfmemlint.predictions` prints it, and runs none of the programs. With `--write` it puts
+what is predicted into each measured.json of a checkout, where the programs are still those that
+were measured, and renews the table in docs/sizes.md that is made of these.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from typing import Any, NamedTuple
 
 from tfmemlint.report.figures import amount
 from tfmemlint.source import File
+from tfmemlint.verify.fingerprints import PROGRAMS, of_same_programs
+from tfmemlint.verify.record import put
 from tfmemlint.vocabulary import Metric, Rule
 
 CLOSE = 0.15
@@ -82,7 +85,7 @@ def predict(text: str, metric: Metric) -> Predicted | None:
 def of_programs(folder: Path, metric: Metric) -> dict[str, Predicted]:
     """What the two programs of a rule hold by their code; none of what is not about bytes."""
     found: dict[str, Predicted] = {}
-    for which in ("bad", "fixed"):
+    for which in PROGRAMS:
         try:
             predicted = predict((folder / f"{which}.py").read_text("utf-8"), metric)
         except (OSError, ValueError, SyntaxError):
@@ -92,16 +95,55 @@ def of_programs(folder: Path, metric: Metric) -> dict[str, Predicted]:
     return found
 
 
+def told(folder: Path, metric: Metric, measured: Mapping[str, float]) -> dict[str, int]:
+    """What the code says of the programs that were measured, where it says all there is to say."""
+    return {
+        which: round(predicted.bytes)
+        for which, predicted in of_programs(folder, metric).items()
+        if Compared("", which, metric, predicted, measured[which]).is_told
+    }
+
+
 def compare(folder: Path, code: str) -> Iterator[Compared]:
-    """The two programs of a rule, as far as they were measured."""
+    """The two programs of a rule, as far as they were measured, and what their code says now."""
+    if taken := _taken(folder):
+        metric, programs = taken
+        for which, predicted in of_programs(folder, metric).items():
+            figure = float(programs[which]["figure"])
+            yield Compared(code, which, metric, predicted, figure)
+
+
+def recorded(folder: Path, code: str) -> Iterator[Compared]:
+    """The same as it was recorded: those of which all was told."""
+    if taken := _taken(folder):
+        metric, programs = taken
+        for which in PROGRAMS:
+            if (predicted := programs[which].get("predicted")) is not None:
+                figure = float(programs[which]["figure"])
+                yield Compared(code, which, metric, Predicted(predicted, 0), figure)
+
+
+def renew(folder: Path) -> None:
+    """Record what the code says, where the programs are still those that were measured."""
+    if content := of_same_programs(folder):
+        metric = Metric(content["claim"]["metric"])
+        programs = content["metrics"][metric.value]
+        predicted = told(folder, metric, {each: programs[each]["figure"] for each in PROGRAMS})
+        for which in PROGRAMS:
+            programs[which].pop("predicted", None)
+            if which in predicted:
+                programs[which]["predicted"] = predicted[which]
+        put(folder, content)
+
+
+def _taken(folder: Path) -> tuple[Metric, Mapping[str, Any]] | None:
+    """What a rule claims something about, and what was measured of it."""
     try:
         figures: Mapping[str, Any] = json.loads((folder / "measured.json").read_text("utf-8"))
         metric = Metric(figures["claim"]["metric"])
-        taken = figures["metrics"][metric.value]
+        return metric, figures["metrics"][metric.value]
     except (OSError, ValueError, KeyError):
-        return
-    for which, predicted in of_programs(folder, metric).items():
-        yield Compared(code, which, metric, predicted, float(taken[which]["figure"]))
+        return None
 
 
 def table(compared: Iterable[Compared]) -> list[str]:
@@ -147,18 +189,27 @@ def main(argv: Sequence[str]) -> int:
     from tfmemlint import registry  # noqa: PLC0415
 
     rules: Mapping[str, Rule] = registry.load()
-    wanted = [rules[code] for code in argv if code in rules] or rules.values()
-    compared = [each for rule in wanted for each in compare(registry.folder(rule), rule.code)]
+    folders = {code: registry.folder(rule) for code, rule in rules.items()}
+    wanted = {code: folders[code] for code in argv if code in folders} or folders
     if "--write" in argv:
-        before, _, rest = DOCUMENT.read_text("utf-8").partition(BEGIN)
-        after = rest.partition(END)[2]
-        text = f"{before}{BEGIN}\n{markdown(compared)}{END}{after}"
-        DOCUMENT.write_text(text, encoding="utf-8", newline="\n")
+        for folder in wanted.values():
+            renew(folder)
+        write_document(folders)
         return 0
+    compared = [each for code, folder in wanted.items() for each in compare(folder, code)]
     print(f"{'rule':<7}{'':<7}{'metric':<13} {'predicted':>17} {'measured':>16}  ratio")
     for line in table(compared):
         print(line)
     return 0
+
+
+def write_document(folders: Mapping[str, Path]) -> None:
+    """Renew the table in the documentation, from the records."""
+    compared = [each for code, folder in folders.items() for each in recorded(folder, code)]
+    before, _, rest = DOCUMENT.read_text("utf-8").partition(BEGIN)
+    after = rest.partition(END)[2]
+    text = f"{before}{BEGIN}\n{markdown(compared)}{END}{after}"
+    DOCUMENT.write_text(text, encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from tfmemlint import registry
 from tfmemlint.config import ConfigError, plugins_here
 from tfmemlint.report.figures import amount
 from tfmemlint.verify import options, record
+from tfmemlint.verify.fingerprints import PROGRAMS
 from tfmemlint.verify.pairs import RESOLUTION, Verdict
 from tfmemlint.verify.pictures import NO_PICTURES, Pictures, entry, recorded
 from tfmemlint.verify.processes import ProgramError, packages_with_tensorflow
@@ -26,7 +27,7 @@ from tfmemlint.verify.terminal import (
     refuse,
 )
 from tfmemlint.verify.trials import Pair, Trial, default_jobs, trials
-from tfmemlint.verify.weighing import BOTH_PEAKS, Settings
+from tfmemlint.verify.weighing import BOTH_PEAKS, Settings, settings_for
 from tfmemlint.vocabulary import Metric, Rule
 
 TITLE = "What the fixes save"
@@ -45,9 +46,10 @@ def main(argv: list[str]) -> int:
         device=asked.device,
         seconds=asked.timeout,
         also=BOTH_PEAKS if asked.write or asked.html or asked.oom else (),
-        scaling=asked.scaling or asked.write,
+        scaling=asked.scaling,
         curves=asked.html is not None,
-        exhaust=asked.oom or asked.write,
+        exhaust=asked.oom,
+        complete=asked.write,
     )
     pictures = Pictures(asked.html, asked.svg)
     if asked.file is not None:
@@ -82,7 +84,7 @@ def measure(
         packages_with_tensorflow()
         pictures.refuse_unwritable()
         with closing(trials(pairs, settings, jobs, progress)) as coming:
-            told = _told(coming, progress, write)
+            told = _told(coming, progress, settings if write else None)
             done = _print_json(told) if as_json else _print_rows(pairs, settings, told)
         if not done:
             raise UsageError("there is no rule to try")
@@ -108,18 +110,20 @@ def chosen(codes: Sequence[str], rules: Mapping[str, Rule]) -> list[Rule]:
     return [rules[code] for code in wanted or rules]
 
 
-def _told(trials: Iterator[Trial], progress: Progress, write: bool) -> Iterator[Trial]:
-    """The trials, recorded as they come."""
+def _told(
+    trials: Iterator[Trial], progress: Progress, recorded: Settings | None
+) -> Iterator[Trial]:
+    """The trials as they come, recorded if they were made with settings for that."""
     for trial in trials:
         progress.clear()
-        if write and isinstance(trial.outcome, Verdict):
-            _write(trial.outcome)
+        if recorded and isinstance(trial.outcome, Verdict):
+            _write(trial.outcome, settings_for(trial.outcome.folder, recorded))
         yield trial
 
 
-def _write(verdict: Verdict) -> None:
+def _write(verdict: Verdict, settings: Settings) -> None:
     try:
-        record.write(verdict)
+        record.write(verdict, looked_for_limit=settings.exhaust)
     except OSError as error:
         where = f"{verdict.folder}/measured.json"
         raise UsageError(f"cannot write {where}: {error.strerror}") from error
@@ -210,7 +214,7 @@ def _predicted(verdict: Verdict) -> Iterator[str]:
 
     metric = verdict.rule.claim.metric
     found = of_programs(verdict.folder, metric)
-    if len(found) == 2 and all(each.is_whole for each in found.values()):
+    if len(found) == len(PROGRAMS) and all(each.is_whole for each in found.values()):
         bad, fixed = (amount(metric, found[which].bytes) for which in ("bad", "fixed"))
         yield f"predicted from the code: {bad} and {fixed}"
 

@@ -102,8 +102,9 @@ def make_parser() -> argparse.ArgumentParser:
     add(
         "--write",
         action="store_true",
-        help="record device and host peak, what is claimed, and what --scaling and --oom measure "
-        "in fixtures/CODE/measured.json; put the fixes into FILE.py, if they save memory",
+        help="record device and host peak, what is claimed, what the code says of that, and what "
+        "--scaling and --oom measure in fixtures/CODE/measured.json; what those two have measured "
+        "of the same programs is kept; put the fixes into FILE.py, if they save memory",
     )
     add(
         "--scaling",

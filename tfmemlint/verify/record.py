@@ -6,9 +6,11 @@ import json
 import math
 from datetime import datetime, timezone
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 from tfmemlint.report.figures import unit
+from tfmemlint.verify.fingerprints import fingerprints, of_same_programs
 from tfmemlint.verify.pairs import RESOLUTION, Measurement, Verdict
 from tfmemlint.verify.processes import Machine
 from tfmemlint.verify.scaling import FACTORS, Scaling, exponent, order
@@ -29,9 +31,10 @@ def record(verdict: Verdict) -> dict[str, Any]:
         },
         "same_output": verdict.same_output,
     }
-    predicted = _predicted(verdict)
-    if predicted:
-        content["predicted"] = predicted
+    for which, figure in _predicted(verdict).items():
+        content["metrics"][claim.metric.value][which]["predicted"] = figure
+    if programs := fingerprints(verdict.folder):
+        content["programs"] = programs
     if verdict.scaling is not None:
         content["scaling"] = _scaling(verdict.scaling, claim.metric)
     if verdict.exhaustion is not None:
@@ -39,14 +42,18 @@ def record(verdict: Verdict) -> dict[str, Any]:
     return content
 
 
-def _predicted(verdict: Verdict) -> dict[str, Any]:
-    """What the code of the two programs says of the metric that is claimed, in its unit."""
-    from tfmemlint.predictions import of_programs  # noqa: PLC0415  the facts take long to import
+def _predicted(verdict: Verdict) -> dict[str, int]:
+    """What the code says of the two programs, by the metric that is claimed, where it says all."""
+    from tfmemlint import predictions  # noqa: PLC0415  the facts take long to import
 
-    return {
-        which: {"figure": round(each.bytes), "unknown": each.unknown}
-        for which, each in of_programs(verdict.folder, verdict.rule.claim.metric).items()
+    metric = verdict.rule.claim.metric
+    weighed = {
+        which: figure
+        for one in verdict.measurements
+        if one.metric is metric
+        for which, figure in (("bad", one.bad_figure), ("fixed", one.fixed_figure))
     }
+    return predictions.told(verdict.folder, metric, weighed)
 
 
 def pair_record(measurements: tuple[Measurement, ...], machine: Machine) -> dict[str, Any]:
@@ -80,12 +87,28 @@ def line(content: Any) -> str:
     return json.dumps(content, sort_keys=True, ensure_ascii=False)
 
 
-def write(verdict: Verdict) -> None:
-    """Replace the `measured.json` beside the programs, whole or not at all."""
-    target = verdict.folder / "measured.json"
-    unfinished = verdict.folder / "measured.json.new"
-    unfinished.write_text(text(record(verdict)), encoding="utf-8", newline="\n")
-    unfinished.replace(target)
+def write(verdict: Verdict, *, looked_for_limit: bool = True) -> None:
+    """Replace the `measured.json` beside the programs.
+
+    What was not measured this time is kept, if it was of the same programs: how they grow, and the
+    device that one of them does not finish on, if that was not looked for.
+    """
+    content = record(verdict)
+    before = of_same_programs(verdict.folder)
+    for key, is_new in (
+        ("scaling", verdict.scaling is not None),
+        ("out_of_memory", looked_for_limit),
+    ):
+        if key in before and not is_new:
+            content[key] = {"date": before["date"], **before[key]}
+    put(verdict.folder, content)
+
+
+def put(folder: Path, content: Any) -> None:
+    """Write the `measured.json` of a folder, whole or not at all."""
+    unfinished = folder / "measured.json.new"
+    unfinished.write_text(text(content), encoding="utf-8", newline="\n")
+    unfinished.replace(folder / "measured.json")
 
 
 def _measurement(one: Measurement) -> dict[str, Any]:

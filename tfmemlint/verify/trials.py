@@ -16,7 +16,7 @@ from tfmemlint.verify.benches import Bench
 from tfmemlint.verify.pairs import Verdict
 from tfmemlint.verify.processes import Job, ProgramError
 from tfmemlint.verify.terminal import Progress
-from tfmemlint.verify.weighing import Settings, planned, verify
+from tfmemlint.verify.weighing import Settings, planned, settings_for, verify
 from tfmemlint.vocabulary import Metric, Rule
 
 Pair = tuple[Rule, Path]
@@ -51,7 +51,7 @@ def trials(
     Peaks are the same whatever else is run. Times are not: such a pair is run when all before it
     are done, and before any other. On a GPU there is one program at a time.
     """
-    progress.plan(sum(planned(rule, settings) for rule, _ in pairs))
+    progress.plan(sum(planned(rule, settings_for(folder, settings)) for rule, folder in pairs))
     places = range(min(jobs, len(pairs))) if jobs > 1 and len(pairs) > 1 else (None,)
     with ExitStack() as stack:
         benches = [stack.enter_context(Bench(settings.device, place)) for place in places]
@@ -89,6 +89,7 @@ def _attempt(
     bench: Bench, rule: Rule, folder: Path, settings: Settings, progress: Progress
 ) -> Trial:
     told = 0
+    settings = settings_for(folder, settings)
 
     def tell(what: str) -> None:
         nonlocal told

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tfmemlint.verify.exhaustion import Exhaustion, find_exhaustion
+from tfmemlint.verify.fingerprints import of_same_programs
 from tfmemlint.verify.outputs import Outputs, difference, same
 from tfmemlint.verify.pairs import Measurement, Verdict, not_on_gpu, settled
 from tfmemlint.verify.processes import Job, Machine, ProgramError, Run, run
@@ -30,6 +31,8 @@ class Settings(NamedTuple):
     """Whether to follow the memory over time."""
     exhaust: bool = False
     """Whether to look for a device on which only the fixed program finishes."""
+    complete: bool = False
+    """Whether to do both, which takes longest, for programs of which there is no record yet."""
 
 
 class Programs(NamedTuple):
@@ -57,6 +60,13 @@ class Comparison(NamedTuple):
 
 Runs = Callable[[Job], Run]
 """Runs a program and weighs it."""
+
+
+def settings_for(folder: Path, settings: Settings) -> Settings:
+    """What to measure of the programs in a folder, where that depends on what is known of them."""
+    if settings.complete and "scaling" not in of_same_programs(folder):
+        return settings._replace(scaling=True, exhaust=True)
+    return settings
 
 
 def verify(
