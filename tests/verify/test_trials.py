@@ -57,7 +57,8 @@ def test_pairs_run_side_by_side_but_those_whose_time_counts(
         for one, other in combinations(metrics, 2)
         if min(times[one]) < max(times[other]) and min(times[other]) < max(times[one])
     }
-    assert together == {("TOY1", "TOY2"), ("TOY4", "TOY5")}
+    assert together >= {("TOY1", "TOY2"), ("TOY4", "TOY5")}
+    assert not any("TOY3" in both for both in together)
 
 
 @pytest.mark.tensorflow
@@ -88,7 +89,7 @@ def test_what_is_missing_is_missed_before_anything_is_tried(
 def test_how_many_runs_there_will_be_is_known_before(rule: MakeRule) -> None:
     thrice = Settings(runs=3)
     assert planned(rule(), thrice) == 6
-    assert planned(rule(Metric.STEP_TIME), ONCE) == 4
+    assert planned(rule(Metric.STEP_TIME), ONCE) == 2
     assert planned(rule(), thrice._replace(also=(Metric.DEVICE_PEAK, Metric.HOST_PEAK))) == 12
     assert planned(rule(), thrice._replace(scaling=True)) == 10
     assert planned(rule(grows=("linear", "constant")), thrice) == 10

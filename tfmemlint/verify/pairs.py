@@ -31,6 +31,8 @@ RESOLUTION: Mapping[Metric, float] = {
 _ENOUGH = 4
 """Runs of which some may be far off."""
 _SPREAD = 0.1
+_FAR = 3
+"""Times that are so many times longer are not so by a disturbance."""
 
 
 class Measurement(NamedTuple):
@@ -147,6 +149,8 @@ def settled(metric: Metric, bad: tuple[float, ...], fixed: tuple[float, ...]) ->
     """Whether more runs would hardly tell more."""
     if metric is not Metric.STEP_TIME:
         return True
+    if len(bad) == 1:  # of which nobody knows how far off it is
+        return fixed[0] * _FAR < bad[0]
     tolerable = _SPREAD * statistics.median(bad)
     spreads = (most - least for least, most in (usual(metric, runs) for runs in (bad, fixed)))
     return all(spread <= tolerable for spread in spreads)

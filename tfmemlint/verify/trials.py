@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Generator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
-from itertools import groupby
 from pathlib import Path
 from queue import SimpleQueue
 from typing import NamedTuple
@@ -48,8 +47,8 @@ def trials(
 ) -> Generator[Trial, None, None]:
     """Try each rule with the programs in its folder; in this order. Raises SetupError.
 
-    Peaks are the same whatever else is run. Times are not: such a pair is run when all before it
-    are done, and before any other. On a GPU there is one program at a time.
+    Peaks are the same whatever else is run. Times are not: such pairs are run before all others,
+    one after the other. On a GPU there is one program at a time.
     """
     progress.plan(sum(planned(rule, settings_for(folder, settings)) for rule, folder in pairs))
     places = range(min(jobs, len(pairs))) if jobs > 1 and len(pairs) > 1 else (None,)
@@ -69,17 +68,17 @@ def trials(
             finally:
                 free.put(bench)
 
-        pending: list[Future[Trial]] = []
+        pending: dict[int, Future[Trial]] = {}
         try:
-            for timed, group in groupby(pairs, lambda pair: _is_timed(pair[0])):
-                for pair in group:
-                    pending.append(pool.submit(attempt, *pair))
-                    if timed:
-                        yield pending.pop().result()
-                while pending:
-                    yield pending.pop(0).result()
+            timed = [len(benches) > 1 and _is_timed(rule) for rule, _ in pairs]
+            for place in sorted(range(len(pairs)), key=lambda place: not timed[place]):
+                pending[place] = pool.submit(attempt, *pairs[place])
+                if timed[place]:
+                    wait([pending[place]])
+            for place in range(len(pairs)):
+                yield pending.pop(place).result()
         finally:
-            for future in pending:
+            for future in pending.values():
                 future.cancel()
             for each in benches:
                 each.stop()

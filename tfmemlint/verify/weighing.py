@@ -121,7 +121,7 @@ def compare(
 
 def planned(rule: Rule, settings: Settings) -> int:
     """How many runs it takes to try a rule; a few more or less, as it turns out."""
-    pairs = sum(_fewest_turns(metric, settings.runs) for metric in _metrics(rule, settings))
+    pairs = settings.runs * len(_metrics(rule, settings))
     if _scales(rule, settings):
         pairs += (len(FACTORS) - 1) * _turns_at_scale(rule.claim.metric, settings)
     return 2 * pairs + (2 if settings.exhaust else 0)
@@ -181,7 +181,7 @@ def _weigh(
     """
     done: tuple[list[Run], list[Run]] = ([], [])
     bad = fixed = tuple[float, ...]()
-    turns = _fewest_turns(metric, runs)
+    turns = runs
     while len(bad) < turns:
         for job, runs_of_job in zip(pair, done, strict=True):
             tell(f"{metric.value}: {job.called}, run {len(bad) + 1} of {turns}")
@@ -191,10 +191,6 @@ def _weigh(
             turns += 1
     curves = (done[0][0].curve, done[1][0].curve)
     return _Weighed(Measurement(metric, bad, fixed, done[0][0].meter, curves), done)
-
-
-def _fewest_turns(metric: Metric, runs: int) -> int:
-    return max(runs, 2) if metric is Metric.STEP_TIME else runs
 
 
 def _resized(programs: Programs) -> dict[float, Programs]:
