@@ -1,8 +1,9 @@
 """A `shuffle` buffer holds a large part of what a generator makes, or a million elements.
 
 ## What it finds
-`shuffle` behind `from_generator`, where the signature tells how large an element is and the buffer
-takes more than 64 MB: in one expression, or through names, branches, helper functions and methods.
+`shuffle` behind `from_generator`, where the signature or what is yielded tells how large an element
+is and the buffer takes more than 64 MB: in one expression, or through names, branches, helper
+functions and methods.
 Also a buffer of a million elements or more that come straight from numbers, slices of arrays or
 records, be they ever so small.
 

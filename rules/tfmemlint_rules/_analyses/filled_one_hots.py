@@ -137,9 +137,12 @@ class FilledOneHots:
             return not self._counter(place)
         return isinstance(place, (ast.Attribute, ast.Call, ast.Subscript))
 
-    def _given(self, use: ast.Name, hops: int) -> Iterator[str]:
-        """What a model takes an array for where it is read: "label" or "input"."""
+    def _given(self, use: ast.expr, hops: int) -> Iterator[str]:
+        """What a model takes an array for, or some of its rows: "label" or "input"."""
         above = self._tree.parent(use)
+        if isinstance(above, ast.Subscript) and above.value is use and _is_of_rows(above.slice):
+            yield from self._given(above, hops)
+            return
         if isinstance(above, ast.keyword):
             place, above = above.arg, self._tree.parent(above)
         else:
@@ -150,7 +153,7 @@ class FilledOneHots:
         elif hops and isinstance(above, (ast.Return, ast.Tuple)):
             yield from self._returned(use, above, hops)
 
-    def _returned(self, use: ast.Name, above: ast.Return | ast.Tuple, hops: int) -> Iterator[str]:
+    def _returned(self, use: ast.expr, above: ast.Return | ast.Tuple, hops: int) -> Iterator[str]:
         """What a model takes a function's result for, be it one of several."""
         path = (above.elts.index(use),) if isinstance(above, ast.Tuple) else ()
         leaves = self._tree.parent(above) if isinstance(above, ast.Tuple) else above
@@ -165,3 +168,8 @@ class FilledOneHots:
                 binding = self._binding(name) if taken == path else None
                 for each in self._bindings.readers(binding) if binding is not None else ():
                     yield from self._given(each, hops - 1)
+
+
+def _is_of_rows(place: ast.expr) -> bool:
+    """Whether an index takes rows as they are: `y[:count]`, `y[train]`, no number of one."""
+    return isinstance(place, (ast.Name, ast.Slice))

@@ -9,6 +9,7 @@ from functools import cached_property
 from tfmemlint.facts.flow.loops import Loop, Over
 from tfmemlint.facts.library.keras_apis import SLOTS
 from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.syntax.decorators import Decorators
 from tfmemlint.facts.syntax.tree import LOOPS, FunctionNode, LoopNode, root_name
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
@@ -59,6 +60,7 @@ class PerRounds:
         self._bindings = tf.bindings
         self._loops = tf.loops
         self._objects = tf.objects
+        self._decorators = tf.of(Decorators)
         self._tracing = tf.tracing
 
     @cached_property
@@ -158,7 +160,7 @@ class PerRounds:
             if function is None or isinstance(function, ast.Lambda) or function.name == "__init__":
                 return None
             calls = self._functions.calls_of(function)
-            if len(calls) != 1 or function.decorator_list:
+            if len(calls) != 1 or not self._decorators.leave(function):
                 return None
             given = [self._passed(each, function, calls[0]) or each for each in given]
             if self._reads_arguments(given, function):

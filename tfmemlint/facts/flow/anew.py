@@ -10,6 +10,7 @@ from tfmemlint.facts.flow.keepers import Keepers
 from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import MODELS, argument
+from tfmemlint.facts.syntax.decorators import Decorators
 from tfmemlint.facts.syntax.tree import LEAVES, FunctionNode, Tree, within
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
@@ -73,6 +74,7 @@ class MadeAnew:
         self._tracing = tf.tracing
         self._uses = tf.uses
         self._keepers = tf.of(Keepers)
+        self._decorators = tf.of(Decorators)
         self._called_in: dict[FunctionNode, tuple[Loop, int | None] | None] = {}
 
     @cached_property
@@ -178,8 +180,7 @@ class MadeAnew:
     def _may_give_anew(self, made: FunctionNode | ast.ClassDef) -> bool:
         if isinstance(made, ast.ClassDef):
             return True
-        decorated = isinstance(made, ast.FunctionDef) and made.decorator_list
-        return not decorated and not self._keepers.may_keep(made)
+        return self._decorators.leave(made) and not self._keepers.may_keep(made)
 
     def _is_given_back(self, maker: ast.Call) -> bool:
         """Whether the function that makes a model returns it: then its caller makes one, too."""
@@ -205,7 +206,9 @@ class MadeAnew:
             if times > FEWEST:
                 return loop, times
         function = self._tree.function(node)
-        if not isinstance(function, ast.FunctionDef) or function.decorator_list or hops == 0:
+        if not isinstance(function, ast.FunctionDef) or hops == 0:
+            return None
+        if not self._decorators.leave(function):
             return None
         if function not in self._called_in:
             self._called_in[function] = None  # what calls itself goes round no loop

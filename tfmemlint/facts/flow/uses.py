@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from itertools import chain, pairwise
 
+from tfmemlint.facts.syntax.decorators import Decorators
 from tfmemlint.facts.syntax.tree import FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING
 
@@ -28,6 +29,7 @@ class Uses:
         self._names = tf.names
         self._functions = tf.functions
         self._objects = tf.objects
+        self._decorators = tf.of(Decorators)
 
     def of(self, expression: ast.expr) -> tuple[Trail, ...] | None:
         """The way to each use of what an expression makes; None where one is out of sight.
@@ -136,7 +138,7 @@ class Uses:
 
     def _calls(self, function: FunctionNode) -> list[ast.expr] | None:
         """The calls that get what a function returns, if nothing else can get it."""
-        if not isinstance(function, ast.FunctionDef) or function.decorator_list:
+        if not isinstance(function, ast.FunctionDef) or not self._decorators.leave(function):
             return None
         if len(self._functions.returns(function)) != 1:
             return None

@@ -8,7 +8,7 @@ from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.pipelines.held import UNKNOWN, Held, Several, Tensor, part_of, row
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.functions import TF_FUNCTION
-from tfmemlint.facts.syntax.tree import FUNCTIONS
+from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ class Specs:
 
     def __init__(self, tf: TensorFlow) -> None:
         self._names = tf.names
+        self._functions = tf.functions
         self._flow = tf.flow
         self._values = tf.values
 
@@ -36,13 +37,41 @@ class Specs:
         if signature is not None:
             return self.of(signature)
         types = argument(made, 1, "output_types")
-        return UNKNOWN if types is None else self._typed(types, argument(made, 2, "output_shapes"))
+        if types is None:
+            return UNKNOWN
+        told = self._typed(types, argument(made, 2, "output_shapes"))
+        generator = self._generator(argument(made, 0, "generator"))
+        yielded = self._functions.yields(generator) if generator is not None else ()
+        return self._sized(told, yielded) if yielded else told
+
+    def _generator(self, given: ast.expr | None) -> FunctionNode | None:
+        """The function that makes the elements, be it what an object is called by."""
+        if given is None:
+            return None
+        owner = self._functions.instance_of(given)
+        if owner is not None:
+            return self._functions.method(owner, "__call__")
+        return self._functions.function(given)
+
+    def _sized(self, told: Held, yielded: tuple[ast.expr, ...]) -> Held:
+        """Elements of known types, of the shapes that everything has that is given there."""
+        if isinstance(told, Several):
+            rows = [each.elts for each in yielded if isinstance(each, (ast.Tuple, ast.List))]
+            if len(rows) < len(yielded) or any(len(each) != len(told.parts) for each in rows):
+                return told
+            columns = zip(told.parts, zip(*rows, strict=True), strict=True)
+            return Several(tuple((key, self._sized(part, given)) for (key, part), given in columns))
+        found = [self._values.of(each) for each in yielded]
+        if told.shape is not None or not all(each.is_array for each in found):
+            return told
+        shapes = {each.shape for each in found}
+        shape = shapes.pop() if len(shapes) == 1 else None
+        return told if shape is None or None in shape else told._replace(shape=shape)
 
     def of(self, signature: ast.expr) -> Held:
         """What a signature says: specs, in tuples and dictionaries."""
         if isinstance(signature, ast.Name):
-            origins = self._flow.origins(signature) or ()
-            value = origins[0].value if len(origins) == 1 and not origins[0].path else signature
+            value = self._meant(signature)
             return UNKNOWN if isinstance(value, ast.Name) else self.of(value)
         if isinstance(signature, (ast.Tuple, ast.List)):
             return row(map(self.of, signature.elts))
@@ -57,6 +86,11 @@ class Specs:
             dtype = "float32" if given is None else self._values.dtype(given)
             return Tensor(dtype, self._values.shape(argument(signature, 0, "shape")))
         return UNKNOWN
+
+    def _meant(self, named: ast.expr) -> ast.expr:
+        """What a name stands for, if that is one expression."""
+        origins = (self._flow.origins(named) or ()) if isinstance(named, ast.Name) else ()
+        return origins[0].value if len(origins) == 1 and not origins[0].path else named
 
     def of_directory(self, made: ast.Call) -> Held:
         """The images that a reader gives, and their labels: with the axis of the batch, if any."""
@@ -79,6 +113,7 @@ class Specs:
         return row((image, label._replace(shape=label.shape and label.shape[single:])))
 
     def _typed(self, types: ast.expr, shapes: ast.expr | None) -> Held:
+        types, shapes = self._meant(types), None if shapes is None else self._meant(shapes)
         if isinstance(types, (ast.Tuple, ast.List)):
             each = shapes.elts if isinstance(shapes, (ast.Tuple, ast.List)) else []
             given = [*each, *[None] * (len(types.elts) - len(each))]
