@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator
 from enum import Enum
 from itertools import chain
 
-from tfmemlint.facts.syntax.tree import COMPREHENSIONS, FUNCTIONS, LOOPS, ScopeNode, Tree, same_code
+from tfmemlint.facts.syntax.reaching import Reaching
+from tfmemlint.facts.syntax.tree import COMPREHENSIONS, FUNCTIONS, ScopeNode, Tree, same_code
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -54,13 +54,12 @@ class Bindings:
 
     def __init__(self, tf: TensorFlow) -> None:
         self._tree = tf.tree
+        self._ways = Reaching(tf.tree)
         self._named: defaultdict[str, list[Binding]] = defaultdict(list)
         self._scoped: dict[str, dict[ScopeNode, list[Binding]]] = {}
         self._homes: dict[tuple[ScopeNode, str], ScopeNode | None] = {}
         self._reaching: dict[ast.AST, tuple[Binding, ...]] = {}
         self._holders: dict[tuple[ScopeNode, str], dict[ast.AST, list[Binding]]] = {}
-        self._indices: dict[int, dict[int, list[int]]] = {}
-        self._made: dict[tuple[int, int], dict[int, tuple[list[Binding], bool]]] = {}
         self._readers: dict[tuple[ScopeNode, str], dict[Binding, list[ast.Name]]] = {}
         self._read: dict[str, list[ast.Name]] | None = None
         self._loads: dict[str, dict[ScopeNode | None, list[ast.Name]]] = {}
@@ -90,7 +89,7 @@ class Bindings:
         if home not in self._scopes(name):
             return ()
         holders = self._holding(home, name)
-        found, _ = self._made_by(home.body, len(home.body), holders)
+        found, _ = self._ways.by(home.body, len(home.body), holders)
         return (*found, *(each for each in holders.get(home, ()) if each not in found))
 
     @property
@@ -231,9 +230,9 @@ class Bindings:
             at, scope = scope, tree.scope(scope)
         if deferred or isinstance(home, ast.ClassDef):
             body = home.body
-            found, sure = self._made_by(body, len(body), holders)
+            found, sure = self._ways.by(body, len(body), holders)
         else:
-            found, sure = self._made_before(at, home, holders)
+            found, sure = self._ways.before(at, home, holders)
         if not sure:
             found += [each for each in bindings if each.how is How.PARAMETER]
         found += [each for each in strangers if each not in found]
@@ -261,142 +260,6 @@ class Bindings:
                     holders.setdefault(each, []).append(binding)
             self._holders[key] = holders
         return self._holders[key]
-
-    def _made_before(
-        self, use: ast.AST, home: ScopeNode, holders: dict[ast.AST, list[Binding]]
-    ) -> tuple[list[Binding], bool]:
-        tree = self._tree
-        found: list[Binding] = []
-        below: ast.AST = use
-        for above in tree.ancestors(use):
-            if isinstance(below, ast.stmt):
-                block, index = tree.place(below)
-                made, sure = self._made_by(block, index, holders)
-                found += [each for each in made if each not in found]
-                if sure:
-                    return found, True
-            own: list[Binding] = []
-            if isinstance(above, LOOPS) and below in above.body:
-                own = holders.get(above.target, []) if not isinstance(above, ast.While) else []
-                if not own:  # what the rest of the body binds comes round again
-                    again = [each for stmt in above.body for each in holders.get(stmt, ())]
-                    found += [each for each in again if each not in found]
-            elif isinstance(above, ast.While) and below is above.test:
-                again = [each for stmt in above.body for each in holders.get(stmt, ())]
-                found += [each for each in again if each not in found]
-            elif isinstance(above, (ast.With, ast.AsyncWith)) and isinstance(below, ast.stmt):
-                own = [each for item in above.items for each in holders.get(item, ())]
-            elif isinstance(above, ast.ExceptHandler):
-                own = [each for each in holders.get(above, ()) if each.node is above]
-            elif isinstance(above, ast.match_case) and isinstance(below, ast.stmt):
-                own = holders.get(above.pattern, [])
-            elif isinstance(above, ast.Try) and below not in above.body:
-                tried = [each for stmt in above.body for each in holders.get(stmt, ())]
-                found += [each for each in tried if each not in found]
-            if own:
-                found += [each for each in own if each not in found]
-                return found, True
-            if above is home:
-                break
-            below = above
-        return found, False
-
-    def _made_by(
-        self, block: list[ast.stmt], end: int, holders: dict[ast.AST, list[Binding]]
-    ) -> tuple[list[Binding], bool]:
-        """What `block[:end]` binds that reaches its end, and whether it surely binds.
-
-        What the first statements bind is known to all that stand behind them.
-        """
-        here = self._indices_in(block, holders)
-        known = self._made.setdefault((id(holders), id(block)), {})
-        number = bisect_left(here, end)
-        waiting: list[tuple[list[Binding], bool]] = []
-        found: list[Binding] = []
-        sure = False
-        while number and not sure:
-            if number in known:
-                found, sure = known[number]
-                break
-            number -= 1
-            waiting.append(self._made_in(block[here[number]], holders))
-            sure = waiting[-1][1]
-        for made, binds in reversed(waiting):
-            number += 1
-            sure = sure or binds
-            found = made if binds else made + [each for each in found if each not in made]
-            known[number] = found, sure
-        return [*found], sure
-
-    def _indices_in(
-        self, block: list[ast.stmt], holders: dict[ast.AST, list[Binding]]
-    ) -> list[int]:
-        """Which statements of a block are among those that hold bindings, in order."""
-        blocks = self._indices.get(id(holders))
-        if blocks is None:
-            blocks = self._indices[id(holders)] = {}
-            for statement in holders:
-                if isinstance(statement, ast.stmt):
-                    stands_in, index = self._tree.place(statement)
-                    blocks.setdefault(id(stands_in), []).append(index)
-            for indices in blocks.values():
-                indices.sort()
-        return blocks.get(id(block), [])
-
-    def _made_in(
-        self, statement: ast.stmt, holders: dict[ast.AST, list[Binding]]
-    ) -> tuple[list[Binding], bool]:
-        everything = holders.get(statement, [])
-        branches: list[list[ast.stmt]]
-        if isinstance(statement, ast.If):
-            header = holders.get(statement.test, [])
-            branches = [statement.body]
-            while len(statement.orelse) == 1 and isinstance(statement.orelse[0], ast.If):
-                statement = statement.orelse[0]  # an elif; a chain of them may be long
-                branches.append(statement.body)
-            branches.append(statement.orelse)
-            return self._made_by_branches(branches, header, holders)
-        if isinstance(statement, (ast.With, ast.AsyncWith)):
-            found, sure = self._made_by(statement.body, len(statement.body), holders)
-            own = [each for item in statement.items for each in holders.get(item, ())]
-            return (found, True) if sure else (found + own, bool(own))
-        if isinstance(statement, ast.Try):
-            _, last = self._made_by(statement.finalbody, len(statement.finalbody), holders)
-            whole = statement.body + statement.orelse
-            _, tried = self._made_by(statement.body, len(statement.body), holders)
-            _, after = self._made_by(statement.orelse, len(statement.orelse), holders)
-            caught = all(
-                _leaves(each.body) or self._made_by(each.body, len(each.body), holders)[1]
-                for each in statement.handlers
-            )
-            sure = last or (bool(whole) and (tried or after) and caught)
-            return list(reversed(everything)), sure
-        if isinstance(statement, (*LOOPS, ast.Match)):
-            return list(reversed(everything)), False
-        return list(reversed(everything)), True
-
-    def _made_by_branches(
-        self,
-        branches: list[list[ast.stmt]],
-        header: list[Binding],
-        holders: dict[ast.AST, list[Binding]],
-    ) -> tuple[list[Binding], bool]:
-        found: list[Binding] = []
-        every = True
-        for branch in branches:
-            if _leaves(branch):
-                continue
-            made, sure = self._made_by(branch, len(branch), holders)
-            found += [each for each in made if each not in found]
-            every = every and sure
-        if header and not every:
-            return found + header, True
-        return found, every
-
-
-def _leaves(block: list[ast.stmt]) -> bool:
-    """Whether control never runs off the end of this block."""
-    return bool(block) and isinstance(block[-1], (ast.Return, ast.Raise, ast.Continue, ast.Break))
 
 
 def targets(
