@@ -3,7 +3,8 @@
 ## What it finds
 A training or test step that a loop calls with the same whole array every time; in eager code
 `model(x_test)`; `predict_on_batch`, `test_on_batch` and `train_on_batch` of a whole array;
-`predict` and `evaluate` with `batch_size=len(x)`. Whole is what was loaded from a file or a
+`predict` and `evaluate` with `batch_size=len(x)`; in code for sessions with convolutions or
+recurrent layers, a `feed_dict` of a whole array. Whole is what was loaded from a file or a
 ready-made data set, or made at a literal size, and is never cut. Names prove nothing: `x_train` is
 mostly a batch.
 
@@ -18,7 +19,8 @@ batches of 32: they keep only the results of all rows.
 ## Fix safety
 Unsafe: a step in a loop becomes a step for every 32 rows in each trip of the loop, so the weights
 are updated more often, and a loss is that of the last slice. `predict` gives NumPy arrays, and
-other batches may round differently. None is offered where one of the edits cannot be made.
+other batches may round differently. None is offered where one of the edits cannot be made, and in
+code for sessions, where what is averaged over batches is for people to say.
 
 ## When to ignore it
 When the step needs all rows together: exact gradient descent, a loss over pairs. The rule is silent
@@ -112,6 +114,8 @@ def _cost(file: File, found: FullBatch) -> Cost:
 def _changes(file: File, found: FullBatch) -> tuple[str, Iterable[Edit | None]]:
     """What the fix does, and its edits."""
     call = found.call
+    if found.fed:
+        return "", [None]
     method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
     if found.passes or method == "train_on_batch":
         return "Step through slices of 32 rows", [_in_slices(file, found)]
@@ -171,11 +175,12 @@ RULE = Rule(
     ),
     triggers=(
         "binomial choice datasets empty fill fromfile full genfromtxt integers load loadtxt memmap "
-        "normal ones rand randint randn random random_sample read_csv read_excel read_feather "
-        "read_hdf read_parquet read_pickle standard_normal stateless_normal stateless_uniform "
-        "truncated_normal uniform zeros",
-        "GradientTape Layer Model Module Sequential applications clone_model evaluate layers "
-        "load_model model_from_json predict predict_on_batch test_on_batch train_on_batch",
+        "normal ones rand randint randn random random_sample read_csv read_data_sets "
+        "read_excel read_feather read_hdf read_parquet read_pickle standard_normal "
+        "stateless_normal stateless_uniform truncated_normal uniform zeros",
+        "GradientTape Layer Model Module Sequential applications clone_model compile evaluate "
+        "feed_dict layers load_model model_from_json predict predict_on_batch test_on_batch "
+        "train_on_batch",
     ),
     check=check,
 )

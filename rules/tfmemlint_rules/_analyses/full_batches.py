@@ -33,6 +33,8 @@ class FullBatch(NamedTuple):
     """Where the functions it runs call models, if it is a step that a loop repeats."""
     size: ast.expr | None = None
     """The size of batches a method of Keras is told: the number of rows."""
+    fed: bool = False
+    """Whether a session is given it, by its `feed_dict`."""
 
 
 class FullBatches:
@@ -76,7 +78,21 @@ class FullBatches:
                 found.append(self._given_to_keras(call, call.func))
             elif not entered or self._tree.function(call) not in entered:
                 found.append(self._given_to_model(call))
+        if self._names.mentions(_WIDE):
+            found += map(self._fed, self._tree.calls(("eval", "run")))
         return tuple(each for each in found if each is not None)
+
+    def _fed(self, call: ast.Call) -> FullBatch | None:
+        """`sess.run(accuracy, feed_dict={x: x_test})`, of more rows than people choose."""
+        given = argument(call, None, "feed_dict")
+        if isinstance(given, ast.Name):
+            given = self._bindings.assigned(given)
+        for array in given.values if isinstance(given, ast.Dict) else ():
+            whole = self._wholes.of(array)
+            told = whole is not None and not whole.given and (whole.width or 0) > _NARROW
+            if whole is not None and told and whole.rows is not None and whole.is_no_batch:
+                return FullBatch(call, array, fed=True)
+        return None
 
     def _is_all(self, array: ast.expr, frame: Frame | None = None, *, once: bool = False) -> bool:
         """Whether an array holds all rows of much; with `once`, surely not one of many."""
@@ -162,6 +178,18 @@ class FullBatches:
         return rows is not None and number is not None and number >= rows
 
 
+_NARROW = 16
+"""Numbers of a row that are labels, or features that no convolution is for."""
+_WIDE = frozenset(
+    {
+        *("keras.layers.Conv1D", "keras.layers.Conv2D", "keras.layers.Conv3D", "keras.layers.LSTM"),
+        *(f"tensorflow.{p}.{n}" for p in ("layers", "nn") for n in ("conv1d", "conv2d", "conv3d")),
+        *("tensorflow.contrib.layers.conv2d", "tensorflow.contrib.slim.conv2d"),
+        *("tensorflow.nn.bidirectional_dynamic_rnn", "tensorflow.nn.dynamic_rnn"),
+        *("tensorflow.nn.convolution", "tensorflow.nn.static_rnn"),
+    }
+)
+"""What makes far more of a row than the row has: where a session is fed, no model is in sight."""
 _BATCH_SIZE_PLACE = {"predict": 1, "evaluate": 2}
 _KERAS_METHODS = frozenset(
     {"predict_on_batch", "test_on_batch", "train_on_batch", *_BATCH_SIZE_PLACE}

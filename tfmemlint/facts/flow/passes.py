@@ -55,8 +55,8 @@ class Passes:
 
     @cached_property
     def may_be_any(self) -> bool:
-        """Whether the file makes a model, or records what may be one."""
-        if self._tapes.all or self._names.mentions(makers.MODELS):
+        """Whether the file makes a model, treats something as one, or records what may be one."""
+        if self._tapes.all or self._treated or self._names.mentions(makers.MODELS):
             return True
         if self._names.uses(("keras.applications",)):
             return True
@@ -211,11 +211,13 @@ class Passes:
         return node.func.value if is_method and isinstance(node.func, ast.Attribute) else None
 
     def _is_model_here(self, call: ast.Call) -> bool:
-        """Whether what is called can only be a model: an instance called while a tape records."""
+        """Whether what is called can only be a model: compiled, or called while a tape records."""
         callee = call.func
         owner = self._functions.instance_of(callee)
         if owner is not None:
             return self._functions.is_keras(owner)
+        if self._is_treated(callee):
+            return True
         if not self._tapes.all:
             return False
         if self._names.qualified(callee) or self._functions.definition(callee):

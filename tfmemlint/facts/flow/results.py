@@ -9,7 +9,12 @@ from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.sizes import Sizes, ValueOf, constant
 from tfmemlint.facts.library import makers
 from tfmemlint.facts.library.kinds import UNKNOWN, Extent, Kind, Value, common
-from tfmemlint.facts.library.known_data import KERAS_DATASETS, SKLEARN_DATASETS
+from tfmemlint.facts.library.known_data import (
+    KERAS_DATASETS,
+    MNIST_PARTS,
+    READ_DATA_SETS,
+    SKLEARN_DATASETS,
+)
 from tfmemlint.facts.library.shapes import Shape, counted, expanded, reshaped, resized
 from tfmemlint.facts.library.tensor_functions import gives_tensor
 from tfmemlint.facts.syntax.functions import KERAS_BASES
@@ -130,7 +135,12 @@ class Results:
         return Value(Kind.ARRAY, Extent.WHOLE, dtype, shape, node)
 
     def of_bundle(self, node: ast.Attribute, frame: Frame | None) -> Value:
-        """`load_iris().data` and `iris.target`, of what scikit-learn has ready."""
+        """`load_iris().data` of scikit-learn, `mnist.test.images` of TensorFlow 1: ready-made."""
+        part = node.value
+        if node.attr in ("images", "labels"):
+            if not isinstance(part, ast.Attribute) or part.attr not in MNIST_PARTS:
+                return UNKNOWN
+            return self._of_mnist(node.attr, part, frame)
         origins = self._flow.origins(node.value, frame) or ()
         made = origins[0].value if len(origins) == 1 and not origins[0].path else node.value
         name = self._names.qualified(made.func) if isinstance(made, ast.Call) else None
@@ -140,6 +150,14 @@ class Results:
         if node.attr == "target":
             return Value(Kind.ARRAY, Extent.WHOLE, None, shape[:1], made)
         return Value(Kind.ARRAY, Extent.WHOLE, "float64", shape, made)
+
+    def _of_mnist(self, attribute: str, part: ast.Attribute, frame: Frame | None) -> Value:
+        origins = self._flow.origins(part.value, frame) or ()
+        made = origins[0].value if len(origins) == 1 and not origins[0].path else None
+        if not isinstance(made, ast.Call) or not self._names.is_any(made.func, READ_DATA_SETS):
+            return UNKNOWN
+        shape = (MNIST_PARTS[part.attr], 784) if attribute == "images" else None
+        return Value(Kind.ARRAY, Extent.WHOLE, "float32" if shape else None, shape, made)
 
     def _filled(
         self,

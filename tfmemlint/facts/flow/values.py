@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _UNDECIDED = Value(origin=ast.Name(id=""))
 """What is known of a value that depends on itself, before anything else is."""
 _VALUE = Question("value", _UNDECIDED, UNKNOWN)
+_BUNDLED = ("data", "images", "labels", "target")
 _AS_LIST = frozenset({"sorted", "list", "tuple", "reversed"})
 
 
@@ -232,7 +233,7 @@ class Values:
                 return inner._replace(kind=Kind.ARRAY)
             if inner.is_array and node.attr == "T":
                 return inner._replace(shape=inner.shape[::-1] if inner.shape else None)
-        return self._results.of_bundle(node, frame) if node.attr in ("data", "target") else UNKNOWN
+        return self._results.of_bundle(node, frame) if node.attr in _BUNDLED else UNKNOWN
 
     def _subscript(self, node: ast.Subscript, frame: Frame | None) -> Value:
         inner = self._of(node.value, frame)

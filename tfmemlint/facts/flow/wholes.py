@@ -9,16 +9,22 @@ from math import prod
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.library import makers
 from tfmemlint.facts.library.kinds import Extent
+from tfmemlint.facts.library.known_data import READ_DATA_SETS
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 5
-_MAKES = makers.FRAMES | makers.LOADS_WHOLE | makers.RANDOM_GENERATORS | frozenset(makers.FILLED)
+_MAKES = frozenset(
+    {
+        *(*makers.FILLED, *makers.FRAMES, *makers.LOADS_WHOLE, *makers.RANDOM_GENERATORS),
+        *READ_DATA_SETS,
+    }
+)
 _LARGE_BATCH = 2_048
 """Rows that people choose as one batch, and benchmarks make as one."""
-_READ = makers.LOADS_WHOLE | (makers.FRAMES - {"pandas.DataFrame"})
+_READ = makers.LOADS_WHOLE | READ_DATA_SETS | (makers.FRAMES - {"pandas.DataFrame"})
 
 
 class Whole(NamedTuple):

@@ -29,6 +29,17 @@ KERAS_DATASETS = {
 }
 """Those of `keras.datasets`: (x_train, y_train), (x_test, y_test), each as (shape, dtype)."""
 
+READ_DATA_SETS = frozenset(
+    f"tensorflow.{module}.read_data_sets"
+    for module in (
+        "contrib.learn.datasets.mnist",
+        "contrib.learn.python.learn.datasets.mnist",
+        "examples.tutorials.mnist.input_data",
+    )
+)
+MNIST_PARTS = {"train": 55_000, "validation": 5_000, "test": 10_000}
+"""What TensorFlow 1 had ready as `mnist.train`, and how many `images` and `labels` it has."""
+
 KERAS_CLASSES = {"mnist": 10, "fashion_mnist": 10, "cifar10": 10, "cifar100": 100}
 """How many classes the labels of some of them have."""
 
