@@ -4,7 +4,9 @@
 A Keras model that a loop of more than four rounds makes anew, trains and drops: one for each fold,
 each setting, each seed. It is trained by `fit` or `train_on_batch`, or by a step of its own that
 `tf.function` traces and in which an optimizer applies gradients. It may be made, trained or both in
-functions that the loop calls, or be part of an object that is made anew.
+functions that the loop calls, or be part of an object that is made anew. What Optuna, Hyperopt,
+scikit-optimize or SciPy are given to try settings with is a round, too, and so is each model that
+scikit-learn has built by `KerasClassifier`, for a grid or for folds.
 
 ## Why it costs memory
 While a step is traced, Keras's optimizer has TensorFlow register a custom gradient in a table of
@@ -49,12 +51,13 @@ from tfmemlint import (
     Rule,
     costs,
 )
-from tfmemlint.facts.sizes.amounts import Amount
+from tfmemlint.facts.sizes.amounts import Amount, count
 from tfmemlint_rules._analyses.trainings import Training, Trainings
 
 FEW = 4
 """Folds or variants that are well worth no word."""
 WEIGHTS = Amount(("a model",), of_bytes=True)
+ROUNDS = Amount(("the rounds",))
 MEASURED = (2, 22)
 """What comes after the last version of TensorFlow that was seen to keep models."""
 FORGETS = ": `clear_session` frees none of it"
@@ -76,7 +79,7 @@ def check(file: File) -> Iterator[Diagnostic]:
 
 def _message(file: File, training: Training) -> str:
     called = ast.unparse(training.made.func)
-    rounds = f"in every round of `{file.named(training.loop.node)}`, and training keeps"
+    rounds = f"in every round of `{file.named(training.again)}`, and training keeps"
     return f"`{called}` makes another model {rounds} each one in memory"
 
 
@@ -84,7 +87,10 @@ def _cost(file: File, training: Training) -> Cost:
     """The weights of all models, and of one: with their optimisers' slots they hold more."""
     runs = file.tf.models.runs(training.made, None)
     one = (file.tf.models.weights(runs) if runs else None) or WEIGHTS
-    rounds = file.tf.numbers.rounds(training.loop.node)
+    if isinstance(training.again, ast.Call):
+        rounds = count(training.rounds) if training.rounds is not None else ROUNDS
+    else:
+        rounds = file.tf.numbers.rounds(training.again)
     return costs.cost(rounds.times(one)._replace(at_most=None), Law.STEPS, one)
 
 
@@ -96,7 +102,9 @@ RULE = Rule(
     ),
     triggers=(
         "apply_gradients fit fit_generator minimize train_on_batch",
-        "for while",
+        "GridSearchCV HalvingGridSearchCV HalvingRandomSearchCV RandomizedSearchCV "
+        "cross_val_predict cross_val_score cross_validate differential_evolution dummy_minimize "
+        "fmin for forest_minimize gbrt_minimize gp_minimize optimize while",
         "Model Sequential applications clone_model load_model model_from_json",
     ),
     check=check,

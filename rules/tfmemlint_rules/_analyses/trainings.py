@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from tfmemlint.facts.flow.anew import APPLIES, FITS, is_plain_use
-from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.graphs.tracing import TracedBy
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.functions import STAYS_A_FUNCTION
-from tfmemlint.facts.syntax.tree import FunctionNode
+from tfmemlint.facts.syntax.tree import FunctionNode, LoopNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
+from tfmemlint_rules._analyses.searches import Searches
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
@@ -25,11 +25,14 @@ _FORGETS = frozenset({"keras.backend.clear_session", "keras.utils.clear_session"
 
 
 class Training(NamedTuple):
-    """A call in a loop, each of which leaves something behind that is trained."""
+    """A call that is made again and again, and leaves something behind that is trained."""
 
     made: ast.Call
-    loop: Loop
+    again: LoopNode | ast.comprehension | ast.Call
+    """What has it made: a loop, or the call of a search for good settings."""
     rounds: int | None
+    runs: ast.AST
+    """The code that each round runs."""
 
 
 class Trainings:
@@ -45,29 +48,48 @@ class Trainings:
         self._loops = tf.loops
         self._tracing = tf.tracing
         self._anew = tf.anew
+        self._searches = tf.of(Searches)
         self._applying: dict[FunctionNode, bool] = {}
 
     @cached_property
     def all(self) -> tuple[Training, ...]:
-        """Every such call, in source order."""
-        return tuple(self._models())
+        """Every such call, in source order, with what has it made first."""
+        found: dict[ast.Call, Training] = {}
+        for each in self._models():
+            found.setdefault(each.made, each)
+        return tuple(found.values())
 
     def forgets(self, training: Training) -> bool:
         """Whether the rounds have Keras forget what it made, which frees nothing of this."""
-        return any(
-            self._names.is_any(each.func, _FORGETS) for each in self._anew.ran(training.loop)
-        )
+        ran = self._anew.ran_in(training.runs)
+        return any(self._names.is_any(each.func, _FORGETS) for each in ran)
 
     def _models(self) -> Iterator[Training]:
         for call in self._tree.all(ast.Call):
             owner = self._owner(call)
             if owner is None and not self._anew.may_make_model(call):
                 continue
-            rounds = self._anew.rounds(call)
-            if rounds is None or (owner is None and not self._makes_model(call)):
+            found = self._again(call)
+            if found is None or (owner is None and not self._makes_model(call)):
                 continue
-            if self._is_trained(call, rounds[0], owner, _MAX_HOPS):
-                yield Training(call, *rounds)
+            if self._is_trained(call, found.runs, owner, _MAX_HOPS):
+                yield found
+        for search in self._searches.wrapped:
+            for returned in self._functions.returns(search.runs):
+                made = self._values.of(returned).origin if self._is_model(returned) else None
+                if isinstance(made, ast.Call):
+                    yield Training(made, search.call, search.rounds, search.runs)
+
+    def _again(self, call: ast.Call) -> Training | None:
+        """What has a call made again and again."""
+        rounds = self._anew.rounds(call)
+        if rounds is not None:
+            loop, often = rounds
+            return Training(call, loop.node, often, self._loops.extent(loop))
+        search = self._searches.around(call)
+        if search is None:
+            return None
+        return Training(call, search.call, search.rounds, search.runs)
 
     def _makes_model(self, call: ast.Call) -> bool:
         """Whether a call makes a model, and does not give back what it was given."""
@@ -99,16 +121,16 @@ class Trainings:
     # What becomes of a model.
 
     def _is_trained(
-        self, made: ast.expr, loop: Loop, owner: ast.ClassDef | None, hops: int
+        self, made: ast.expr, around: ast.AST, owner: ast.ClassDef | None, hops: int
     ) -> bool:
         """Whether what a call makes is trained in a graph, and nothing may keep it."""
-        uses = self._uses(made, loop, hops)
+        uses = self._uses(made, around, hops)
         if uses is None:
             return False
-        found = [self._use(each, loop, owner, hops) for each in uses]
+        found = [self._use(each, around, owner, hops) for each in uses]
         return None not in found and any(found)
 
-    def _uses(self, node: ast.expr, loop: Loop, hops: int) -> list[ast.expr] | None:
+    def _uses(self, node: ast.expr, around: ast.AST, hops: int) -> list[ast.expr] | None:
         """Where what an expression makes is used in its round; None where it may be kept."""
         above = self._tree.parent(node)
         if not isinstance(above, (ast.Assign, ast.AnnAssign)):
@@ -122,12 +144,13 @@ class Trainings:
             for binding in self._bindings.of(home, target.id):
                 if binding.node is target:
                     found += self._bindings.readers(binding)
-        around = self._loops.extent(loop)
         if self._tree.inside(node, around):  # what comes after the loop sees the last of them
             found = [each for each in found if self._tree.inside(each, around)]
         return found
 
-    def _use(self, use: ast.expr, loop: Loop, owner: ast.ClassDef | None, hops: int) -> bool | None:
+    def _use(
+        self, use: ast.expr, around: ast.AST, owner: ast.ClassDef | None, hops: int
+    ) -> bool | None:
         """Whether a use trains a model; None where it may keep it."""
         above = self._tree.parent(use)
         if isinstance(above, ast.keyword):
@@ -144,17 +167,17 @@ class Trainings:
             return False
         if isinstance(above, (ast.Assign, ast.AnnAssign)):
             kept = self._tree.is_conditional(above)  # the best one, or the first
-            return None if kept or not hops else self._is_trained(use, loop, owner, hops - 1)
+            return None if kept or not hops else self._is_trained(use, around, owner, hops - 1)
         if not isinstance(above, ast.Call):
             return None
         if self._names.is_any(above.func, _SAVES):
             return False
         if isinstance(above.func, ast.Name) and above.func.id in _SHOWS:
             return False
-        return self._passed(above, use, loop, owner, hops)
+        return self._passed(above, use, around, owner, hops)
 
     def _passed(
-        self, call: ast.Call, use: ast.expr, loop: Loop, owner: ast.ClassDef | None, hops: int
+        self, call: ast.Call, use: ast.expr, around: ast.AST, owner: ast.ClassDef | None, hops: int
     ) -> bool | None:
         """As `_use`, of a function of the module that takes a model as an argument."""
         if self._names.is_any(call.func, STAYS_A_FUNCTION) and call.args[:1] == [use]:
@@ -179,7 +202,7 @@ class Trainings:
         found = [
             False
             if isinstance(self._tree.parent(each), ast.Return)
-            else self._use(each, loop, owner, hops - 1)
+            else self._use(each, around, owner, hops - 1)
             for each in readers
         ]
         return None if None in found else any(found)

@@ -307,7 +307,11 @@ class MadeAnew:
 
     def ran(self, loop: Loop) -> Iterator[ast.Call]:
         """The calls of a loop, and of the functions of the module that it runs."""
-        pending = [self._loops.extent(loop)]
+        return self.ran_in(self._loops.extent(loop))
+
+    def ran_in(self, code: ast.AST) -> Iterator[ast.Call]:
+        """The calls of some code, and of the functions of the module that it runs."""
+        pending = [code]
         for each in pending:
             for call in within([each]):
                 if isinstance(call, ast.Call):

@@ -1,0 +1,125 @@
+"""Functions that searches for good settings call again and again, with no loop in sight."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cached_property
+
+from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.syntax.decorators import Decorators
+from tfmemlint.facts.syntax.tree import FunctionNode
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+_MAX_HOPS = 4
+_MINIMISERS = {
+    **{f"skopt.{name}_minimize": ("func", None, "n_calls") for name in ("dummy", "forest")},
+    **{f"skopt.{name}_minimize": ("func", None, "n_calls") for name in ("gbrt", "gp")},
+    "hyperopt.fmin": ("fn", 3, "max_evals"),
+    "scipy.optimize.differential_evolution": ("func", None, ""),
+}
+"""By their names, what they call is given as, at first, and how often they do: place and name."""
+_WRAPPERS = frozenset(
+    f"{package}.{kind}"
+    for package in (
+        *("keras.wrappers", "keras.wrappers.scikit_learn", "scikeras.wrappers"),
+        "tensorflow.keras.wrappers.scikit_learn",
+    )
+    for kind in ("KerasClassifier", "KerasRegressor")
+)
+_CROSSES = frozenset(
+    f"sklearn.model_selection.{name}"
+    for name in ("cross_val_predict", "cross_val_score", "cross_validate")
+)
+_TRIES = frozenset(
+    f"sklearn.model_selection.{name}"
+    for name in (
+        "GridSearchCV",
+        "HalvingGridSearchCV",
+        "HalvingRandomSearchCV",
+        "RandomizedSearchCV",
+    )
+)
+_FOLDS = 5
+"""Into how many parts scikit-learn splits the data if it is not told otherwise."""
+
+
+class Search(NamedTuple):
+    """A call that has a function run again and again."""
+
+    call: ast.Call
+    runs: FunctionNode
+    rounds: int | None
+    """How often, where that is known."""
+
+
+class Searches:
+    """Such calls of a file."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._names = tf.names
+        self._functions = tf.functions
+        self._flow = tf.flow
+        self._values = tf.values
+        self._tracing = tf.tracing
+        self._decorators = tf.of(Decorators)
+
+    def around(self, node: ast.AST, hops: int = _MAX_HOPS) -> Search | None:
+        """The search that runs `node` each time it tries something."""
+        function = self._tree.function(node)
+        if function is None or self._tree.is_conditional(node) or not self._minimised:
+            return None
+        if self._tracing.why(node) is not None or not self._decorators.leave(function):
+            return None
+        found = next((each for each in self._minimised if each.runs is function), None)
+        if found is None and hops:
+            calls = self._functions.calls_of(function)
+            found = next(filter(None, (self.around(each, hops - 1) for each in calls)), None)
+        return found
+
+    @cached_property
+    def _minimised(self) -> tuple[Search, ...]:
+        """The searches that are given what tries one setting, and says how good it is."""
+        return tuple(self._found())
+
+    def _found(self) -> Iterator[Search]:
+        for call, name in self._names.calls(frozenset(_MINIMISERS)):
+            keyword, place, often = _MINIMISERS[name]
+            yield from self._search(call, keyword, argument(call, place, often))
+        if self._names.uses(("optuna",)):
+            for call, method in self._tree.methods("optimize"):
+                if self._names.qualified(method) is None:
+                    yield from self._search(call, "func", argument(call, 1, "n_trials"))
+
+    def _search(self, call: ast.Call, keyword: str, often: ast.expr | None) -> Iterator[Search]:
+        given = argument(call, 0, keyword)
+        function = self._functions.function(given) if given is not None else None
+        if function is not None:
+            number = self._values.number(often)
+            yield Search(call, function, None if number is None else int(number))
+
+    @cached_property
+    def wrapped(self) -> tuple[Search, ...]:
+        """The functions that build the models which scikit-learn then trains, and how often."""
+        found: list[Search] = []
+        for call, name in self._names.calls(_CROSSES | _TRIES):
+            wrapper = self._wrapper(argument(call, 0, "estimator"))
+            built = wrapper and (argument(wrapper, 0, "build_fn") or argument(wrapper, 0, "model"))
+            function = self._functions.function(built) if built else None
+            jobs = self._values.number(argument(call, None, "n_jobs"))
+            if function is not None and jobs in (None, 1):  # others are processes, which end
+                folds = argument(call, None, "cv")
+                number = self._values.number(folds) if folds is not None else _FOLDS
+                known = name in _CROSSES and number is not None
+                found.append(Search(call, function, int(number) if known and number else None))
+        return tuple(found)
+
+    def _wrapper(self, estimator: ast.expr | None) -> ast.Call | None:
+        origins = (self._flow.origins(estimator) or ()) if estimator is not None else ()
+        made = origins[0].value if len(origins) == 1 and not origins[0].path else estimator
+        is_wrapper = isinstance(made, ast.Call) and self._names.is_any(made.func, _WRAPPERS)
+        return made if isinstance(made, ast.Call) and is_wrapper else None
