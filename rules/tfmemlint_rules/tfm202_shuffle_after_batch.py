@@ -3,7 +3,8 @@
 ## What it finds
 A tf.data pipeline in which `shuffle` follows `batch`, `padded_batch` or `ragged_batch`, or a reader
 that gives batches, as `image_dataset_from_directory` does: in one expression, or through names,
-branches, helper functions and methods.
+branches, helper functions and methods. Of a buffer that is larger than the data it says how many
+batches there are.
 
 ## Why it costs memory
 `shuffle(n)` holds `n` elements of what comes before it, for as long as it is read from. Behind
@@ -23,7 +24,9 @@ where steps stand between the two, since what a `map` is given may have to be a 
 When examples have to stay together, as those of one length in a batch that is not padded. The rule
 is silent by itself where batches are cached before they are shuffled (the buffer then shares the
 cache's memory), where they are batched again or taken apart afterwards, and where they may be: in
-functions for other modules, if a `map` has made something else of them.
+functions for other modules, if a `map` has made something else of them. And where a buffer of so
+many examples would hold about as much, as it does where either holds all there are: slices of an
+array apart, of which it is batches that are copies.
 """
 
 from __future__ import annotations
@@ -34,7 +37,6 @@ from collections.abc import Iterator
 from tfmemlint import (
     Applicability,
     Claim,
-    Cost,
     Diagnostic,
     File,
     Fix,
@@ -44,6 +46,8 @@ from tfmemlint import (
     edits,
 )
 from tfmemlint.facts.pipelines.chains import BATCHING, Chain, From, Step
+from tfmemlint.facts.sizes.amounts import Amount
+from tfmemlint.light_typing import NamedTuple
 
 KEEPS_ELEMENTS = frozenset(
     {"filter", "prefetch", "repeat", "shard", "shuffle", "skip", "take", "with_options"}
@@ -63,12 +67,16 @@ def check(file: File) -> Iterator[Diagnostic]:
             continue
         if mapped and _is_handed_out(file, shuffle):
             continue
+        held = _held(file, shuffle)
+        if not held.is_less_by_examples:
+            continue
+        rest = "" if held.all is None else f": all {held.all:,.0f} that there are"
         yield Diagnostic(
             edits.method_call(file, shuffle.call) or file.span(shuffle.call),
             f"`shuffle` holds up to `{ast.unparse(buffer)}` batches of `{ast.unparse(size)}` "
-            "examples each",
+            f"examples each{rest}",
             _fix(file, batch, shuffle) if batch is not None else None,
-            _cost(file, shuffle),
+            costs.cost(held.now, after=held.after),
         )
 
 
@@ -95,17 +103,35 @@ def _shuffled_batches(
         tiny = tiny and step.method in BATCHING | KEEPS_ELEMENTS
 
 
-def _cost(file: File, shuffle: Step) -> Cost:
-    """The batches that are in the buffer, and the examples that are there instead."""
+class _Held(NamedTuple):
+    """What a buffer of batches holds, and one of examples in its place."""
+
+    now: Amount
+    after: Amount | None = None
+    all: float | None = None
+    """How many batches there are, where it is surely all of them and could be more."""
+    is_less_by_examples: bool = True
+    """Whether examples in its place may well take less."""
+
+
+def _held(file: File, shuffle: Step) -> _Held:
     streams = file.tf.streams
     chain, place = streams.around(shuffle)
-    batches = (each for each in range(place) if chain.methods[each] in BATCHING)
-    batch = max(batches, default=None)
+    now, batches = streams.buffered(chain, place), streams.kept(chain, place)
+    asked = file.tf.numbers.of(shuffle.argument("buffer_size") or shuffle.call, shuffle.frame)
+    fewer = batches.is_certain and (batches.value or 0) < (asked.value or 0)
+    there = batches.value if fewer else None
+    batch = max((each for each in range(place) if chain.methods[each] in BATCHING), default=None)
     if batch is None:
-        return costs.cost(streams.buffered(chain, place))
+        return _Held(now, None, there)
     examples = streams.kept(chain, place, there=streams.count(chain, batch))
     after = examples.times(streams.element(chain, batch))
-    return costs.cost(streams.buffered(chain, place), after=after)
+    if now.is_certain and after.is_certain:
+        return _Held(now, after, there, 2 * (after.value or 0) <= (now.value or 0))
+    in_batches = batches.times(streams.batch(chain, place))
+    sure = in_batches.is_certain and examples.is_certain and chain.source.kind is not From.SLICES
+    less = not sure or 2 * (examples.value or 0) <= (in_batches.value or 0)
+    return _Held(now, after, there, less)
 
 
 def _is_handed_out(file: File, shuffle: Step) -> bool:
