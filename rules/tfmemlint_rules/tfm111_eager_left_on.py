@@ -19,9 +19,9 @@ statement, can be taken out alone.
 
 ## When to ignore it
 When the code needs Python for each step. The rule is silent by itself where the mode depends on a
-condition, a setting or a caller, in tests, beside `breakpoint` and `pdb`, where what is run asks
-tensors for their values, and in loops that compile one model after the other, which leak less
-without graphs.
+condition, a setting or a caller, for models that nothing in sight fits or has predict, in tests,
+beside `breakpoint` and `pdb`, where what is run asks tensors for their values, and in loops that
+compile one model after the other, which leak less without graphs.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ def check(file: File) -> Iterator[Diagnostic]:
     if not mode.left_on or mode.is_debugged or file.is_test:
         return
     for switch in mode.left_on:
-        if not _makes_many(file, switch) and not mode.is_needed(switch):
+        meant = mode.is_needed(switch) or not mode.runs(switch)
+        if not meant and not _makes_many(file, switch):
             yield Diagnostic(file.span(switch), _message(switch), _fix(file, switch))
 
 

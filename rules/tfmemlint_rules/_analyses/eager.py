@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
+from tfmemlint.facts.flow.anew import FITS, RUNS
 from tfmemlint.facts.graphs.tracing import TracedBy, Tracing
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.light_typing import TYPE_CHECKING
@@ -13,6 +14,8 @@ from tfmemlint.light_typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
+_RUNS = FITS | RUNS
+"""Methods of Keras's that run steps of a model."""
 _READS_VALUE = frozenset({"bool", "float", "int"})
 _MAKES = ("keras.backend.", "keras.ops.", "tensorflow.")
 _DEBUGGERS = ("ipdb", "pdb", "pudb")
@@ -29,6 +32,7 @@ class EagerMode:
         self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
+        self._imports = tf.imports
         self._switches = tf.switches
         self._tracing = Tracing(tf, obeys_switches=False)
 
@@ -50,6 +54,35 @@ class EagerMode:
         called = (each.func for each in self._tree.calls(("breakpoint",)))
         stops = any(isinstance(each, ast.Name) for each in called)
         return stops or self._names.uses(_DEBUGGERS)
+
+    def runs(self, switch: EagerSwitch) -> bool:
+        """Whether Keras may run steps of the model that is set so, here or in another file."""
+        if isinstance(switch, ast.Call):
+            return True
+        above = self._tree.parent(switch) if isinstance(switch, ast.keyword) else None
+        target = switch.targets[0] if isinstance(switch, ast.Assign) else None
+        method = above.func if isinstance(above, ast.Call) else target
+        model = method.value if isinstance(method, ast.Attribute) else None
+        binding = self._bindings.only(model) if isinstance(model, ast.Name) else None
+        if binding is None or binding.how is not How.ASSIGNED:
+            return self._runs_any
+        return any(map(self._may_run, self._bindings.readers(binding)))
+
+    def _may_run(self, model: ast.Name) -> bool:
+        """Whether a use of a model runs its steps, or hands it to what may."""
+        above = self._tree.parent(model)
+        if isinstance(above, ast.Attribute):
+            return above.attr in _RUNS
+        called = isinstance(above, ast.Call) and above.func is model
+        return not called and self._runs_any
+
+    @cached_property
+    def _runs_any(self) -> bool:
+        """Whether this file, one that imports it or one that it imports runs models at all."""
+        there = {each.decode() for each in self._imports.words}
+        trees = [self._tree, *(each.tree for each in self._imports.importers)]
+        runs = (method for each in trees for method in each.methods(*_RUNS))
+        return not _RUNS.isdisjoint(there) or next(runs, None) is not None
 
     def is_needed(self, switch: EagerSwitch) -> bool:
         """Whether something asks tensors for their values, as it can of no graph's.
