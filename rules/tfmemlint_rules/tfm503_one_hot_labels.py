@@ -22,10 +22,11 @@ for rows that are made by hand.
 
 ## When to ignore it
 When there are few classes. The rule is silent by itself for up to 32 where each example is known to
-have one label, such as those of MNIST and CIFAR-10, where a batch is written out at a time, where
-any loss or metric of the file is not known to have a sparse form, and for label smoothing and mixed
-labels, which are no longer one class each. By hand, it is silent for tables as long as they are
-wide, such as those of neighbours.
+have one label, such as those of MNIST and CIFAR-10, or where the models of the file end in a
+`Dense` with a softmax of so few units, where a batch is written out at a time, where any loss or
+metric of the file is not known to have a sparse form, and for label smoothing and mixed labels,
+which are no longer one class each. By hand, it is silent for tables as long as they are wide, such
+as those of neighbours.
 """
 
 from __future__ import annotations

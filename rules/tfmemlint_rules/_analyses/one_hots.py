@@ -13,6 +13,7 @@ from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
+    from tfmemlint.facts.syntax.names import Names
 
 _MAX_HOPS = 14
 _A_FEW = 32
@@ -65,6 +66,16 @@ class OneHot(NamedTuple):
     """Bytes of each number."""
 
 
+def _gives_sequences(layer: ast.Call) -> bool:
+    return any(each.arg == "return_sequences" for each in layer.keywords)
+
+
+def _is_softmax(activation: ast.expr | None, names: Names) -> bool:
+    if isinstance(activation, ast.Constant):
+        return activation.value == "softmax"
+    return (names.qualified(activation) or "").endswith(".softmax")
+
+
 class OneHots:
     """Such labels of a file, that end in a loss which has a form for numbers as well."""
 
@@ -94,14 +105,37 @@ class OneHots:
     def _is_little(self, found: OneHot) -> bool:
         """Whether each example is known to have one label, of a few classes."""
         labels = self._values.of(found.labels)
-        if labels.shape is None or any(axis != 1 for axis in labels.shape[1:]):
+        if labels.shape is None:
+            return self._tells_a_few
+        if any(axis != 1 for axis in labels.shape[1:]):
             return False
         classes = self._values.number(found.classes)
         if classes is None and isinstance(labels.origin, ast.Call):
             name = self._names.qualified(labels.origin.func) or ""
             if name.startswith("keras.datasets.") and name.endswith(".load_data"):
                 classes = KERAS_CLASSES.get(name.split(".")[2])
-        return classes is not None and classes <= _A_FEW
+        return classes <= _A_FEW if classes is not None else self._tells_a_few
+
+    @cached_property
+    def _tells_a_few(self) -> bool:
+        """Whether all models of the file tell one of a few classes, once for each example.
+
+        Labels have as many numbers in a row as the layer that they are compared with.
+        """
+        found: list[float | None] = []
+        for call in self._tree.all(ast.Call):
+            name = self._names.qualified(call.func) or ""
+            if not name.startswith("keras.layers."):
+                continue
+            if name == "keras.layers.TimeDistributed" or _gives_sequences(call):
+                return False
+            place = 1 if name == "keras.layers.Dense" else None
+            place = 0 if name in ("keras.layers.Activation", "keras.layers.Softmax") else place
+            activation = argument(call, place, "activation")
+            if name.endswith(".Softmax") or _is_softmax(activation, self._names):
+                is_dense = name == "keras.layers.Dense"
+                found.append(self._values.number(argument(call, 0, "units")) if is_dense else None)
+        return bool(found) and all(each is not None and each <= _A_FEW for each in found)
 
     def _is_whole(self, found: OneHot) -> bool:
         """Whether this is done once, to all labels."""
