@@ -43,7 +43,7 @@ class LargeWeights:
         found: list[int] = []
         for model in self._trained:
             runs = self._models.runs(model, None)
-            weights = [each.weights for each in runs or ()]
+            weights = [None if each.is_ready_made else each.weights for each in runs or ()]
             if not weights or None in weights:
                 return None
             found += [each for each in weights if each is not None]

@@ -162,6 +162,9 @@ class Arrays:
         if isinstance(node, ast.Attribute) and node.attr == "T":
             inner = self.of(node.value, frame)
             return None if inner is None or inner.dims is None else inner.reversed
+        if isinstance(node, ast.Attribute) and node.attr == "output":
+            made = self._results.output_of(node.value, frame)
+            return None if made is None else Sized(made, "float32")
         origins = self._flow.origins(node, frame) or ()
         found = one_shape([self._from(each) for each in origins])
         return self._signed(node) if found is None and isinstance(node, ast.Name) else found

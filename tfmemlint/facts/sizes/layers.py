@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from math import ceil
 
 from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.sizes import applications
 from tfmemlint.facts.sizes.amounts import Amount, count, product
 from tfmemlint.light_typing import NamedTuple
 
@@ -56,6 +57,8 @@ def output(layer: Layer, inputs: Sequence[Dims]) -> Dims | None:
     if not inputs:
         return None
     given, name = inputs[0], layer.name
+    if applications.is_ready_made(name):
+        return applications.output(name, layer.made, given, layer.numbers)
     if name in _KEEPS or name in _MERGES or name in ("InputLayer", "Identity"):
         return max(inputs, key=len) if name in _MERGES else given
     if name in ("Dense", "EinsumDense"):
@@ -85,6 +88,8 @@ def output(layer: Layer, inputs: Sequence[Dims]) -> Dims | None:
 def weights(layer: Layer, inputs: Sequence[Dims]) -> int | None:
     """How many numbers the weights of a layer are; None where that is not known."""
     name, given = layer.name, inputs[0] if inputs else ()
+    if applications.is_ready_made(name):
+        return applications.weights(name, layer.made, layer.numbers)
     width = _whole(given[-1]) if given else None
     bias = layer.says(None, "use_bias", otherwise=True) is not False
     if name == "Embedding":

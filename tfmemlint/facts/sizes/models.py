@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cached_property
 from itertools import pairwise
 
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument
-from tfmemlint.facts.sizes import layers
+from tfmemlint.facts.sizes import applications, layers
 from tfmemlint.facts.sizes.amounts import Amount, count, held, product, total
 from tfmemlint.facts.sizes.arrays import Arrays, bytes_of
 from tfmemlint.facts.sizes.layers import Dims, Layer
@@ -40,7 +41,14 @@ class Run(NamedTuple):
         """The bytes of its output, where that is not its input again; None if unknown."""
         if self.layer.name in layers.IN_PLACE:
             return held(0)
+        if self.is_ready_made:  # what it keeps besides is not known
+            return None
         return None if self.made is None else product(self.made).times(held(_FLOAT))
+
+    @property
+    def is_ready_made(self) -> bool:
+        """Whether it is a whole model of `keras.applications`."""
+        return applications.is_ready_made(self.layer.name)
 
     @property
     def weights(self) -> int | None:
@@ -84,6 +92,28 @@ class Models:
         distinct = {each.layer.made: each.weights for each in runs}
         known = [each for each in distinct.values() if each is not None]
         return held(sum(known) * _FLOAT) if len(known) == len(distinct) else None
+
+    def trained(self, runs: list[Run]) -> Amount | None:
+        """As `weights`, of those that training changes: none that are frozen."""
+        if self._frozen is None and any(each.is_ready_made for each in runs):
+            return None
+        frozen = self._frozen or frozenset()
+        return self.weights([each for each in runs if each.layer.made not in frozen])
+
+    @cached_property
+    def _frozen(self) -> frozenset[ast.expr] | None:
+        """What is told not to be trained, by what makes it; None where some is, out of sight."""
+        found: set[ast.expr] = set()
+        for assignment in self._tree.all(ast.Assign):
+            target = assignment.targets[0]
+            if not isinstance(target, ast.Attribute) or target.attr != "trainable":
+                continue
+            made = self._values.of(target.value).origin
+            given = assignment.value
+            if made is None or not isinstance(given, ast.Constant) or given.value is not False:
+                return None
+            found.add(made)
+        return frozenset(found)
 
     def activations(self, runs: list[Run] | None, *, trains: bool) -> Amount:
         """The bytes that a step holds: all outputs where they are kept for gradients.
@@ -156,8 +186,13 @@ class Models:
                     given = stated
                 continue
             told = layer.several(None, "input_shape")
+            width = layer.one(None, "input_dim")
+            if given is None and told is None and width and layer.name == "Dense":
+                told = (width,)
             if given is None and told is not None:
                 given = (count(1), *map(count, told))
+            if given is None and applications.is_ready_made(layer.name):
+                given = (count(1),)
             made = layers.output(layer, [given]) if given is not None else None
             found.append(Run(layer.made, layer, (given,) if given is not None else (), made))
             given = made
@@ -165,7 +200,12 @@ class Models:
 
     def _added(self, callee: ast.expr, made: ast.Call) -> list[Layer] | None:
         """The layers that are added to a `Sequential` one by one."""
-        if made.args or made.keywords or not isinstance(callee, ast.Name):
+        if made.args or made.keywords:
+            return None
+        if callee is made:  # `model = Sequential()`, by what it is called
+            given = self._tree.parent(made)
+            callee = given.targets[0] if isinstance(given, ast.Assign) else callee
+        if not isinstance(callee, ast.Name):
             return None
         home = self._bindings.home(callee.id, callee)
         found: list[Layer] = []
@@ -192,6 +232,10 @@ class Models:
             elif isinstance(node, ast.Name):
                 origins = self._flow.origins(node) or ()
                 pending += [each.value for each in origins]
+            elif isinstance(node, ast.Attribute) and node.attr == "output":
+                for layer in self._results.row_of(node.value) or ():
+                    made_of = self._results.output_of(node.value)
+                    found.setdefault(layer.made, Run(layer.made, layer, (), made_of))
             elif isinstance(node, ast.Call) and node not in found:
                 pending += node.args
                 for run in self._applied(node, batch):

@@ -9,7 +9,7 @@ from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.library import makers
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import DTYPE_BYTES, argument
-from tfmemlint.facts.sizes import layers, rows
+from tfmemlint.facts.sizes import applications, layers, rows
 from tfmemlint.facts.sizes.amounts import Amount, count, named, product
 from tfmemlint.facts.sizes.numbers import Numbers
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
@@ -476,9 +476,21 @@ class Results:
             return found
         if name in ("keras.Input", "keras.layers.Input"):
             return [layers.Layer("InputLayer", made, self._whole)]
+        if name.startswith("keras.applications."):
+            ready = f"{applications.PREFIX}{name.rpartition('.')[2]}"
+            return [layers.Layer(ready, made, self._whole)]
         if not name.startswith("keras.layers."):
             return None
         return [layers.Layer(name.rpartition(".")[2], made, self._whole)]
+
+    def output_of(self, model: ast.expr, frame: Frame | None = None) -> layers.Dims | None:
+        """The shape of `model.output`, of a ready-made model that is told of its input."""
+        row = self.row_of(model, frame)
+        only = row[0] if row is not None and len(row) == 1 else None
+        if only is None or not applications.is_ready_made(only.name):
+            return None
+        told = applications.inputs(only.made, only.numbers) or (count(1),)
+        return layers.output(only, [told])
 
     def _whole(self, node: ast.expr) -> tuple[int, ...] | None:
         found = self._shape(node, None)

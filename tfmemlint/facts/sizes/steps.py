@@ -60,18 +60,20 @@ class Steps:
                 lost = Item(call, Part.ACTIVATIONS, f"of `{name}`", UNSEEN)
                 steps.setdefault(call, []).append(lost)
                 continue
-            size = self._models.weights(runs)
+            size, trained = self._models.weights(runs), self._models.trained(runs)
             step = steps.setdefault(self._together(call), [])
             if size is not None and size.value and made not in weights:
                 weights[made] = Item(made, Part.WEIGHTS, f"`{name}`", size)
                 several = self._slots() if trains else 0
                 if several:
-                    slot = count(several).times(size).folded()
+                    slot = UNSEEN if trained is None else count(several).times(trained).folded()
                     slots[made] = Item(made, Part.SLOTS, f"of `{name}`", slot)
             if trains and size is not None and size.value:
-                step.append(Item(call, Part.GRADIENTS, f"of `{name}`", size))
+                changed = UNSEEN if trained is None else trained
+                step.append(Item(call, Part.GRADIENTS, f"of `{name}`", changed))
                 if self._slots():
-                    widest = max(each.weights or 0 for each in runs)
+                    single = (each.weights or 0 for each in runs if not each.is_ready_made)
+                    widest = max(single, default=0)
                     update = held(2 * 4 * widest)  # of one weight at a time
                     step.append(Item(call, Part.SLOTS, "while they are updated", update))
             made_of = self._models.activations(runs, trains=trains)
