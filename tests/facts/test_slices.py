@@ -13,6 +13,7 @@ IMPORTS = """
 import cv2
 import keras
 import librosa
+import math
 import numpy as np
 import tensorflow as tf
 from elsewhere import found, paths
@@ -187,3 +188,20 @@ def test_signatures_tell_the_sizes_of_parameters(called: str, text: str | None) 
     sized = file.tf.arrays.of(call)
 
     assert (None if sized is None else bytes_of(sized).text) == text
+
+
+@pytest.mark.parametrize(
+    ("made", "text"),
+    [
+        ("2.0 * np.pi * tf.exp(tf.linspace(0.0, tf.math.log(1000.0), 32 // 2))", "64 B"),
+        ("np.linspace(0, 1)", "400 B"),
+        ("2 * math.pi * np.zeros((2, 4, 8))[0][0]", "64 B"),
+    ],
+)
+def test_numbers_with_names_and_at_even_distances(made: str, text: str) -> None:
+    file = File("code.py", IMPORTS + f"made = {made}\n")
+    (assigned,) = (each for each in ast.walk(file.tree) if isinstance(each, ast.Assign))
+    sized = file.tf.arrays.of(assigned.value)
+
+    assert sized is not None
+    assert bytes_of(sized).text == text

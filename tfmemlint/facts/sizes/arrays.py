@@ -14,7 +14,7 @@ from tfmemlint.facts.pipelines.specs import Signatures
 from tfmemlint.facts.sizes.amounts import Amount, count, held, named, one_of, product
 from tfmemlint.facts.sizes.numbers import Numbers
 from tfmemlint.facts.sizes.operations import Results, Sized, broadcast, promoted
-from tfmemlint.facts.sizes.rows import LISTED
+from tfmemlint.facts.sizes.rows import LISTED, NUMBERS
 from tfmemlint.facts.sizes.streams import Streams
 from tfmemlint.facts.syntax.bindings import How, element
 from tfmemlint.facts.syntax.names import Names
@@ -137,7 +137,8 @@ class Arrays:
     def _made(self, node: ast.expr, frame: Frame | None) -> Sized | None:
         """What an expression makes of others."""
         if isinstance(node, (ast.Name, ast.Attribute)):
-            return self._named(node, frame)
+            is_number = self._names.qualified(node) in NUMBERS
+            return Sized((), None) if is_number else self._named(node, frame)
         if isinstance(node, ast.BinOp):
             return self._arithmetic(node, frame)
         if isinstance(node, ast.UnaryOp):

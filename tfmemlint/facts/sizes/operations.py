@@ -200,6 +200,9 @@ class Results:
         given = ask(first, frame)
         if given is None or given.dims is None:
             return None
+        if last == "linspace" and not given.dims:
+            dims = rows.spaced(node, lambda each: self._numbers.of(each, frame))
+            return Sized(dims, "float64" if name.startswith("numpy.") else "float32")
         if last in _ONE_BY_ONE:
             dtype = self._told(name, node, given)
             dtype = rows.as_array(dtype, tensor=not name.startswith("numpy."))
@@ -527,6 +530,7 @@ _FIRST = {
     "concat": "values",
     "constant": "value",
     "convert_to_tensor": "value",
+    "linspace": "start",
     "one_hot": "indices",
     "reduce_mean": "input_tensor",
     "reduce_sum": "input_tensor",

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 LISTED = {"Python floats": ("float64", "float32"), "Python ints": ("int64", "int32")}
 """Numbers in lists, and what NumPy and TensorFlow make of them."""
 
+NUMBERS = frozenset(f"{module}.{name}" for module in ("math", "numpy") for name in ("e", "pi"))
+"""Plain numbers that libraries have names for."""
 _SOUNDS = {
     "librosa.feature.chroma_cqt": ("n_chroma", 12),
     "librosa.feature.chroma_stft": ("n_chroma", 12),
@@ -43,6 +45,12 @@ def listed(dtype: str | None) -> str | None:
 def as_array(dtype: str | None, *, tensor: bool) -> str | None:
     """The type of an array, or of a tensor, that is made of numbers in lists."""
     return LISTED[dtype][tensor] if dtype in LISTED else dtype
+
+
+def spaced(node: ast.Call, of: Of) -> tuple[Amount, ...]:
+    """The sizes of what `linspace` makes between two numbers."""
+    told = argument(node, 2, "num")
+    return (count(50) if told is None else of(told),)
 
 
 def of_sound(name: str, node: ast.Call, of: Of) -> tuple[Amount, ...] | None:
