@@ -81,7 +81,7 @@ RULE = Rule(
         Metric.GRAPH_BYTES, at_most=0.06, because="the graph holds the loop's body once, not again"
     ),
     triggers=(
-        PIPELINE_WORDS,
+        f"{PIPELINE_WORDS} batch shuffle",
         "function map flat_map interleave filter",
     ),
     check=check,

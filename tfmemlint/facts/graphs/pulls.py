@@ -31,6 +31,7 @@ _MAX_HOPS = 5
 _DATASETS = frozenset({"tensorflow.data.Dataset", "tensorflow.distribute.DistributedDataset"})
 _OF_DATASETS = frozenset({"interleave", "padded_batch", "prefetch", "unbatch"})
 """Methods that of all that may be gone over only datasets have."""
+_BUFFERS = {"batch": "batch_size", "shuffle": "buffer_size"}
 _ENDLESS = frozenset({"itertools.count", "itertools.cycle", "itertools.repeat"})
 _DISTRIBUTES = frozenset({"distribute_datasets_from_function", "experimental_distribute_dataset"})
 
@@ -67,6 +68,7 @@ class Pulls:
         self._datasets = tf.datasets
         self._graph_loops = tf.graph_loops
         self._tensors = tf.tensors
+        self._values = tf.values
 
     @cached_property
     def all(self) -> tuple[Pull, ...]:
@@ -163,7 +165,20 @@ class Pulls:
         origins = self._flow.origins(expression) or ()
         if origins and all(_is_distributed(each.value) for each in origins):
             return True
+        if any(self._is_buffered(each.value) for each in origins):
+            return True
         return self._annotations.is_one_of(expression, _DATASETS) or self._is_treated(expression)
+
+    def _is_buffered(self, value: ast.expr) -> bool:
+        """Whether this is `dataset.shuffle(1000)`: nothing else in graphs is asked for that."""
+        function = value.func if isinstance(value, ast.Call) else None
+        if not isinstance(function, ast.Attribute) or function.attr not in _BUFFERS:
+            return False
+        if self._names.qualified(function) or self._functions.definition(function):
+            return False
+        assert isinstance(value, ast.Call)
+        size = self._values.number(makers.argument(value, 0, _BUFFERS[function.attr]))
+        return size is not None and size > 1
 
     def _is_treated(self, expression: ast.expr) -> bool:
         """Whether a parameter is used as only a dataset is: `dataset.prefetch(2)`."""
