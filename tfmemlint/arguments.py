@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import cache
 from types import SimpleNamespace
 
 from tfmemlint.config import (
@@ -43,6 +44,8 @@ def parse(argv: list[str]) -> SimpleNamespace:
     if options is None:
         parser = make_parser()
         options = SimpleNamespace(**vars(parser.parse_intermixed_args(_with_values(argv))))
+        if options.cache_dir is None:
+            options.cache_dir = os.environ.get(CACHE_VARIABLE)
         _refuse_nonsense(parser, options)
     adds = options.add_noqa is not None or options.add_ignore is not None
     options.fix_only |= options.diff and not adds
@@ -286,6 +289,7 @@ def _positive(text: str) -> int:
     return int(text)
 
 
+@cache
 def make_parser() -> argparse.ArgumentParser:
     """What reads the arguments, and writes the help."""
     import argparse  # noqa: PLC0415
@@ -336,7 +340,6 @@ be done.""",
     add(
         "--cache-dir",
         metavar="FOLDER",
-        default=os.environ.get(CACHE_VARIABLE),
         help=f"where to remember which files are clean [env: {CACHE_VARIABLE}]",
     )
 
