@@ -6,7 +6,7 @@ each setting, each seed. It is trained by `fit` or `train_on_batch`, or by a ste
 `tf.function` traces and in which an optimizer applies gradients. It may be made, trained or both in
 functions that the loop calls, or be part of an object that is made anew. What Optuna, Hyperopt,
 scikit-optimize or SciPy are given to try settings with is a round, too, and so is each model that
-scikit-learn has built by `KerasClassifier`, for a grid or for folds.
+scikit-learn has built by `KerasClassifier`, for a grid or for folds, or KerasTuner for a trial.
 
 ## Why it costs memory
 While a step is traced, Keras's optimizer has TensorFlow register a custom gradient in a table of
@@ -101,10 +101,11 @@ RULE = Rule(
         Metric.DEVICE_GROWTH, at_most=0.02, because="one model is kept, and not one per round"
     ),
     triggers=(
-        "apply_gradients fit fit_generator minimize train_on_batch",
-        "GridSearchCV HalvingGridSearchCV HalvingRandomSearchCV RandomizedSearchCV "
-        "cross_val_predict cross_val_score cross_validate differential_evolution dummy_minimize "
-        "fmin for forest_minimize gbrt_minimize gp_minimize optimize while",
+        "apply_gradients fit fit_generator minimize search train_on_batch",
+        "BayesianOptimization GridSearch GridSearchCV HalvingGridSearchCV HalvingRandomSearchCV "
+        "RandomizedSearchCV cross_val_predict cross_val_score cross_validate "
+        "differential_evolution dummy_minimize "
+        "Hyperband RandomSearch fmin for forest_minimize gbrt_minimize gp_minimize optimize while",
         "Model Sequential applications clone_model load_model model_from_json",
     ),
     check=check,

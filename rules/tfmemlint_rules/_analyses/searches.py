@@ -43,6 +43,11 @@ _TRIES = frozenset(
         "RandomizedSearchCV",
     )
 )
+_TUNERS = frozenset(
+    f"{package}.{name}"
+    for package in ("keras_tuner", "keras_tuner.tuners", "kerastuner", "kerastuner.tuners")
+    for name in ("BayesianOptimization", "GridSearch", "Hyperband", "RandomSearch")
+)
 _FOLDS = 5
 """Into how many parts scikit-learn splits the data if it is not told otherwise."""
 
@@ -104,8 +109,14 @@ class Searches:
 
     @cached_property
     def wrapped(self) -> tuple[Search, ...]:
-        """The functions that build the models which scikit-learn then trains, and how often."""
+        """The functions that build the models which libraries then train, and how often."""
         found: list[Search] = []
+        for call, _ in self._names.calls(_TUNERS):
+            number = self._values.number(argument(call, None, "max_trials"))
+            given = argument(call, 0, "hypermodel")
+            function = self._functions.function(given) if given is not None else None
+            if function is not None:
+                found.append(Search(call, function, None if number is None else int(number)))
         for call, name in self._names.calls(_CROSSES | _TRIES):
             wrapper = self._wrapper(argument(call, 0, "estimator"))
             built = wrapper and (argument(wrapper, 0, "build_fn") or argument(wrapper, 0, "model"))

@@ -34,7 +34,13 @@ _NO_OPS = frozenset(
 )
 """What gives what the graph has already; the first to ask for a step's number may make it, once."""
 _RUNS = ("eval", "run")
-_CHANGES = frozenset({"assign", "assign_add", "assign_sub"})
+_MAKES = frozenset(
+    {
+        *("apply_gradients", "assign", "assign_add", "assign_sub", "get_next", "make_initializer"),
+        "minimize",
+    }
+)
+"""Methods of variables, optimizers and iterators that add to the graph."""
 
 
 _OPERATORS = (ast.Div, ast.FloorDiv, ast.MatMult, ast.Mod, ast.Pow, ast.Sub)
@@ -123,7 +129,7 @@ class SessionOps:
         """Whether a call adds to the graph: `tf.assign(v, x)`, `v.assign(x)`."""
         name = self._names.qualified(made.func)
         if name is None:
-            return isinstance(made.func, ast.Attribute) and made.func.attr in _CHANGES
+            return isinstance(made.func, ast.Attribute) and made.func.attr in _MAKES
         package, _, word = name.rpartition(".")
         plain = word[:1].islower() and "initialize" not in word and word not in _NO_OPS
         return plain and package.partition(".")[0] == "tensorflow"

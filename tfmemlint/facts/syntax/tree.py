@@ -225,10 +225,15 @@ class Tree:
         return above
 
     def is_conditional(self, node: ast.AST) -> bool:
-        """Whether a test stands between `node` and its loop or function: `if step is None:`."""
+        """Whether a test stands between `node` and its loop or function: `if step is None:`.
+
+        So does an error, where an `except` has it run.
+        """
         below = node
         for above in self.ancestors(node):
             if isinstance(above, (ast.If, ast.IfExp)) and below is not above.test:
+                return True
+            if isinstance(above, (ast.ExceptHandler, ast.match_case)):
                 return True
             if isinstance(above, (*FUNCTIONS, *LOOPS)):
                 return False
