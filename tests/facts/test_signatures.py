@@ -8,6 +8,7 @@ import pytest
 
 from tfmemlint.facts.library import pipeline_methods as of_pipelines
 from tfmemlint.facts.library import signatures, traits
+from tfmemlint.facts.library.known_data import READ_DATA_SETS
 from tfmemlint.facts.library.pipeline_methods import HANDS_ON, METHODS
 from tfmemlint.facts.library.signatures import APIS, having
 
@@ -64,7 +65,9 @@ PROJECTIONS: dict[str, frozenset[str]] = {
         {*FILLED, *COUNTED, "numpy.eye", "numpy.identity"}
         | having(traits.SPACED | traits.LOADS | traits.FRAME | traits.SPLITS)
     ),
-    f"{FACTS}.flow.wholes._MAKES": FILLED | having(traits.FRAME | traits.LOADS | traits.GENERATOR),
+    f"{FACTS}.flow.wholes._MAKES": READ_DATA_SETS
+    | FILLED
+    | having(traits.FRAME | traits.LOADS | traits.GENERATOR),
     f"{FACTS}.graphs.tensors._TAKES_TENSOR": having(traits.TENSOR_FIRST),
     f"{FACTS}.graphs.tensors._SHAPE_OF": having(traits.GIVES_SHAPE),
     f"{FACTS}.graphs.pulls.PROGRESS": having(traits.PROGRESS),
