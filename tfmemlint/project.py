@@ -6,19 +6,19 @@ an import means, there is no answer.
 """
 
 # pathlib takes longer to import than a small file takes to check.
-# ruff: noqa: PTH100, PTH109, PTH119, PTH116, PTH118, PTH120, PTH123, PTH208
+# ruff: noqa: PTH100, PTH109, PTH116, PTH118, PTH120, PTH123, PTH208
 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from stat import S_ISREG
-from zlib import crc32
 
 from tfmemlint.facts.library.words import LIBRARIES
+from tfmemlint.glances import Glances, imported_in, module_of
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
-from tfmemlint.screen import mentions_tensorflow, words
+from tfmemlint.roots import MARKS, MOST_FOLDERS, PACKAGE
+from tfmemlint.screen import handles_data, words
 
 if TYPE_CHECKING:  # most files are told from their words; what is named here takes long to import
     from tfmemlint.facts import TensorFlow
@@ -39,42 +39,14 @@ _MOST_IMPORTERS = 8
 """Files that import one; what more of them use says little about any of them."""
 _MOST_NEAR = 300
 """Files that are looked through for imports of one, and folders."""
-_MOST_FOLDERS = 12
-"""Folders above a file that may be the project's."""
-_PACKAGE = "__init__.py"
-_MARKS = frozenset(
-    (
-        ".git",
-        ".hg",
-        "Pipfile",
-        "environment.yml",
-        "pyproject.toml",
-        "requirements.txt",
-        "setup.cfg",
-        "setup.py",
-        "tfmemlint.toml",
-        "tox.ini",
-    )
-)
-"""What stands in the first folder of a project."""
 _PASSED_OVER = frozenset(("__pycache__", "build", "dist", "node_modules", "site-packages", "venv"))
-_IMPORT = re.compile(
-    rb"^[ \t\"]*(?:from[ \t]+([.\w]+)[ \t]+)?import[ \t]+(\([^)]*\)|[^\n#;(]*)", re.MULTILINE
-)
-_NAME = re.compile(r"[^\W\d][.\w]*|\*")
 
 
-class _Glance(NamedTuple):
-    """What is seen of a file without parsing it."""
+class _Near(NamedTuple):
+    """The files around a folder that may import what stands in it."""
 
-    mentions: bool
-    """Whether it mentions TensorFlow."""
-    imports: tuple[str, ...]
-    """The dotted names that it may import."""
-    words: frozenset[str]
-    """Their parts."""
-    place: str
-    """Stands for what it holds."""
+    files: tuple[str, ...] = ()
+    notebooks: tuple[str, ...] = ()
 
 
 class _Kept(NamedTuple):
@@ -93,10 +65,12 @@ class Project:
         self._here = os.getcwd()
         self._listed: dict[str, frozenset[str]] = {}
         self._first: dict[str, str] = {}
-        self._parts: dict[str, Sequence[str]] = {}
+        self._parts: dict[str, _Near] = {}
+        self._imported_by: dict[tuple[str, bool], tuple[str, ...]] = {}
+        self._below_of: dict[str, tuple[str, ...]] = {}
         self._ways: dict[str, tuple[str, ...]] = {}
         self._targets: dict[str, tuple[str, ...]] = {}
-        self._glances: dict[str, _Glance] = {}
+        self._glances = Glances()
         self._words: dict[str, frozenset[bytes]] = {}
         self._importing: dict[str, Importers] = {}
         self._forest: Forest | None = None
@@ -147,17 +121,28 @@ class Project:
         return self._parsed.setdefault(os.path.abspath(path), {})
 
     def uses_tensorflow(self, path: str, data: bytes) -> bool:
-        """Whether what a file imports from its project mentions TensorFlow, directly or not."""
+        """Whether a file that does not mention TensorFlow belongs to a program with it.
+
+        What it imports from its project mentions TensorFlow, or it handles data, and a file that
+        uses TensorFlow imports it; both directly or not.
+        """
         here = os.path.abspath(path)
-        # The lines of a notebook are strings.
-        lines = data.replace(b'"', b"\n") if path.endswith(".ipynb") else data
-        reached = self._reached(here, self._aimed(here, _imported_in(lines)))
-        return any(self._glance(each).mentions for each in reached)
+        if b"import" in data:
+            reached = self._reached(here, self._aimed(here, imported_in(data)))
+            if any(self._glances.of(each).mentions for each in reached):
+                return True
+        return handles_data(data) and self._serves_tensorflow(here)
+
+    def _serves_tensorflow(self, path: str) -> bool:
+        """Whether a file that imports one uses TensorFlow, or has it from its project."""
+        above = [*self._above(path, notebooks=True)]
+        below = (one for each in above for one in self._below_all(each))
+        return any(self._glances.of(each).uses for each in (*above, *below))
 
     def words(self, path: str, data: bytes) -> frozenset[bytes]:
         """Everything that can be a name in the files that one imports, or that import it."""
         here = os.path.abspath(path)
-        reached = self._reached(here, self._aimed(here, _imported_in(data)))
+        reached = self._reached(here, self._aimed(here, imported_in(data)))
         near = dict.fromkeys((*reached, *self._importers(here)))
         return frozenset[bytes]().union(*map(self._words_in, near))
 
@@ -168,15 +153,16 @@ class Project:
         """
         here = os.path.abspath(path)
         related: dict[str, None] = {}
-        for each in (here, *self._importers(here)):
+        notebooks = not self._glances.of(here).mentions
+        for each in (here, *self._above(here, notebooks=notebooks)):
             related[each] = None
-            related.update(dict.fromkeys(self._reached(each, self._aims(each))))
+            related.update(dict.fromkeys(self._below_all(each)))
         del related[here]
         if not related:
             return ""
         from hashlib import blake2b  # noqa: PLC0415
 
-        text = "\n".join(f"{self._glance(each).place} {each}" for each in sorted(related))
+        text = "\n".join(f"{self._glances.of(each).place} {each}" for each in sorted(related))
         return blake2b(text.encode(errors="surrogateescape"), digest_size=8).hexdigest()
 
     def importing(self, path: str) -> Importing:
@@ -185,7 +171,7 @@ class Project:
         if root not in self._importing:
             from tfmemlint.importers import Importers  # noqa: PLC0415
 
-            self._importing[root] = Importers(root)
+            self._importing[root] = Importers(root, self._glances)
         return self._importing[root].of(path)
 
     def _others(self, path: str) -> Others:
@@ -248,14 +234,14 @@ class Project:
         for _ in range(level - 1):
             folder = os.path.dirname(folder)
         found = self._below(folder, parts)
-        if found is not None or _PACKAGE not in self._names_in(folder):
+        if found is not None or PACKAGE not in self._names_in(folder):
             return found
-        return os.path.join(folder, _PACKAGE), parts
+        return os.path.join(folder, PACKAGE), parts
 
     def _absolute(self, folder: str, parts: tuple[str, ...]) -> tuple[str, tuple[str, ...]] | None:
         if not parts or parts[0] in LIBRARIES:
             return None
-        if _PACKAGE not in self._names_in(folder):  # a script: Python looks beside it first
+        if PACKAGE not in self._names_in(folder):  # a script: Python looks beside it first
             found = self._below(folder, parts)
             if found is not None:
                 return found
@@ -280,11 +266,11 @@ class Project:
 
     def _found_root(self, folder: str) -> str:
         above, found = folder, folder
-        for _ in range(_MOST_FOLDERS):
+        for _ in range(MOST_FOLDERS):
             names = self._names_in(above)
-            if above == self._here or not names.isdisjoint(_MARKS):
+            if above == self._here or not names.isdisjoint(MARKS):
                 return above
-            if _PACKAGE in names:
+            if PACKAGE in names:
                 found = os.path.dirname(above)
             above = os.path.dirname(above)
         return found
@@ -295,8 +281,8 @@ class Project:
         for number, part in enumerate(parts, 1):
             names, rest = self._names_in(folder), parts[number:]
             below = os.path.join(folder, part)
-            if part in names and _PACKAGE in self._names_in(below):
-                found = os.path.join(below, _PACKAGE), rest
+            if part in names and PACKAGE in self._names_in(below):
+                found = os.path.join(below, PACKAGE), rest
                 if rest and self._binds(found[0], rest[0]):
                     return found
             elif f"{part}.py" in names:
@@ -335,15 +321,6 @@ class Project:
                     seen.add(target)
                     pending.append(target)
 
-    def _glance(self, path: str) -> _Glance:
-        if path not in self._glances:
-            data = _read(path) or b""
-            names = tuple(dict.fromkeys(_imported_in(data)))
-            parts = frozenset(part for name in names for part in name.split("."))
-            place = f"{len(data)}-{crc32(data):08x}"
-            self._glances[path] = _Glance(mentions_tensorflow(data), names, parts, place)
-        return self._glances[path]
-
     def _words_in(self, path: str) -> frozenset[bytes]:
         if path not in self._words:
             self._words[path] = words(_read(path) or b"")
@@ -352,7 +329,7 @@ class Project:
     def _aims(self, path: str) -> tuple[str, ...]:
         """The files that a file may import."""
         if path not in self._targets:
-            found = self._aimed(path, self._glance(path).imports)
+            found = self._aimed(path, self._glances.of(path).imports)
             self._targets[path] = tuple(dict.fromkeys(found))
         return self._targets[path]
 
@@ -368,8 +345,8 @@ class Project:
                 for _ in range(len(name) - len(plain) - 1):
                     start = os.path.dirname(start)
                 starts = (start,)
-                if _PACKAGE in self._names_in(start):
-                    yield os.path.join(start, _PACKAGE)
+                if PACKAGE in self._names_in(start):
+                    yield os.path.join(start, PACKAGE)
             elif parts and parts[0] not in LIBRARIES:
                 starts = self._searched(folder)
             for start in starts:
@@ -383,44 +360,65 @@ class Project:
                 yield f"{below}.py"
             if part not in names:
                 return
-            if _PACKAGE in self._names_in(below):
-                yield os.path.join(below, _PACKAGE)
+            if PACKAGE in self._names_in(below):
+                yield os.path.join(below, PACKAGE)
             folder = below
 
-    def _importers(self, path: str) -> list[str]:
-        """The files near one that import it, tests left out."""
-        folder, name = os.path.split(path)
-        word = os.path.basename(folder) if name == _PACKAGE else name.removesuffix(".py")
-        return [
-            each
-            for each in self._near(folder)
-            if each != path and word in self._glance(each).words and path in self._aims(each)
-        ]
+    def _below_all(self, path: str) -> tuple[str, ...]:
+        """The files that one imports, directly or not."""
+        if path not in self._below_of:
+            self._below_of[path] = tuple(self._reached(path, self._aims(path)))
+        return self._below_of[path]
 
-    def _near(self, folder: str) -> Sequence[str]:
+    def _above(self, path: str, *, notebooks: bool) -> Iterator[str]:
+        """The files near one that import it, directly or not."""
+        pending, seen = [path], {path}
+        for each in pending:
+            for importer in self._importers(each, notebooks=notebooks):
+                if importer not in seen and len(seen) < _MOST_ASKED:
+                    seen.add(importer)
+                    pending.append(importer)
+                    yield importer
+
+    def _importers(self, path: str, *, notebooks: bool = False) -> tuple[str, ...]:
+        """The files near one that import it, tests left out; the notebooks among them if wanted."""
+        if (path, notebooks) not in self._imported_by:
+            near, word = self._near(os.path.dirname(path)), module_of(path)
+            found = (
+                each
+                for each in (*near.files, *(near.notebooks if notebooks else ()))
+                if each != path and word in self._glances.of(each).words
+                if path in self._aims(each)
+            )
+            self._imported_by[path, notebooks] = tuple(found)
+        return self._imported_by[path, notebooks]
+
+    def _near(self, folder: str) -> _Near:
         """The files of the largest part of a project around a folder that is not too large."""
         if folder not in self._parts:
             found = _files_below(folder)
             above, first = os.path.dirname(folder), self._root(folder)
             if found is not None and folder != first and len(above) < len(folder):
-                found = self._near(above) or found
-            self._parts[folder] = found or ()
+                near = self._near(above)
+                found = near if near.files else found
+            self._parts[folder] = found or _Near()
         return self._parts[folder]
 
 
-def _files_below(folder: str) -> Sequence[str] | None:
-    """The Python files of a folder and those in it, in order, tests left out; None if too many."""
+def _files_below(folder: str) -> _Near | None:
+    """The files of a folder and those in it, in order, tests left out; None if too many."""
     found: list[str] = []
+    notebooks: list[str] = []
     for number, (each, folders, names) in enumerate(os.walk(folder)):
         folders[:] = sorted(one for one in folders if one[0] != "." and one not in _PASSED_OVER)
-        found += (
-            os.path.join(each, name)
-            for name in sorted(names)
-            if name.endswith(".py") and not name.startswith("test_")
-        )
+        for name in sorted(names):
+            if name.endswith(".py") and not name.startswith("test_"):
+                found.append(os.path.join(each, name))
+            elif name.endswith(".ipynb"):
+                notebooks.append(os.path.join(each, name))
         if len(found) > _MOST_NEAR or number > _MOST_NEAR:
             return None
-    return found
+    return _Near(tuple(found), tuple(notebooks[:_MOST_NEAR]))
 
 
 def _read(path: str) -> bytes | None:
@@ -432,15 +430,3 @@ def _read(path: str) -> bytes | None:
             return source.read()
     except OSError:
         return None
-
-
-def _imported_in(data: bytes) -> Iterator[str]:
-    """All that looks like an import in a file."""
-    for match in _IMPORT.finditer(data.replace(b"\\\n", b" ")):
-        module, names = (
-            "" if each is None else each.decode(errors="replace") for each in match.groups()
-        )
-        prefix = module if not module or module.endswith(".") else f"{module}."
-        yield from (prefix + name for name in _NAME.findall(names))
-        if module:
-            yield module

@@ -3,13 +3,14 @@
 An editor or a hook checks one file at a time, and most files are of this kind.
 """
 
-# ruff: noqa: PTH100, PTH109, PTH113, PTH118, PTH120, PTH123
+# ruff: noqa: PTH100, PTH109, PTH113, PTH118, PTH119, PTH120, PTH123, PTH208
 
 from __future__ import annotations
 
 import os
 
-from tfmemlint.screen import mentions_tensorflow
+from tfmemlint.roots import MARKS, MOST_FOLDERS
+from tfmemlint.screen import handles_data, mentions_tensorflow
 
 TYPE_CHECKING = False  # `typing` alone takes as long to import as all of this to run
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ def nothing_to_find(arguments: Sequence[str]) -> bool:
                 data = file.read(_LARGEST + 1)
             if len(data) > _LARGEST or mentions_tensorflow(data):
                 return False
+            if (handles_data(data) or _may_import(path, data)) and _is_with_tensorflow(path, data):
+                return False
             folders.add(os.path.dirname(os.path.abspath(path)))
         return not _any_settings(folders)
     except OSError:  # to be reported as such
@@ -46,6 +49,33 @@ def looked_at(files: int, using: int = 0) -> str:
     if not using:
         return f"{number}, none uses TensorFlow"
     return number if using == files else f"{number}, {using} with TensorFlow"
+
+
+def _is_with_tensorflow(path: str, data: bytes) -> bool:
+    """Whether a file belongs to a program with TensorFlow, as other files of it tell."""
+    from tfmemlint.project import Project  # noqa: PLC0415
+
+    return Project().uses_tensorflow(path, data)
+
+
+def _may_import(path: str, data: bytes) -> bool:
+    """Whether a file may import another of its project, which may use TensorFlow."""
+    if b"import" not in data:
+        return False
+    here = os.getcwd()
+    folder, own = os.path.split(os.path.abspath(path))
+    if b"from ." in data:
+        return True
+    for _ in range(MOST_FOLDERS):
+        names = os.listdir(folder)
+        for name in names:
+            stem, dot, ending = name.partition(".")
+            if name != own and ending == ("py" if dot else "") and stem.encode() in data:
+                return True
+        if folder == here or not MARKS.isdisjoint(names):
+            return False
+        own, folder = os.path.basename(folder), os.path.dirname(folder)
+    return False
 
 
 def _any_settings(folders: set[str]) -> bool:

@@ -228,7 +228,7 @@ class Checker:
 
         `opened` is what that says, where it is known.
         """
-        if not screen.mentions_tensorflow(data) and not self._imports_tensorflow(path, data):
+        if not screen.mentions_tensorflow(data) and not self._is_with_tensorflow(path, data):
             return Outcome(Checked(path, ""))
         largest = LARGEST_NOTEBOOK if path.endswith(self.notebooks) else LARGEST
         if len(data) > largest:
@@ -269,11 +269,11 @@ class Checker:
         """Stands for all other files that findings in one may depend on."""
         return self.project.around(path) if self.config(path).follow_imports else ""
 
-    def _imports_tensorflow(self, path: str, data: bytes) -> bool:
-        """Whether a file has TensorFlow from another file of its project."""
-        if b"import" not in data or not self.config(path).follow_imports:
+    def _is_with_tensorflow(self, path: str, data: bytes) -> bool:
+        """Whether a file belongs to a program with TensorFlow, as other files of it tell."""
+        if b"import" not in data and not screen.handles_data(data):
             return False
-        return self.project.uses_tensorflow(path, data)
+        return self.config(path).follow_imports and self.project.uses_tensorflow(path, data)
 
     def _look(self, path: str, opened: Opened, plan: Plan) -> tuple[Outcome, Outcome | None]:
         """The file as it is, and as it would be with its fixes applied."""
@@ -315,7 +315,7 @@ class Checker:
             return _Looked(())
         words = screen.words(code + b" " + strings)
         rules = [rule for rule in plan.rules if rule.code in here]
-        follows = self.config(path).follow_imports and b"import" in words
+        follows = self.config(path).follow_imports
         reached = self.project.words(path, code) if follows else frozenset[bytes]()
         rules = screen.awaited(rules, words, reached)
         cells = [cell.start for cell in _cells(opened)]

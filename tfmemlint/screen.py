@@ -31,6 +31,8 @@ _FORMATTED = (b"f", b"F", b"fr", b"fR", b"Fr", b"FR")
 _INSIDE = rb"tensorflow\.(?:_api|compiler|core|dtensor|python|security|tools|tsl)\b"
 # `DatasetV2` is what facts know by the name that it has inside TensorFlow.
 _OFFERED = rb"\b(?!%b)tensorflow(?:_|\b)|\b(?:tf_)?keras|\bDatasetV2\b" % _INSIDE
+_DATA = (b"numpy", b"cv2", b"PIL", b"pickle", b"pandas", b"h5py", b"deque")
+_DATA += (b".predict", b".fit", b".batch", b".shuffle", b"train_on_batch")
 _PARTS = (b"keras", b"DatasetV2")
 
 
@@ -42,6 +44,14 @@ def mentions_tensorflow(data: bytes) -> bool:
         return False
     plain = _plain(data)
     return b"tensorflow" in plain or b"keras" in plain
+
+
+def handles_data(data: bytes) -> bool:
+    """Whether the source can handle arrays, or a model or a pipeline that it is given.
+
+    What cannot has nothing to waste of what a program with TensorFlow holds.
+    """
+    return any(each in data for each in _DATA)
 
 
 def code(data: bytes) -> tuple[bytes, bytes]:

@@ -1,0 +1,103 @@
+"""What is seen of a file without parsing it: what it may import, and whether it uses TensorFlow."""
+
+# pathlib takes longer to import than a small file takes to check.
+# ruff: noqa: PTH116, PTH119, PTH123
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from stat import S_ISREG
+from zlib import crc32
+
+from tfmemlint.light_typing import NamedTuple
+from tfmemlint.roots import PACKAGE
+from tfmemlint.screen import mentions_tensorflow
+
+_LARGEST = 2_000_000
+"""Bytes of a file that are looked through."""
+_STATEMENT = re.compile(
+    rb"[ \t\f]*(?:from[ \t]+([.\w]+)[ \t]+)?import[ \t]+(\([^)]*\)|[^\n\r#;(\"']*)"
+)
+_BEFORE = (b"\n", b"\r", b";", b":", b'"', b"'")
+"""What can stand before a statement."""
+_NAME = re.compile(r"[^\W\d][.\w]*|\*")
+_WORD = re.compile(rb"[^\W\d]\w*")
+_BY_NAME = (b"__import__", b"import_module", b"runpy")
+_FRAMEWORKS = ("keras", "tensorflow", "tf_keras")
+
+
+class Glance(NamedTuple):
+    """What is seen of a file without parsing it."""
+
+    mentions: bool
+    """Whether it mentions TensorFlow."""
+    uses: bool
+    """Whether it imports TensorFlow, Keras, or what is named after them."""
+    imports: tuple[str, ...]
+    """The dotted names that it may import."""
+    words: frozenset[str]
+    """Their parts; all words of a file that may import what it has the name of."""
+    place: str
+    """Stands for what it holds."""
+
+
+class Glances:
+    """Files at a glance, each of which is read once."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Glance] = {}
+
+    def of(self, path: str) -> Glance:
+        """What is seen of a file; nothing where it cannot be read."""
+        if path not in self._known:
+            self._known[path] = _glance(read(path))
+        return self._known[path]
+
+
+def module_of(path: str) -> str:
+    """The last part of the dotted name that a file is imported by."""
+    folder, name = os.path.split(path)
+    return os.path.basename(folder) if name == PACKAGE else name.removesuffix(".py")
+
+
+def read(path: str) -> bytes:
+    """What a regular file holds, or how it begins; nothing where it cannot be read."""
+    try:
+        if not S_ISREG(os.stat(path).st_mode):
+            return b""
+        with open(path, "rb") as file:
+            return file.read(_LARGEST)
+    except OSError:
+        return b""
+
+
+def imported_in(data: bytes) -> Iterator[str]:
+    """All that looks like an import in a file, be it in a string, as the lines of notebooks are."""
+    if b"\\\n" in data:
+        data = data.replace(b"\\\n", b" ")
+    end, found = 0, data.find(b"import")
+    while found >= 0:
+        start = max(data.rfind(each, end, found) for each in _BEFORE)
+        match = _STATEMENT.match(data, max(start + 1, end))
+        end = max(found + len(b"import"), match.end() if match else 0)
+        if match:
+            module, names = (
+                "" if each is None else each.decode(errors="replace") for each in match.groups()
+            )
+            prefix = module if not module or module.endswith(".") else f"{module}."
+            yield from (prefix + name for name in _NAME.findall(names))
+            if module:
+                yield module
+        found = data.find(b"import", end)
+
+
+def _glance(data: bytes) -> Glance:
+    names = tuple(dict.fromkeys(imported_in(data)))
+    parts = frozenset(part for name in names for part in name.split("."))
+    if any(each in data for each in _BY_NAME):
+        parts |= {word.decode(errors="replace") for word in _WORD.findall(data)}
+    mentions = mentions_tensorflow(data)
+    uses = mentions and any(name.startswith(_FRAMEWORKS) for name in names)
+    return Glance(mentions, uses, names, parts, f"{len(data)}-{crc32(data):08x}")
