@@ -204,3 +204,33 @@ def test_what_is_imported_by_name_may_be_any_word(tmp_path: Path) -> None:
     path.write_text("import_module('models.' + kind)\n")
 
     assert {"models", "kind"} <= Glances().of(str(path)).words
+
+
+@pytest.mark.parametrize(
+    "added",
+    [
+        'sys.path.append("../utils")',
+        "sys.path.insert(0, '../utils/')",
+        'sys.path.append(os.path.join(os.getcwd(), "src", "utils"))',
+        'sys.path.append(os.path.join(os.path.dirname(__file__), "..", "utils"))',
+    ],
+)
+def test_a_program_says_where_else_python_is_to_look(here: Path, check: Check, added: str) -> None:
+    write(here, src__utils__data=DATA, src__model__train=f"import os, sys\n{added}\n{TRAIN}")
+
+    assert "TFM604" in check("src/utils/data.py")
+
+
+@pytest.mark.parametrize(
+    "added",
+    [
+        "",
+        'sys.path.append("../other")',
+        'sys.path.append("/opt/src/utils")',
+        'print("../utils")',
+    ],
+)
+def test_where_else_python_is_to_look_is_known_or_not(here: Path, check: Check, added: str) -> None:
+    write(here, src__utils__data=DATA, src__model__train=f"import sys\n{added}\n{TRAIN}")
+
+    assert "TFM604" not in check("src/utils/data.py")

@@ -23,6 +23,8 @@ _STATEMENT = re.compile(
 _BEFORE = (b"\n", b"\r", b";", b":", b'"', b"'")
 """What can stand before a statement."""
 _NAME = re.compile(r"[^\W\d][.\w]*|\*")
+_SEARCHED = re.compile(rb"\bsys\.path\.(?:append|extend|insert)\(([^\n]*)")
+_TEXT = re.compile(rb"\"([^\"\n]*)\"|'([^'\n]*)'")
 _WORD = re.compile(rb"[^\W\d]\w*")
 _BY_NAME = (b"__import__", b"import_module", b"runpy")
 _FRAMEWORKS = ("keras", "tensorflow", "tf_keras")
@@ -41,6 +43,8 @@ class Glance(NamedTuple):
     """Their parts; all words of a file that may import what it has the name of."""
     place: str
     """Stands for what it holds."""
+    searched: tuple[tuple[str, ...], ...] = ()
+    """Folders that it has Python look into, from one above or below: the names on the way."""
 
 
 class Glances:
@@ -100,4 +104,18 @@ def _glance(data: bytes) -> Glance:
         parts |= {word.decode(errors="replace") for word in _WORD.findall(data)}
     mentions = mentions_tensorflow(data)
     uses = mentions and any(name.startswith(_FRAMEWORKS) for name in names)
-    return Glance(mentions, uses, names, parts, f"{len(data)}-{crc32(data):08x}")
+    place = f"{len(data)}-{crc32(data):08x}"
+    return Glance(mentions, uses, names, parts, place, tuple(dict.fromkeys(_searched_in(data))))
+
+
+def _searched_in(data: bytes) -> Iterator[tuple[str, ...]]:
+    """The folders that a file adds to where Python looks: `utils` of `sys.path.append("../utils")`.
+
+    Where the way begins is not known before the program runs, but where it may end is.
+    """
+    for added in _SEARCHED.findall(data) if b"sys.path" in data else ():
+        written = [b"".join(each).decode(errors="replace") for each in _TEXT.findall(added)]
+        names = [name for each in written for name in each.split("/")]
+        way = tuple(name for name in names if name not in ("", ".", ".."))
+        if way and not any(each.startswith("/") or "\\" in each for each in written):
+            yield way

@@ -177,10 +177,8 @@ class Project:
     def _others(self, path: str) -> Others:
         from tfmemlint.facts.syntax.imports import Others, Place  # noqa: PLC0415
 
-        folder = os.path.dirname(path)
-
         def find(name: str) -> Place | None:
-            found = self._named(folder, name)
+            found = self._named(path, name)
             if found is None or found[0] == path:
                 return None
             tf = self._open(found[0])
@@ -224,13 +222,14 @@ class Project:
 
     # Which file a name means.
 
-    def _named(self, folder: str, name: str) -> tuple[str, tuple[str, ...]] | None:
+    def _named(self, path: str, name: str) -> tuple[str, tuple[str, ...]] | None:
         """The one file that the first parts of a dotted name mean, and what is left of it."""
+        folder = os.path.dirname(path)
         plain = name.lstrip(".")
         parts = tuple(each for each in plain.split(".") if each)
         level = len(name) - len(plain)
         if not level:
-            return self._absolute(folder, parts)
+            return self._absolute(path, parts)
         for _ in range(level - 1):
             folder = os.path.dirname(folder)
         found = self._below(folder, parts)
@@ -238,15 +237,27 @@ class Project:
             return found
         return os.path.join(folder, PACKAGE), parts
 
-    def _absolute(self, folder: str, parts: tuple[str, ...]) -> tuple[str, tuple[str, ...]] | None:
+    def _absolute(self, path: str, parts: tuple[str, ...]) -> tuple[str, tuple[str, ...]] | None:
         if not parts or parts[0] in LIBRARIES:
             return None
+        folder = os.path.dirname(path)
         if PACKAGE not in self._names_in(folder):  # a script: Python looks beside it first
             found = self._below(folder, parts)
             if found is not None:
                 return found
-        several = {self._below(each, parts) for each in self._searched(folder)} - {None}
-        return several.pop() if len(several) == 1 else None
+        for folders in (self._searched(folder), self._added(path)):
+            several = {self._below(each, parts) for each in folders} - {None}
+            if several:
+                return several.pop() if len(several) == 1 else None
+        return None
+
+    def _added(self, path: str) -> Iterator[str]:
+        """The folders in which a file has Python look for modules, wherever it is run."""
+        for way in self._glances.of(path).searched:
+            for start in self._searched(os.path.dirname(path)):
+                found = os.path.join(start, *way)
+                if self._names_in(found):
+                    yield found
 
     def _searched(self, folder: str) -> tuple[str, ...]:
         """The folders in which Python may have been told to look for modules."""
@@ -348,7 +359,7 @@ class Project:
                 if PACKAGE in self._names_in(start):
                     yield os.path.join(start, PACKAGE)
             elif parts and parts[0] not in LIBRARIES:
-                starts = self._searched(folder)
+                starts = (*self._searched(folder), *self._added(path))
             for start in starts:
                 yield from self._on_the_way(start, parts)
 

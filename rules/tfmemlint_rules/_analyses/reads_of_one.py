@@ -33,7 +33,7 @@ class ReadsOfOne:
         Some use reads one, and none reads several.
         """
         assert isinstance(call.func, ast.Attribute)
-        alone = self._gives_one_output(call.func.value)
+        alone = self._gives_one_output(call.func.value) or _is_of_one(call)
         reads = [self._reads(trail[-1], alone) for trail in self._uses.here(call) or ()]
         return True in reads and (False not in reads)
 
@@ -91,6 +91,12 @@ class ReadsOfOne:
             made = self._flow.origins(outputs) or ()
             return bool(made) and all(_is_layer(each.value) and not each.path for each in made)
         return outputs is not None and _is_layer(outputs)
+
+
+def _is_of_one(call: ast.Call) -> bool:
+    """`predict(x, batch_size=1)`: told to take the rows one at a time, there are no more."""
+    told = makers.argument(call, 1, "batch_size")
+    return isinstance(told, ast.Constant) and told.value == 1
 
 
 def _is_layer(made: ast.expr) -> bool:

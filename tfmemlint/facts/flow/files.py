@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from enum import IntEnum
 
 from tfmemlint.facts.flow.flow import Flow, Origin
-from tfmemlint.facts.flow.frames import Frame
+from tfmemlint.facts.flow.frames import Frame, entered
 from tfmemlint.facts.flow.iterables import called
 from tfmemlint.facts.flow.solver import Question, Solver
 from tfmemlint.facts.flow.values import Values
@@ -168,6 +168,9 @@ class Contents:
         name = self._names.qualified(node.func)
         if name is not None:
             return _made_by(name, given)
+        handed = self._by_what_is_handed(node, given, frame)
+        if handed is not Content.NOTHING:
+            return handed
         if isinstance(node.func, ast.Attribute):
             receiver = self.of(node.func.value, frame)
             if receiver is not Content.NOTHING:
@@ -177,6 +180,41 @@ class Contents:
         elif called(node) in reading.SAME_TEXT:
             return given if given in (Content.TEXT, Content.FIELDS) else _or_path(given)
         return _or_path(given)
+
+    def _by_what_is_handed(self, node: ast.Call, given: Content, frame: Frame | None) -> Content:
+        """What a function makes of a path that the code around is handed: `read(path)`."""
+        found = Content.NOTHING
+        for each in self._led_to(node.func, frame) if given in _READABLE else ():
+            function = self._functions.function(each)
+            inner = entered(function, node, frame) if function is not None else None
+            for returned in self._functions.returns(function) if function and inner else ():
+                found = max(found, self.of(returned, inner))
+            name = self._names.qualified(each)
+            if function is None and name is not None:
+                found = max(found, _made_by(name, given))
+        return found
+
+    def _led_to(self, callee: ast.expr, frame: Frame | None) -> Iterator[ast.expr]:
+        """The functions that an expression may mean, as whoever hands them over names them."""
+        pending: list[tuple[ast.expr, Frame | None]] = [(callee, frame)]
+        for each, inside in pending:
+            for origin in self._flow.origins(each, inside) or ():
+                function = self._partly_called(origin.value)
+                if self._functions.function(function) or self._names.qualified(function):
+                    yield function
+                elif len(pending) < _MOST_HANDS:
+                    pending.append((function, origin.frame))
+
+    def _partly_called(self, function: ast.expr) -> ast.expr:
+        """`cv2.imread` for `partial(cv2.imread, flags=0)`."""
+        partly = isinstance(function, ast.Call) and self._names.qualified(function.func)
+        is_partial = isinstance(function, ast.Call) and partly == "functools.partial"
+        return function.args[0] if is_partial and function.args else function
+
+
+_MOST_HANDS = 8
+"""Names that a function goes through on its way to who calls it."""
+_READABLE = frozenset({Content.PATH, Content.FILE})
 
 
 def may_load(tree: Tree, names: Names) -> bool:

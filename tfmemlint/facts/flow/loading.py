@@ -46,6 +46,7 @@ class Loading:
         self._functions = tf.functions
         self._flow = tf.flow
         self._growths = tf.growths
+        self._imports = tf.imports
         self._loops = tf.loops
         self._objects = tf.objects
         self._iterables = tf.iterables
@@ -64,7 +65,17 @@ class Loading:
         """Whether the file has what makes such arrays at all."""
         if self._rows:
             return may_parse(self._tree, self._names)
-        return may_load(self._tree, self._names)
+        if may_load(self._tree, self._names):
+            return True
+        handed = any(map(self._is_handed, self._tree.all(ast.Call)))
+        return handed and any(may_load(each.tree, each.names) for each in self._imports.importers)
+
+    def _is_handed(self, call: ast.Call) -> bool:
+        """Whether what is called is an argument of the function that calls it."""
+        name = call.func if isinstance(call.func, ast.Name) else None
+        home = self._bindings.home(name.id, name) if name is not None else None
+        bound = self._bindings.of(home, name.id) if name is not None and home is not None else ()
+        return any(each.how is How.PARAMETER for each in bound)
 
     def _runs_once(self, node: ast.AST) -> bool:
         return self._anywhere or self._repeats.runs_once(node)

@@ -11,12 +11,14 @@ from tfmemlint.facts.library import makers
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.functions import KERAS_MODELS
-from tfmemlint.facts.syntax.tree import FunctionNode
+from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode, is_none
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
+_MAY_BE_MODELS = frozenset({Kind.MODEL, Kind.UNKNOWN})
+_NO_MODELS = (ast.Constant, ast.Dict, ast.JoinedStr, ast.Lambda, ast.List, ast.Set, ast.Tuple)
 _MAX_HOPS = 10
 _CALLBACKS = frozenset({"keras.callbacks.Callback", "keras.callbacks.LambdaCallback"})
 _COMPILED = frozenset({"loss", "metrics", "optimizer"})
@@ -73,7 +75,41 @@ class Passes:
             owner = made
         if owner is not None:
             return self._functions.is_model(owner)
-        return value.kind is Kind.UNKNOWN and (self._is_said(callee) or self._is_treated(callee))
+        if value.kind is not Kind.UNKNOWN:
+            return False
+        return self._is_said(callee) or self._is_treated(callee) or self._is_made_instead(callee)
+
+    def _is_made_instead(self, callee: ast.expr) -> bool:
+        """Whether a function makes a model itself where it is given none: what it is given is one.
+
+        Unless a caller gives it something else.
+        """
+        if not isinstance(callee, ast.Name):
+            return False
+        bindings = self._bindings.reaching(callee)
+        given = [each for each in bindings if each.how is How.PARAMETER]
+        made = [each.value for each in bindings if each.how is How.ASSIGNED and not each.path]
+        if len(given) != 1 or not made or len(given) + len(made) != len(bindings):
+            return False
+        if not all(each and self._values.of(each).kind is Kind.MODEL for each in made):
+            return False
+        above = self._tree.ancestors(given[0].node)
+        function = next(each for each in above if isinstance(each, FUNCTIONS))
+        calls = self._functions.calls_of(function)
+        told = (self._functions.argument(each, function, callee.id) for each in calls)
+        return all(each is None or self._may_be_model(each) for each in told)
+
+    def _may_be_model(self, given: ast.expr) -> bool:
+        """Whether nothing that may give an expression its value is something else than a model."""
+        if self._values.of(given).kind not in _MAY_BE_MODELS:
+            return False
+        for each in [origin.value for origin in self._flow.origins(given) or ()] or [given]:
+            name = self._names.qualified(each.func) if isinstance(each, ast.Call) else None
+            if isinstance(each, _NO_MODELS) and not is_none(each):
+                return False
+            if name is not None and not name.startswith(("keras", "tensorflow")):
+                return False
+        return True
 
     def _is_said(self, callee: ast.expr) -> bool:
         """Whether an annotation says that something is a model, or Keras sets it in a callback."""

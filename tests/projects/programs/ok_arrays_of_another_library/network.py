@@ -1,0 +1,3 @@
+import keras
+
+keras.Sequential([keras.layers.Dense(10)]).save("network.keras")
