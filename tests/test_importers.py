@@ -234,3 +234,43 @@ def test_where_else_python_is_to_look_is_known_or_not(here: Path, check: Check, 
     write(here, src__utils__data=DATA, src__model__train=f"import sys\n{added}\n{TRAIN}")
 
     assert "TFM604" not in check("src/utils/data.py")
+
+
+SCRIPT = f"{DATA}\n\nnp.save('images.npy', load('*.png'))\n"
+
+
+@pytest.mark.parametrize(
+    ("script", "train", "found"),
+    [
+        (SCRIPT, CLEAN, True),
+        (SCRIPT.replace("np.save(", "h5py.File("), CLEAN, True),
+        (DATA, CLEAN, False),
+        (SCRIPT, "import torch\n", False),
+        (SCRIPT, f"import torch\n{CLEAN}", False),
+        (SCRIPT, "# tensorflow\nimport sklearn\n", False),
+    ],
+    ids=["saves", "in HDF5", "saves nothing", "torch", "both", "only spoken of"],
+)
+def test_a_script_prepares_arrays_for_a_project_that_has_tensorflow_alone(
+    here: Path, check: Check, script: str, train: str, found: bool
+) -> None:
+    write(here, tools__data=script, train=train)
+    (here / "setup.cfg").write_text("")
+
+    assert ("TFM604" in check()) == found
+    assert ("TFM604" in check("tools/data.py")) == found
+
+
+def test_a_script_is_looked_at_again_when_the_project_gets_tensorflow(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(here, data=SCRIPT, train="import sklearn\n", **{f"a{n}": "" for n in range(20)})
+    age(here)
+    assert remembered(here, capsys) == []
+
+    write(here, train=CLEAN)
+    (line,) = remembered(here, capsys)
+    assert line.startswith(FOUND)
+
+    write(here, other="import torch\n")
+    assert remembered(here, capsys) == []

@@ -13,7 +13,7 @@ from zlib import crc32
 
 from tfmemlint.light_typing import NamedTuple
 from tfmemlint.roots import PACKAGE
-from tfmemlint.screen import mentions_tensorflow
+from tfmemlint.screen import handles_data, mentions_tensorflow
 
 _LARGEST = 2_000_000
 """Bytes of a file that are looked through."""
@@ -28,6 +28,8 @@ _TEXT = re.compile(rb"\"([^\"\n]*)\"|'([^'\n]*)'")
 _WORD = re.compile(rb"[^\W\d]\w*")
 _BY_NAME = (b"__import__", b"import_module", b"runpy")
 _FRAMEWORKS = ("keras", "tensorflow", "tf_keras")
+_OTHERS = frozenset({"caffe", "chainer", "flax", "jax", "mxnet", "paddle", "torch"})
+_SAVES = (b".save(", b".savez", b".savemat(", b".to_pickle(", b".to_hdf(", b"h5py", b".dump(")
 
 
 class Glance(NamedTuple):
@@ -37,6 +39,10 @@ class Glance(NamedTuple):
     """Whether it mentions TensorFlow."""
     uses: bool
     """Whether it imports TensorFlow, Keras, or what is named after them."""
+    uses_another: bool
+    """Whether it imports another framework that trains networks."""
+    saves: bool
+    """Whether it can write arrays to files."""
     imports: tuple[str, ...]
     """The dotted names that it may import."""
     words: frozenset[str]
@@ -104,8 +110,11 @@ def _glance(data: bytes) -> Glance:
         parts |= {word.decode(errors="replace") for word in _WORD.findall(data)}
     mentions = mentions_tensorflow(data)
     uses = mentions and any(name.startswith(_FRAMEWORKS) for name in names)
+    others = any(name.partition(".")[0] in _OTHERS for name in names)
+    saves = handles_data(data) and any(each in data for each in _SAVES)
     place = f"{len(data)}-{crc32(data):08x}"
-    return Glance(mentions, uses, names, parts, place, tuple(dict.fromkeys(_searched_in(data))))
+    searched = tuple(dict.fromkeys(_searched_in(data)))
+    return Glance(mentions, uses, others, saves, names, parts, place, searched)
 
 
 def _searched_in(data: bytes) -> Iterator[tuple[str, ...]]:

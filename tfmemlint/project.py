@@ -67,6 +67,7 @@ class Project:
         self._first: dict[str, str] = {}
         self._parts: dict[str, _Near] = {}
         self._imported_by: dict[tuple[str, bool], tuple[str, ...]] = {}
+        self._alone: dict[_Near, bool] = {}
         self._below_of: dict[str, tuple[str, ...]] = {}
         self._ways: dict[str, tuple[str, ...]] = {}
         self._targets: dict[str, tuple[str, ...]] = {}
@@ -124,14 +125,26 @@ class Project:
         """Whether a file that does not mention TensorFlow belongs to a program with it.
 
         What it imports from its project mentions TensorFlow, or it handles data, and a file that
-        uses TensorFlow imports it; both directly or not.
+        uses TensorFlow imports it; both directly or not. Or it writes down arrays, in a project
+        that trains with TensorFlow alone.
         """
         here = os.path.abspath(path)
         if b"import" in data:
             reached = self._reached(here, self._aimed(here, imported_in(data)))
             if any(self._glances.of(each).mentions for each in reached):
                 return True
-        return handles_data(data) and self._serves_tensorflow(here)
+        return handles_data(data) and (self._serves_tensorflow(here) or self._prepares(here))
+
+    def _prepares(self, path: str) -> bool:
+        """Whether a file writes down arrays in a project that has no framework but TensorFlow."""
+        if not self._glances.of(path).saves:
+            return False
+        near = self._near(os.path.dirname(path))
+        if near not in self._alone:
+            all_near = [self._glances.of(each) for each in (*near.files, *near.notebooks)]
+            alone = not any(each.uses_another for each in all_near)
+            self._alone[near] = alone and any(each.uses for each in all_near)
+        return self._alone[near]
 
     def _serves_tensorflow(self, path: str) -> bool:
         """Whether a file that imports one uses TensorFlow, or has it from its project."""
@@ -158,11 +171,13 @@ class Project:
             related[each] = None
             related.update(dict.fromkeys(self._below_all(each)))
         del related[here]
-        if not related:
+        prepares = notebooks and self._prepares(here)
+        if not related and not prepares:
             return ""
         from hashlib import blake2b  # noqa: PLC0415
 
         text = "\n".join(f"{self._glances.of(each).place} {each}" for each in sorted(related))
+        text += "prepares" if prepares else ""
         return blake2b(text.encode(errors="surrogateescape"), digest_size=8).hexdigest()
 
     def importing(self, path: str) -> Importing:
