@@ -117,7 +117,8 @@ def test_a_notebook_imports_it(here: Path, check: Check) -> None:
         "metadata": {},
     }
     cell |= {"outputs": [], "execution_count": None}
-    notebook = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    notebook: dict[str, object] = {"cells": [cell], "nbformat": 4, "nbformat_minor": 5}
+    notebook["metadata"] = dict[str, object]()
     (here / "train.ipynb").write_text(json.dumps(notebook))
 
     assert FOUND in check("data.py")

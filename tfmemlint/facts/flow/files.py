@@ -207,9 +207,10 @@ class Contents:
 
     def _partly_called(self, function: ast.expr) -> ast.expr:
         """`cv2.imread` for `partial(cv2.imread, flags=0)`."""
-        partly = isinstance(function, ast.Call) and self._names.qualified(function.func)
-        is_partial = isinstance(function, ast.Call) and partly == "functools.partial"
-        return function.args[0] if is_partial and function.args else function
+        if not isinstance(function, ast.Call) or not function.args:
+            return function
+        is_partial = self._names.qualified(function.func) == "functools.partial"
+        return function.args[0] if is_partial else function
 
 
 _MOST_HANDS = 8
