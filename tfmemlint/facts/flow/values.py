@@ -176,9 +176,9 @@ class Values:
                 )
             if name == "zip" and path and 0 <= path[0] < len(arguments):
                 return self._iterated(arguments[path[0]], path[1:], frame)
-            if name == "range":
+            if name in makers.RANGES:
                 return Value(Kind.NUMBER)
-            if name in ("reversed", "sorted", "list", "iter", "tqdm", "trange"):
+            if name in ("reversed", "sorted", "list", "iter", "tqdm"):
                 return self._iterated(arguments[0], path, frame)
         if isinstance(node, ast.Call) and self._names.is_any(node.func, makers.WRAPS_ITERABLE):
             return self._iterated(node.args[0], path, frame) if node.args else UNKNOWN

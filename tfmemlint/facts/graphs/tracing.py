@@ -242,8 +242,9 @@ class Tracing:
                     *call.args[:1],
                     *(each.value for each in call.keywords if each.arg == "func"),
                 )
-                wrapped = functions.function(given[0]) if given else None
-                if wrapped is not None:
+                named = functions.function(given[0]) if given else None
+                wrapped = named or functions.wrapped(call)
+                if isinstance(wrapped, FUNCTIONS):
                     yield wrapped, Traced(TracedBy.TF_FUNCTION, call)
             if isinstance(call.func, ast.Attribute) and call.func.attr in DATASET_TAKES_FUNCTION:
                 for mapped in self._given_to_dataset(call, call.func):

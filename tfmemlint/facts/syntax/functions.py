@@ -446,7 +446,10 @@ class Functions:
         if isinstance(callee, ast.Call):
             wraps = self._names.is_any(callee.func, STAYS_A_FUNCTION)
             wraps = wraps or self.makes_tf_function(callee.func)
-            return self._definition(callee.args[0], hops - 1) if wraps and callee.args else None
+            if not wraps or not callee.args:
+                return None
+            given = callee.args[0]
+            return self._definition(given, hops - 1) or self._returned_by(given, hops - 1)
         if isinstance(callee, ast.Attribute):
             found = self._from_elsewhere(callee, hops - 1) if self._imports.any else None
             if found is not None:
@@ -454,6 +457,15 @@ class Functions:
             if callee.attr in self.members or self._imports.any:
                 return self._member(callee, hops - 1)
         return None
+
+    def _returned_by(self, made: ast.expr, hops: int) -> FunctionNode | None:
+        """The function that another one makes and gives back: `tf.function(make())`."""
+        maker = self._definition(made.func, hops) if isinstance(made, ast.Call) else None
+        if not isinstance(maker, ast.FunctionDef) or maker.decorator_list:
+            return None
+        returned = self.returns(maker)
+        found = self._definition(returned[0], hops - 1) if len(returned) == 1 else None
+        return found if isinstance(found, FUNCTIONS) else None
 
     def _from_elsewhere(self, callee: ast.expr, hops: int) -> FunctionNode | ast.ClassDef | None:
         """What another file defines under the dotted name that begins with an import."""
