@@ -2,8 +2,8 @@
 
 ## What it finds
 `tf.keras.mixed_precision.experimental.Policy` and `set_policy`, whichever way they are imported:
-the names of TensorFlow 2.1 to 2.3, which later versions have outside of `experimental`, and Keras 3
-has not at all.
+TensorFlow 2.9 and Keras 3 have none of these names, which stand outside of `experimental` since
+2.4. It is silent in projects that may run with a TensorFlow before 2.9, where nothing is missing.
 
 ## Why it costs memory
 Where the name is missing, the program ends with an `AttributeError`, or, where that is caught, goes
@@ -17,11 +17,11 @@ float16, `optimizer.scale_loss(loss)` in Keras 3; bfloat16 needs no scale.
 ## Fix safety
 Unsafe: where the name is missing the program has ended there, or gone on in float32, and now it
 computes in half precision. All of a file's uses change together; not offered where a policy is
-given a loss scale, which the new one does not take, where single names are imported, and where the
-project's oldest TensorFlow is older than 2.4.
+given a loss scale, which the new one does not take, and where single names are imported.
 
 ## When to ignore it
-When the program is to run with TensorFlow 2.3 and nothing newer.
+When the program is to run with TensorFlow 2.8 and nothing newer; `tensorflow = "==2.8"` in the
+settings, or the project's requirements, say so for all of it.
 """
 
 from __future__ import annotations
@@ -39,23 +39,22 @@ NEW_NAMES = {
     "set_policy": "set_global_policy",
 }
 NAMES = frozenset(f"{OLD}.{each}" for each in NEW_NAMES)
-STABLE_SINCE = (2, 4)
+GONE_SINCE = (2, 9)
 
 
 def check(file: File) -> Iterator[Diagnostic]:
+    still_there = file.tensorflow is not None and file.tensorflow < GONE_SINCE
     used = file.tf.names.reads(NAMES)
-    if used:
+    if used and not still_there:
         name = (file.tf.names.qualified(used[0]) or "").rpartition(".")[2]
         yield Diagnostic(
             file.span(used[0]),
-            f"`{file.named(used[0])}` is gone: it is `mixed_precision.{NEW_NAMES[name]}` since 2.4",
+            f"`{file.named(used[0])}` is gone since 2.9: it is `mixed_precision.{NEW_NAMES[name]}`",
             _fix(file, used),
         )
 
 
 def _fix(file: File, used: list[ast.Attribute | ast.Name]) -> Fix | None:
-    if file.tensorflow is not None and file.tensorflow < STABLE_SINCE:
-        return None
     whole = edits.whole(_changes(file, used))
     return Fix("Use the name that has stayed", whole, Applicability.UNSAFE) if whole else None
 
