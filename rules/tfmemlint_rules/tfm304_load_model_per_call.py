@@ -16,9 +16,10 @@ Unsafe: what a round changes of the model, by training it, stays for the next. O
 loop stands around the call itself.
 
 ## When to ignore it
-When the file is written again between rounds. The rule is silent by itself where the path depends
-on the round or on what a function is given, where models are kept beside each other, where a
-condition decides, such as `if self.model is None`, and in functions that it sees no loop around.
+When another program writes the file again between rounds. The rule is silent by itself where the
+path is given to something else in the loop, or to a `ModelCheckpoint`, where it depends on the
+round or on what a function is given, where models are kept beside each other, where a condition
+decides, such as `if self.model is None`, and in functions that it sees no loop around.
 """
 
 from __future__ import annotations

@@ -26,6 +26,8 @@ _LOADS = frozenset(
         *("tensorflow.saved_model.load", "tensorflow_hub.load", "tensorflow_hub.KerasLayer"),
     }
 )
+_KEEPS_BEST = frozenset({"keras.callbacks.ModelCheckpoint"})
+"""What writes the file while a model is trained, wherever it was made."""
 _MAX_HOPS = 4
 _OPTIMIZERS = frozenset(
     f"{package}.{name}"
@@ -59,6 +61,7 @@ class PerRounds:
         self._functions = tf.functions
         self._bindings = tf.bindings
         self._loops = tf.loops
+        self._sources = tf.sources
         self._objects = tf.objects
         self._decorators = tf.of(Decorators)
         self._tracing = tf.tracing
@@ -69,9 +72,33 @@ class PerRounds:
         found: list[PerRound] = []
         for call, _ in self._names.calls(_LOADS):
             each = self._around(call)
-            if each is not None and each.same and not self._is_kept_for_all(call):
+            if each is None or not each.same or self._is_kept_for_all(call):
+                continue
+            if not self._is_written_again(each):
                 found.append(each)
         return tuple(found)
+
+    def _is_written_again(self, found: PerRound) -> bool:
+        """Whether the path is given to something else in the loop, or to what keeps the best."""
+        path = next(iter(_given(found.call)), None)
+        text = self._text(path) if path is not None else None
+        if text is None:
+            return False
+        here, extent = self._tree.function(found.call), self._loops.extent(found.loop)
+        loads = {call for call, _ in self._names.calls(_LOADS)}
+        loaders = {function for each in loads if (function := self._tree.function(each))}
+        loads.update(call for each in loaders for call in self._functions.calls_of(each))
+        others = [call for call, _ in self._names.calls(_KEEPS_BEST)]
+        for call in self._tree.all(ast.Call):
+            is_in = self._tree.inside(call, extent) or (here and self._tree.function(call) is here)
+            if is_in and call not in loads:
+                others.append(call)
+        return any(text in map(self._text, _given(each)) for each in others)
+
+    def _text(self, node: ast.expr) -> object:
+        """What a path is, as far as it is written down; else how it is written."""
+        literal = self._sources.constant(node)
+        return literal.value if literal is not None else ast.unparse(node)
 
     @cached_property
     def optimizers(self) -> tuple[PerRound, ...]:

@@ -55,7 +55,7 @@ class Iterables:
         if isinstance(node, ast.Subscript):
             if isinstance(node.slice, (ast.Name, ast.Attribute, ast.Call, ast.BinOp)):
                 return True
-            cut = isinstance(node.slice, ast.Slice) and node.slice.upper is not None
+            cut = isinstance(node.slice, ast.Slice) and _ends_early(node.slice)
             return cut or self.is_part(node.value, frame, hops - 1)
         if isinstance(node, (ast.ListComp, ast.GeneratorExp)):
             return any(self.is_part(each.iter, frame, hops - 1) for each in node.generators)
@@ -222,3 +222,8 @@ _SEQUENCES = frozenset(
     {"glob.glob", "os.listdir", "tensorflow.io.gfile.glob", "tensorflow.io.gfile.listdir"}
 )
 _LISTING_METHODS = frozenset({"copy", "to_list", "to_numpy", "tolist"})
+
+
+def _ends_early(part: ast.Slice) -> bool:
+    """Whether a slice leaves out what stands at the end, or all but that: `[-2:]`."""
+    return part.upper is not None or isinstance(part.lower, ast.UnaryOp)

@@ -253,10 +253,11 @@ class Numbers:
         return smaller(taken, whole) if whole.value is not None else taken
 
     def taken(self, part: ast.Slice, frame: Frame | None = None) -> Amount | None:
-        """How many a slice takes: 32 of `[:32]`, of `[50:82]` and of `[start : start + 32]`."""
+        """How many a slice takes: 32 of `[:32]`, `[-32:]`, `[50:82]` and `[start : start + 32]`."""
         lower, upper = part.lower, part.upper
         if upper is None:
-            return None
+            last = self.of(lower, frame).value if lower is not None else None
+            return count(-last) if last is not None and last < 0 else None
         if lower is None or constant(lower) == 0:
             found = self.of(upper, frame)
             return found if found.value is None or found.value >= 0 else None
