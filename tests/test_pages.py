@@ -523,7 +523,8 @@ def test_the_page_of_each_rule_is_whole(rule: Rule) -> None:
     assert " " in marks
     assert not marks.isdisjoint("-+")
     assert "# want" not in page
-    assert page.count("\n## ") == 7
+    assert page.count("\n## ") == 8
+    assert "\n\n## On public code\n\nIn " in page
 
 
 @each_rule
