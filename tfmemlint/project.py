@@ -11,8 +11,10 @@ an import means, there is no answer.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from stat import S_ISREG
+from sys import intern
 
 from tfmemlint.facts.library.words import LIBRARIES
 from tfmemlint.glances import Glances, imported_in, module_of
@@ -35,10 +37,16 @@ _MOST_KEPT = 400_000
 """Bytes of the files whose facts are kept for those that are checked next."""
 _MOST_ASKED = 60
 """Files that one file leads to."""
+_MOST_AROUND = 120
+"""Files that names may come from; of more, nobody says which names those are."""
 _MOST_IMPORTERS = 8
 """Files that import one; what more of them use says little about any of them."""
 _MOST_NEAR = 300
 """Files that are looked through for imports of one, and folders."""
+_BEHIND = re.compile(rb"import([ \t]*\([^)#]*(?:#[^\n]*[^)#]*)*|[^\n]*)")
+_WORD = re.compile(rb"\w+|\*")
+_CALLED = re.compile(rb"\.[ \t]*[A-Za-z_][0-9A-Za-z_]*[ \t]*\(")
+"""A method that is called. What stands in code as nothing else is defined elsewhere."""
 _PASSED_OVER = frozenset(("__pycache__", "build", "dist", "node_modules", "site-packages", "venv"))
 
 
@@ -73,11 +81,15 @@ class Project:
         self._targets: dict[str, tuple[str, ...]] = {}
         self._glances = Glances()
         self._words: dict[str, frozenset[bytes]] = {}
+        self._handed_on: dict[str, frozenset[bytes]] = {}
+        self._given: dict[str, frozenset[str]] = {}
         self._importing: dict[str, Importers] = {}
         self._forest: Forest | None = None
         self._kept: dict[str, _Kept | None] = {}
         self._size = 0
         self._asked: set[str] = set()
+        self._refused = False
+        """Whether any file led to too many others: what is known of it may not be all there is."""
 
     def file(
         self,
@@ -99,6 +111,8 @@ class Project:
         if self._size > _MOST_KEPT or (before is not None and before.text != text):
             self.forget()
             before = None
+        if before is not None and not assumed and not self._refused:
+            return File(path, text, tensorflow, cells, assumed, before.tf)
         if before is not None:
             tree = before.tf.tree
         else:
@@ -111,9 +125,11 @@ class Project:
 
     def forget(self) -> None:
         """Let go of all that was read."""
-        self._forest, self._size = None, 0
+        self._forest, self._size, self._refused = None, 0, False
         self._kept.clear()
         self._words.clear()
+        self._handed_on.clear()
+        self._given.clear()
 
     def _pieces(self, path: str) -> Pieces | None:
         """What was parsed of a file before. No two trees may share nodes, so by its path."""
@@ -152,12 +168,12 @@ class Project:
         below = (one for each in above for one in self._below_all(each))
         return any(self._glances.of(each).uses for each in (*above, *below))
 
-    def words(self, path: str, data: bytes) -> frozenset[bytes]:
-        """Everything that can be a name in the files that one imports, or that import it."""
+    def words(self, path: str, data: bytes) -> tuple[frozenset[bytes], ...]:
+        """Everything that can be a name in each file that one imports, or that imports it."""
         here = os.path.abspath(path)
         reached = self._reached(here, self._aimed(here, imported_in(data)))
         near = dict.fromkeys((*reached, *self._importers(here)))
-        return frozenset[bytes]().union(*map(self._words_in, near))
+        return tuple(map(self._words_in, near))
 
     def around(self, path: str) -> str:
         """Stands for all other files that findings in one may depend on; empty if there are none.
@@ -180,6 +196,24 @@ class Project:
         text += "prepares" if prepares else ""
         return blake2b(text.encode(errors="surrogateescape"), digest_size=8).hexdigest()
 
+    def _given_around(self, path: str) -> tuple[frozenset[str], ...] | None:
+        """The names that each file around one may give; None if those files are too many."""
+        above = (path, *self._above(path, notebooks=False))
+        found: dict[str, None] = {}
+        for each in above:
+            found[each] = None
+            found.update(dict.fromkeys(self._reached(each, self._aims(each), _MOST_AROUND)))
+        if len(above) == _MOST_ASKED or len(found) >= _MOST_AROUND:
+            return None
+        del found[path]
+        return tuple(map(self._given_in, found))
+
+    def _given_in(self, path: str) -> frozenset[str]:
+        if path not in self._given:
+            data = _CALLED.sub(b" (", _read(path) or b"")
+            self._given[path] = frozenset(intern(each.decode()) for each in words(data))
+        return self._given[path]
+
     def importing(self, path: str) -> Importing:
         """What the files that import one may do to it, as far as their words tell."""
         root = self._root(os.path.dirname(path))
@@ -190,10 +224,25 @@ class Project:
         return self._importing[root].of(path)
 
     def _others(self, path: str) -> Others:
-        from tfmemlint.facts.syntax.imports import Others, Place  # noqa: PLC0415
+        from tfmemlint.facts.syntax.imports import Lead, Others, Place  # noqa: PLC0415
+
+        known: dict[str, tuple[str, tuple[str, ...]] | None] = {}
+
+        def named(name: str) -> tuple[str, tuple[str, ...]] | None:
+            if name not in known:
+                known[name] = self._named(path, name)
+            return known[name]
+
+        def leads(name: str) -> Lead | None:
+            found = named(name)
+            if found is None or found[0] == path:
+                return None
+            imported, names = self._handed_on_by(found[0]), found[1]
+            may = bool(names) and (b"*" in imported or names[0].encode() in imported)
+            return Lead(found[0], names, may)
 
         def find(name: str) -> Place | None:
-            found = self._named(path, name)
+            found = named(name)
             if found is None or found[0] == path:
                 return None
             tf = self._open(found[0])
@@ -204,13 +253,24 @@ class Project:
             found = map(self._open, several if len(several) <= _MOST_IMPORTERS else ())
             return tuple(each for each in found if each is not None)
 
-        def all_words() -> frozenset[bytes]:
+        def all_words() -> tuple[frozenset[bytes], ...]:
             return self.words(path, _read(path) or b"")
 
-        return Others(find, importers, all_words, lambda: self.importing(path))
+        return Others(
+            path,
+            find,
+            leads,
+            lambda lead: frozenset((lead, *self._below_all(lead))),
+            self._words_in,
+            importers,
+            all_words,
+            lambda: self._given_around(path),
+            lambda: self.importing(path),
+        )
 
     def _open(self, path: str) -> TensorFlow | None:
         if path not in self._asked and len(self._asked) == _MOST_ASKED:
+            self._refused = True
             return None
         self._asked.add(path)
         if path not in self._kept:
@@ -336,16 +396,24 @@ class Project:
 
     # What imports what, as far as a glance tells.
 
-    def _reached(self, path: str, targets: Iterable[str]) -> Iterator[str]:
+    def _reached(self, path: str, targets: Iterable[str], most: int = _MOST_ASKED) -> Iterator[str]:
         """The files that one imports which imports these, directly or not."""
-        pending = [*dict.fromkeys(targets)][:_MOST_ASKED]
+        pending = [*dict.fromkeys(targets)][:most]
         seen = {path, *pending}
         for each in pending:
             yield each
             for target in self._aims(each):
-                if target not in seen and len(seen) < _MOST_ASKED:
+                if target not in seen and len(seen) < most:
                     seen.add(target)
                     pending.append(target)
+
+    def _handed_on_by(self, path: str) -> frozenset[bytes]:
+        """All words that may be names of what a file imports."""
+        if path not in self._handed_on:
+            data = (_read(path) or b"").replace(b"\\\r\n", b" ").replace(b"\\\n", b" ")
+            found = (word for names in _BEHIND.findall(data) for word in _WORD.findall(names))
+            self._handed_on[path] = frozenset(found)
+        return self._handed_on[path]
 
     def _words_in(self, path: str) -> frozenset[bytes]:
         if path not in self._words:

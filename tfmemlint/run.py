@@ -316,7 +316,7 @@ class Checker:
         words = screen.words(code + b" " + strings)
         rules = [rule for rule in plan.rules if rule.code in here]
         follows = self.config(path).follow_imports
-        reached = self.project.words(path, code) if follows else frozenset[bytes]()
+        reached = self.project.words(path, code) if follows else ()
         rules = screen.awaited(rules, words, reached)
         cells = [cell.start for cell in _cells(opened)]
         opens = self.project.file if follows else None

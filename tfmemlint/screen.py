@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # what is mentioned is known before `typing` or `re` would be imported
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from typing import TypeVar
 
     from tfmemlint.registry import Outline
@@ -31,8 +31,8 @@ _FORMATTED = (b"f", b"F", b"fr", b"fR", b"Fr", b"FR")
 _INSIDE = rb"tensorflow\.(?:_api|compiler|core|dtensor|python|security|tools|tsl)\b"
 # `DatasetV2` is what facts know by the name that it has inside TensorFlow.
 _OFFERED = rb"\b(?!%b)tensorflow(?:_|\b)|\b(?:tf_)?keras|\bDatasetV2\b" % _INSIDE
-_DATA = (b"numpy", b"cv2", b"PIL", b"pickle", b"pandas", b"h5py", b"deque")
-_DATA += (b".predict", b".fit", b".batch", b".shuffle", b"train_on_batch")
+_ARRAYS = (b"numpy", b"cv2", b"PIL", b"pickle", b"pandas", b"h5py", b"deque")
+_DATA = (*_ARRAYS, b".predict", b".fit", b".batch", b".shuffle", b"train_on_batch")
 _PARTS = (b"keras", b"DatasetV2")
 
 
@@ -98,32 +98,27 @@ def words(data: bytes) -> frozenset[bytes]:
 
 
 def awaited(
-    rules: Iterable[Known], words: frozenset[bytes], others: frozenset[bytes] = frozenset()
+    rules: Iterable[Known], words: frozenset[bytes], others: Sequence[frozenset[bytes]] = ()
 ) -> list[Known]:
     """The rules all of whose triggers these words meet.
 
     One that has several may have all but one met by words of `others`: of files that it imports,
     or that import it.
     """
-    found = [
-        rule
-        for rule in rules
-        if not any(_alternatives(entry).isdisjoint(words) for entry in rule.triggers)
-    ]
-    if others:
-        both = words | others
-        found += [
-            rule
-            for rule in rules
-            if rule not in found
-            and not any(_alternatives(entry).isdisjoint(both) for entry in rule.triggers)
-            and (len(rule.triggers) == 1 or _meet_any(rule.triggers, words))
-        ]
-    return found
+    here: list[Known] = []
+    there: list[Known] = []
+    for rule in rules:
+        entries = map(_alternatives, rule.triggers)
+        missing = [each for each in entries if each.isdisjoint(words)]
+        if not missing:
+            here.append(rule)
+        elif len(missing) < max(len(rule.triggers), 2) and _meet(missing, others):
+            there.append(rule)
+    return here + there
 
 
-def _meet_any(triggers: Iterable[str], words: frozenset[bytes]) -> bool:
-    return any(not _alternatives(entry).isdisjoint(words) for entry in triggers)
+def _meet(entries: Iterable[frozenset[bytes]], several: Sequence[frozenset[bytes]]) -> bool:
+    return all(any(not entry.isdisjoint(words) for words in several) for entry in entries)
 
 
 def _is_doubtful(formatted: bytes) -> bool:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _RUNS = FITS | RUNS
 """Methods of Keras's that run steps of a model."""
+_RUN_WORDS = frozenset(each.encode() for each in _RUNS)
 _READS_VALUE = frozenset({"bool", "float", "int"})
 _MAKES = ("keras.backend.", "keras.ops.", "tensorflow.")
 _DEBUGGERS = ("ipdb", "pdb", "pudb")
@@ -79,10 +80,10 @@ class EagerMode:
     @cached_property
     def _runs_any(self) -> bool:
         """Whether this file, one that imports it or one that it imports runs models at all."""
-        there = {each.decode() for each in self._imports.words}
+        runs_there = any(not _RUN_WORDS.isdisjoint(each) for each in self._imports.words)
         trees = [self._tree, *(each.tree for each in self._imports.importers)]
         runs = (method for each in trees for method in each.methods(*_RUNS))
-        return not _RUNS.isdisjoint(there) or next(runs, None) is not None
+        return runs_there or next(runs, None) is not None
 
     def is_needed(self, switch: EagerSwitch) -> bool:
         """Whether something asks tensors for their values, as it can of no graph's.

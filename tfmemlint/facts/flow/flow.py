@@ -131,6 +131,8 @@ class Flow:
     def _of_attribute(
         self, attribute: ast.Attribute, frame: Frame | None
     ) -> tuple[Origin, ...] | None:
+        if not self._functions.may_be_held(attribute):
+            return None
         values: tuple[Origin, ...] = ()
         if attribute.attr in self._functions.members:
             owner = self._functions.instance_of(attribute.value)

@@ -100,8 +100,9 @@ class Solver:
                 else:
                     pending.append(deep)
             finally:
-                self._so_far.clear()
-                self._lately.clear()
+                if self._so_far or self._lately:
+                    self._so_far.clear()
+                    self._lately.clear()
         return self._known[first.key]
 
     def _solve(self, asked: _Asked) -> Any:

@@ -85,6 +85,8 @@ class Sources:
 
     def classes(self, node: ast.expr, frame: Frame | None = None) -> Classes:
         """The classes of the module that an expression is an instance of."""
+        if isinstance(node, ast.Attribute) and not self._functions.may_be_held(node):
+            return Classes(sure=False)
         ends = self.of(node, frame)
         classes: dict[ast.ClassDef, None] = {}
         sure = ends.complete
@@ -108,6 +110,8 @@ class Sources:
 
     def definitions(self, callee: ast.expr, frame: Frame | None = None) -> Ends:
         """The functions, lambdas and classes of the module that an expression may mean."""
+        if isinstance(callee, ast.Attribute) and not self._functions.may_be_held(callee):
+            return Ends(complete=False)
         ends = self.of(callee, frame)
         found: dict[End, None] = {}
         complete = ends.complete

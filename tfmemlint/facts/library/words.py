@@ -13,10 +13,10 @@ PIPELINE_WORDS = (
 )
 """Words of which a file has one if it has a pipeline that is surely of tf.data."""
 
-TRACED_WORDS = (
-    "call filter flat_map function group_by_window interleave map predict_step reduce scan "
-    "take_while test_step train_step"
-)
+TRACING_WORDS = "filter flat_map function group_by_window interleave map reduce scan take_while"
+"""Words of which a file has one if it gives TensorFlow any function of its own to trace."""
+
+TRACED_WORDS = f"call predict_step test_step train_step {TRACING_WORDS}"
 """Words of which a file has one if any of its code is surely traced into a graph."""
 
 LIBRARIES = sys.stdlib_module_names | {"keras", "numpy", "tensorflow", "tf_keras"}

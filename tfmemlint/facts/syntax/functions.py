@@ -13,6 +13,7 @@ from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
+    from tfmemlint.facts.syntax.imports import Lead
 
 _MAX_HOPS = 10
 
@@ -47,10 +48,11 @@ class Functions:
         self._imports = tf.imports
         self._tf = ref(tf)
         """What is followed anywhere needs functions, and functions may be led to so."""
-        self._gives_back: dict[FunctionNode, tuple[tuple[ast.expr, ...], ...]] = {}
-        """What each function returns, and what it yields."""
         self._definitions: dict[ast.expr, FunctionNode | ast.ClassDef | None] = {}
         self._called: dict[ast.AST, list[ast.Call]] | None = None
+        self._abroad: dict[ast.Call, Lead] = {}
+        """The calls of what other files define: who asks of no other file needs none of them."""
+        self._led_into: dict[ast.Module, dict[ast.AST, list[ast.Call]]] = {}
         self._unnamed: set[ast.expr] = set()
         """What may be a definition, but by no name that leads there."""
         self._instances: dict[ast.expr, ast.ClassDef | None] = {}
@@ -76,8 +78,7 @@ class Functions:
     def _may_be_led_to(self, callee: ast.expr) -> bool:
         """Whether what an expression means may stand somewhere else than where names lead."""
         if isinstance(callee, ast.Attribute):
-            known = callee.attr in self.members or callee.attr in self._fields
-            known = known or self._imports.any
+            known = callee.attr in self._fields or self._may_be_member(callee.attr)
             return known and self._names.qualified(callee) is None
         if isinstance(callee, ast.Name):
             reaching = self._bindings.reaching(callee)
@@ -143,16 +144,35 @@ class Functions:
 
     def calls_here(self, function: FunctionNode | ast.ClassDef) -> tuple[ast.Call, ...]:
         """The calls in this module that run a function (or make an instance of a class)."""
-        return tuple(self._calls.get(function, ()))
+        here = self._calls.get(function, ())
+        home = self.tree.elsewhere(function) if self._abroad else None
+        led = self._calls_into(home).get(function) if home is not None else None
+        return tuple(here) if not led else (*sorted((*here, *led), key=_place),)
 
     @cached_property
     def called_elsewhere(self) -> tuple[tuple[ast.FunctionDef, Sequence[ast.Call]], ...]:
-        """The functions of other files that are called here, each with its calls."""
+        """The functions of other files that are called here, each with its calls.
+
+        Those of files that have no word for what traces functions are left out.
+        """
+        found = {each: [*calls] for each, calls in self._calls.items()}
+        for call, lead in self._abroad.items():
+            if self._imports.may_trace(lead):
+                self._note(found, call, self.definition(call.func))
         return tuple(
-            (each, calls)
-            for each, calls in self._calls.items()
+            (each, sorted(calls, key=_place))
+            for each, calls in found.items()
             if isinstance(each, ast.FunctionDef) and self.tree.elsewhere(each) is not None
         )
+
+    def _calls_into(self, home: TensorFlow) -> Mapping[ast.AST, list[ast.Call]]:
+        """The calls by the names of other files that may run what stands in one, by that."""
+        if home.tree.module not in self._led_into:
+            found = self._led_into[home.tree.module] = {}
+            for call, lead in self._abroad.items():
+                if self._imports.may_reach(lead, home):
+                    self._note(found, call, self.definition(call.func))
+        return self._led_into[home.tree.module]
 
     def class_of(self, function: ast.AST) -> ast.ClassDef | None:
         """The class a method is defined in."""
@@ -335,25 +355,34 @@ class Functions:
         return self._given_back(function)[1]
 
     def _given_back(self, function: FunctionNode) -> tuple[tuple[ast.expr, ...], ...]:
-        if function not in self._gives_back:
-            returned: list[ast.expr | None] = []
-            yielded: list[ast.expr | None] = []
-            generates = False
-            for node in self.body(function):
-                if isinstance(node, ast.Return):
-                    returned.append(node.value)
-                elif isinstance(node, (ast.Yield, ast.YieldFrom)):
-                    generates = True
-                    yielded += [node.value] if isinstance(node, ast.Yield) else ()
-            if isinstance(function, ast.Lambda):
-                returned = [function.body]
-            elif generates:
-                returned = []
-            kept = (
-                tuple(each for each in some if each is not None) for some in (returned, yielded)
-            )
-            self._gives_back[function] = tuple(kept)
-        return self._gives_back[function]
+        home = self.tree.elsewhere(function)
+        if home is not None:
+            return home.functions._given_back(function)
+        yielded = self._yielded.get(function)
+        kept = () if yielded is None else tuple(each for each in yielded if each is not None)
+        if isinstance(function, ast.Lambda):
+            return (function.body,), kept
+        return () if yielded is not None else tuple(self._returned.get(function, ())), kept
+
+    @cached_property
+    def _returned(self) -> Mapping[FunctionNode, Sequence[ast.expr]]:
+        found: dict[FunctionNode, list[ast.expr]] = {}
+        for each in self.tree.all(ast.Return):
+            function = self.tree.function(each)
+            if function is not None and each.value is not None:
+                found.setdefault(function, []).append(each.value)
+        return found
+
+    @cached_property
+    def _yielded(self) -> Mapping[FunctionNode, Sequence[ast.expr | None]]:
+        """What generators yield one at a time; None stands for all that they yield otherwise."""
+        found: dict[FunctionNode, list[ast.expr | None]] = {}
+        for each in self.tree.all(ast.Yield, ast.YieldFrom):
+            function = self.tree.function(each)
+            if function is not None:
+                one = each.value if isinstance(each, ast.Yield) else None
+                found.setdefault(function, []).append(one)
+        return found
 
     def body(self, function: FunctionNode) -> Iterator[ast.AST]:
         """The nodes a function itself runs, without those of functions defined inside it."""
@@ -454,7 +483,7 @@ class Functions:
             found = self._from_elsewhere(callee, hops - 1) if self._imports.any else None
             if found is not None:
                 return found
-            if callee.attr in self.members or self._imports.any:
+            if self._may_be_member(callee.attr):
                 return self._member(callee, hops - 1)
         return None
 
@@ -554,10 +583,7 @@ class Functions:
                 return self.receiver(binding.node)
             if binding.how is How.ASSIGNED and binding.value is not None:
                 return self._instance_of(binding.value, hops - 1)
-        known = self._imports.any or (
-            isinstance(expression, ast.Attribute) and expression.attr in self.members
-        )
-        if isinstance(expression, ast.Attribute) and known:
+        if isinstance(expression, ast.Attribute) and self._may_be_member(expression.attr):
             owner = self._instance_of(expression.value, hops - 1)
             values = self.attributes(owner, expression.attr) if owner else ()
             return self._instance_of(values[0], hops - 1) if len(values) == 1 else None
@@ -600,6 +626,28 @@ class Functions:
         written = (each for each in self.tree.all(ast.Attribute) if isinstance(each.ctx, ast.Store))
         return frozenset(methods.union(each.attr for each in written))
 
+    def _may_be_member(self, name: str) -> bool:
+        """Whether a class of the project may have a member of a name."""
+        return name in self.members or (self._imports.any and self._imports.may_give(name))
+
+    def may_be_held(self, attribute: ast.Attribute) -> bool:
+        """Whether anything may have been given an attribute of this name, in whatever way."""
+        home = self.tree.elsewhere(attribute)
+        if home is not None:
+            return home.functions.may_be_held(attribute)
+        name = attribute.attr
+        return name in self._given_names or self._imports.may_give(name)
+
+    @cached_property
+    def _given_names(self) -> frozenset[str]:
+        """All names that this file gives anything: variables, members, keywords, and in strings."""
+        found = {*self.members, *(each.name for each in self._bindings.all)}
+        found.update(each.arg for each in self.tree.all(ast.keyword) if each.arg is not None)
+        for each in self.tree.all(ast.Constant):
+            if isinstance(each.value, str):  # `setattr(x, "name", y)`, `namedtuple("T", "a, b")`
+                found.update(each.value.replace(",", " ").split())
+        return frozenset(found)
+
     def _is_keras_name(self, base: ast.expr) -> bool:
         name = self._names.qualified(base) or ""
         return name.startswith(("keras.layers.", "keras.applications."))
@@ -614,15 +662,21 @@ class Functions:
         if self._called is None:
             found = self._called = {}
             some = {"", *self._given, *self.members, *self._fields}
-            calls = self.tree.all(ast.Call) if self._imports.any else self.tree.calls(some)
-            named = {call: self._note(found, call, self._named(call.func)) for call in calls}
+            calls = [*self.tree.all(ast.Call)] if self._imports.any else self.tree.calls(some)
+            for call in calls:
+                lead = self._imports.lead_of(call.func) if self._imports.any else None
+                if lead is not None and len(lead.names) == 1:
+                    self._abroad[call] = lead
+            named = [call for call in calls if call not in self._abroad]
+            for call in named:
+                self._note(found, call, self._named(call.func))
             unnamed = [call for call in named if call.func in self._unnamed]
             led = [self._note(found, call, self._led_to(call.func)) for call in unnamed]
             tf = self._tf()
             if tf is not None and True in led:
                 tf.solver.forget()
                 for each in found.values():
-                    each.sort(key=lambda call: (call.lineno, call.col_offset))
+                    each.sort(key=_place)
         return self._called
 
     def _note(
@@ -670,6 +724,10 @@ class Functions:
                     value = element(assignment.value, path)
                     everything.setdefault((owner, attribute.attr), []).append(value)
         return everything
+
+
+def _place(call: ast.Call) -> tuple[int, int]:
+    return call.lineno, call.col_offset
 
 
 def _is_abstract(method: FunctionNode) -> bool:

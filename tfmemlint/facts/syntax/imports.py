@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from functools import cached_property
 
-from tfmemlint.facts.library.words import LIBRARIES
+from tfmemlint.facts.library.words import LIBRARIES, TRACING_WORDS
 from tfmemlint.facts.syntax.bindings import Binding
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
     from tfmemlint.facts.sure.outside import Importing
 
+_TRACERS = frozenset(TRACING_WORDS.encode().split())
 _MAX_HOPS = 8
 """Files that hand a name on to each other, each by an import."""
 
@@ -25,17 +26,47 @@ class Place(NamedTuple):
     names: tuple[str, ...] = ()
 
 
+class Lead(NamedTuple):
+    """A file of the project that a name leads to, as far as its words tell."""
+
+    path: str
+    """The file."""
+    names: tuple[str, ...]
+    """What of it is meant."""
+    may_hand_on: bool
+    """Whether that may be what it imports itself."""
+
+
 class Others(NamedTuple):
     """The other files of a project, as one of them sees them."""
 
+    path: str
+    """The one that sees them."""
     find: Callable[[str], Place | None]
     """What a dotted name means, with as many dots before it as an import has."""
+    leads: Callable[[str], Lead | None]
+    """Where a dotted name leads, which is not read for that."""
+    reached: Callable[[str], frozenset[str]]
+    """A file, by its path, and those that it imports, directly or not."""
+    words_in: Callable[[str], frozenset[bytes]]
+    """Every name in a file, by its path."""
     importers: Callable[[], tuple[TensorFlow, ...]]
     """The files that import this one."""
-    words: Callable[[], frozenset[bytes]]
-    """Every name in the files that this one imports, directly or not."""
+    words: Callable[[], tuple[frozenset[bytes], ...]]
+    """Every name in each of the files that this one imports, directly or not."""
+    given: Callable[[], tuple[frozenset[str], ...] | None]
+    """The names that each file around may give to anything; None if that cannot be told."""
     importing: Callable[[], Importing]
     """What the files that import this one may do to it."""
+
+
+def _parts(expression: ast.expr) -> tuple[ast.Name | None, list[str]]:
+    """The name that a dotted name begins with, and what follows."""
+    names: list[str] = []
+    while isinstance(expression, ast.Attribute):
+        names.append(expression.attr)
+        expression = expression.value
+    return expression if isinstance(expression, ast.Name) else None, names[::-1]
 
 
 class Imports:
@@ -46,6 +77,7 @@ class Imports:
         self._bindings = tf.bindings
         self._others = tf.others
         self._found: dict[str, Place | None] = {}
+        self._may_give: dict[str, bool] = {}
 
     @cached_property
     def any(self) -> bool:
@@ -53,9 +85,21 @@ class Imports:
         return bool(self._brought or self._starred)
 
     @cached_property
-    def words(self) -> frozenset[bytes]:
-        """Every name in the files that this one imports, directly or not."""
-        return self._others.words() if self._others is not None and self.any else frozenset()
+    def words(self) -> tuple[frozenset[bytes], ...]:
+        """Every name in each of the files that this one imports, directly or not."""
+        return self._others.words() if self._others is not None and self.any else ()
+
+    def may_give(self, name: str) -> bool:
+        """Whether the files around this one may give anything a name."""
+        if name not in self._may_give:
+            given = self._given
+            found = given is None or not name.isascii() or any(name in each for each in given)
+            self._may_give[name] = found
+        return self._may_give[name]
+
+    @cached_property
+    def _given(self) -> tuple[frozenset[str], ...] | None:
+        return self._others.given() if self._others is not None else ()
 
     @cached_property
     def importers(self) -> tuple[TensorFlow, ...]:
@@ -69,6 +113,11 @@ class Imports:
             return home.imports.of_alias(alias)
         return self._find(self.written(alias)) if self._others is not None else None
 
+    def lead(self, alias: ast.alias) -> Lead | None:
+        """Where an import leads, if to another file of the project, which is not read for that."""
+        home = self._tree.elsewhere(alias)
+        return self._lead(self.written(alias)) if home is None else home.imports.lead(alias)
+
     def of(self, expression: ast.expr) -> Place | None:
         """What of which file a name means, or a dotted name that begins with an import."""
         home = self._tree.elsewhere(expression)
@@ -76,20 +125,40 @@ class Imports:
             return home.imports.of(expression)
         if self._others is None:
             return None
-        names: list[str] = []
-        while isinstance(expression, ast.Attribute):
-            names.append(expression.attr)
-            expression = expression.value
-        if not isinstance(expression, ast.Name) or not self._may_mean(expression.id):
+        first, names = _parts(expression)
+        if first is None or not self._may_mean(first.id):
             return None
-        bindings = self._bindings.reaching(expression)
+        bindings = self._bindings.reaching(first)
         if not bindings:
-            place = self._by_star(expression)
-            return place and place._replace(names=(*place.names, *reversed(names)))
+            place = self._by_star(first)
+            return place and place._replace(names=(*place.names, *names))
         alias = bindings[0].node
         if len(bindings) > 1 or not isinstance(alias, ast.alias):
             return None
-        return self._find(".".join((self.written(alias), *reversed(names))))
+        return self._find(".".join((self.written(alias), *names)))
+
+    def lead_of(self, expression: ast.expr) -> Lead | None:
+        """Where a dotted name of this file leads that begins with one import, and surely that."""
+        first, names = _parts(expression)
+        binding = self._bindings.only(first) if first and first.id in self._brought else None
+        alias = binding.node if binding is not None else None
+        found = self._lead(self.written(alias)) if isinstance(alias, ast.alias) else None
+        if found is None or not names or not isinstance(alias, ast.alias):
+            return found
+        return self._lead(".".join((self.written(alias), *names)))
+
+    def may_reach(self, lead: Lead, home: TensorFlow) -> bool:
+        """Whether a name may mean something in a file, be it handed on by others."""
+        if self._others is None or home.others is None:
+            return True
+        return home.others.path in self._others.reached(lead.path)
+
+    def may_trace(self, lead: Lead) -> bool:
+        """Whether TensorFlow may be told of where a name leads, or behind, to trace functions."""
+        if self._others is None:
+            return True
+        files = self._others.reached(lead.path)
+        return any(not _TRACERS.isdisjoint(self._others.words_in(each)) for each in files)
 
     def _may_mean(self, name: str) -> bool:
         """Whether a name may be one that other files give: most are not."""
@@ -101,7 +170,7 @@ class Imports:
         found: set[str] = set()
         for each in self._tree.all(ast.alias):
             # A folder without a file of its own is no file, but those in it are.
-            if self._find(self.written(each)) or self._find(each.name):
+            if self._lead(self.written(each)) or self._lead(each.name):
                 found.add(each.asname or each.name.partition(".")[0])
         return frozenset(found)
 
@@ -145,6 +214,11 @@ class Imports:
         if name not in self._found:
             self._found[name] = self._others.find(name)
         return self._found[name]
+
+    def _lead(self, name: str) -> Lead | None:
+        if self._others is None or name.partition(".")[0] in LIBRARIES:
+            return None
+        return self._others.leads(name)
 
     def written(self, alias: ast.alias) -> str:
         """The dotted name of an import, beginning with as many dots as are written."""

@@ -12,7 +12,6 @@ from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
-    from tfmemlint.facts.syntax.imports import Place
 
 _MAX_HOPS = 20
 
@@ -155,7 +154,8 @@ class Names:
     def _mentions(self, names: frozenset[str]) -> bool:
         if not self._brought.isdisjoint(names):
             return True
-        if self._imports.words and not _last_words(names).isdisjoint(self._imports.words):
+        words = _last_words(names)
+        if any(not words.isdisjoint(each) for each in self._imports.words):
             return True  # in another file, from where it may come
         return any(self.qualified(each) in names for each in self._ending(_last_parts(names)))
 
@@ -250,9 +250,9 @@ class Names:
         return self._aliases[alias]
 
     def _import(self, alias: ast.alias) -> str | None:
-        place = self._imports.of_alias(alias)
-        if place is not None:
-            return self._handed_on(place)
+        lead = self._imports.lead(alias)
+        if lead is not None:
+            return self._handed_on(alias) if lead.may_hand_on else None
         statement = self._tree.parent(alias)
         if isinstance(statement, ast.ImportFrom):
             if statement.level or statement.module is None:
@@ -260,17 +260,18 @@ class Names:
             return canonical(f"{statement.module}.{alias.name}")
         return canonical(alias.name if alias.asname else alias.name.partition(".")[0])
 
-    def _handed_on(self, place: Place) -> str | None:
+    def _handed_on(self, alias: ast.alias) -> str | None:
         """What of a library another file of the project imports for others, too."""
-        if not place.names:
+        place = self._imports.of_alias(alias)
+        if place is None or not place.names:
             return None
         name, *rest = place.names
         bindings = self._imports.home(place).inside(name)
-        alias = bindings[0].node if len(bindings) == 1 else None
-        if not isinstance(alias, ast.alias):
+        origin = bindings[0].node if len(bindings) == 1 else None
+        if not isinstance(origin, ast.alias):
             return None
-        home = self._tree.elsewhere(alias)
-        found = home.names.imported(alias) if home is not None else None
+        home = self._tree.elsewhere(origin)
+        found = home.names.imported(origin) if home is not None else None
         return canonical(".".join((found, *rest))) if found else None
 
 
