@@ -52,6 +52,7 @@ class Generators:
     def __init__(self, tf: TensorFlow) -> None:
         self._tree = tf.tree
         self._bindings = tf.bindings
+        self._imports = tf.imports
         self._names = tf.names
         self._functions = tf.functions
         self._values = tf.values
@@ -62,11 +63,12 @@ class Generators:
     def hoards(self) -> tuple[Hoard, ...]:
         """What generators load whole and give bit by bit; one for a loop, its first data."""
         found: dict[ast.AST, Hoard] = {}
-        for call, method in self._tree.methods("from_generator"):
+        for call, method in self._calls():
             if self._names.qualified(method) != FROM_GENERATOR:
                 continue
             generator = self._generator(argument(call, 0, "generator"))
-            if generator is None or argument(call, 3, "args") is not None:
+            elsewhere = generator is not None and self._tree.elsewhere(generator) is not None
+            if generator is None or elsewhere or argument(call, 3, "args") is not None:
                 continue  # what gets arguments may be given one file of many
             if self._repeats.runs_once(call):
                 for giving in self._giving(generator):
@@ -74,6 +76,17 @@ class Generators:
                     if hoard is not None:
                         found.setdefault(giving, hoard)
         return tuple(found.values())
+
+    def _calls(self) -> Iterator[tuple[ast.Call, ast.Attribute]]:
+        """What makes pipelines of generators, here or where this file's generators are imported."""
+        yield from self._tree.methods("from_generator")
+        for importer in self._imports.importers if self._may_generate else ():
+            yield from importer.tree.methods("from_generator")
+
+    @cached_property
+    def _may_generate(self) -> bool:
+        """Whether anything here gives one element after the other."""
+        return any(map(self._tree.all, (ast.Yield, ast.YieldFrom)))
 
     def _generator(self, given: ast.expr | None) -> FunctionNode | None:
         """The function that gives the elements: behind a `lambda`, or the call of an object."""
