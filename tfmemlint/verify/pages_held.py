@@ -8,6 +8,7 @@ program's own.
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 from array import array
 from collections.abc import Iterable, Iterator
@@ -44,11 +45,16 @@ def in_memory() -> tuple[Stretch, ...]:
 
 
 def fetch(stretches: Iterable[Stretch]) -> bool:
-    """Have these pages as if they had been used; whether that can be done here."""
+    """Have these pages as if they had been used; whether that can be done here.
+
+    What is no longer there, such as what it took to look for them, is passed over.
+    """
     advise = ctypes.CDLL(None, use_errno=True).madvise
     advise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
-    failed = sum(advise(start, size, _POPULATE_READ) != 0 for start, size in stretches)
-    return not failed
+    known = True
+    for start, size in stretches:
+        known &= advise(start, size, _POPULATE_READ) == 0 or ctypes.get_errno() != errno.EINVAL
+    return known
 
 
 def _readable() -> Iterator[tuple[int, int]]:
