@@ -15,9 +15,11 @@ FEW, MANY = 30, 60
 LONG = frozenset(
     {
         "a chain of elif",
+        "a pipeline under conditions",
         "a pipeline under either condition",
         "helpers of helpers",
         "one pipeline, step by step",
+        "pipelines that are tried",
     }
 )
 """Shapes that are one long pipeline: of one that is longer than people's, a part is looked at."""
