@@ -641,7 +641,7 @@ class Functions:
     @cached_property
     def _given_names(self) -> frozenset[str]:
         """All names that this file gives anything: variables, members, keywords, and in strings."""
-        found = {*self.members, *(each.name for each in self._bindings.all)}
+        found = {*self.members, *self._fields, *(each.name for each in self._bindings.all)}
         found.update(each.arg for each in self.tree.all(ast.keyword) if each.arg is not None)
         for each in self.tree.all(ast.Constant):
             if isinstance(each.value, str):  # `setattr(x, "name", y)`, `namedtuple("T", "a, b")`
