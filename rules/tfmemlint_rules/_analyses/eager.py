@@ -65,8 +65,9 @@ class EagerMode:
         method = above.func if isinstance(above, ast.Call) else target
         model = method.value if isinstance(method, ast.Attribute) else None
         binding = self._bindings.only(model) if isinstance(model, ast.Name) else None
-        if binding is None or binding.how is not How.ASSIGNED:
-            return self._runs_any
+        made = binding.value if binding is not None and not binding.path else None
+        if binding is None or not isinstance(made, ast.Call) or binding.how is not How.ASSIGNED:
+            return self._runs_any  # another name of it, whose uses are not all
         return any(map(self._may_run, self._bindings.readers(binding)))
 
     def _may_run(self, model: ast.Name) -> bool:

@@ -78,8 +78,8 @@ class Arrays:
             return one_shape([self._in_list(each, frame) for each in expression.elts])
         if isinstance(expression, ast.Call):
             whole = self.of(expression, frame)
-            is_list = whole is not None and whole.dtype in LISTED
-            return Sized(whole.dims[1:], whole.dtype) if whole and is_list and whole.dims else None
+            if whole is not None and whole.dtype in LISTED and whole.dims:
+                return Sized(whole.dims[1:], whole.dtype)
         growths = self._growths.filling(expression, frame)
         if growths:
             added = [each for growth in growths for each in growth.elements]
