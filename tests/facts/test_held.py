@@ -48,3 +48,22 @@ def test_a_number_takes_the_shape_of_what_it_is_combined_with() -> None:
     row_of_image = Tensor("float32", (32, 3), 1.0)
     assert together(row_of_image, image).shape is None
     assert together(row_of_image, Tensor("float32", (3,), 0.0)).shape == (32, 3)
+
+
+@pytest.mark.parametrize(
+    ("element", "other", "shape", "times"),
+    [
+        ((1, 64, 1), (64, 64, 3), (64, 64, 3), 192.0),
+        ((1, 64), (64,), (1, 64), 1.0),
+        ((8, 8, 3), (8, 1, 1), (8, 8, 3), 1.0),
+        ((8, 8, 3), None, (8, 8, 3), 1.0),
+        ((8, 1), None, None, 1.0),
+        ((3,), (8, 3), None, 1.0),
+    ],
+)
+def test_an_axis_of_one_becomes_as_long_as_what_it_meets(
+    element: tuple[int, ...], other: tuple[int, ...] | None, shape: object, times: float
+) -> None:
+    made = together(Tensor("float32", element), Tensor("float32", other, 0.0))
+
+    assert (made.shape, made.times) == (shape, times)

@@ -187,9 +187,11 @@ def either(one: Held, other: Held) -> Held:
 def together(one: Tensor, other: Tensor) -> Tensor:
     """The numbers of two tensors, taken pair by pair."""
     large, small = (one, other) if one.times >= other.times else (other, one)
+    shape = _combined(large, small)
     return large._replace(
         dtype=large.dtype or small.dtype,
-        shape=_combined(large, small),
+        shape=shape,
+        times=large.times * _grown(large.shape, shape),
         is_image=large.is_image or small.is_image,
         recast=large.recast and (small.recast or small.times == 0.0),
         value=None,
@@ -202,8 +204,21 @@ def _combined(large: Tensor, small: Tensor) -> Shape | None:
         return large.shape
     if not large.shape:  # a number takes the shape of whatever it meets
         return small.shape
-    fits = small.shape is None or len(small.shape) <= len(large.shape)
-    return large.shape if fits and small.times == 0.0 else None
+    if small.times != 0.0:
+        return None
+    if small.shape is None:
+        return None if 1 in large.shape else large.shape
+    if len(small.shape) > len(large.shape):
+        return None
+    beside = (1,) * (len(large.shape) - len(small.shape)) + small.shape
+    return tuple(b if a == 1 else a for a, b in zip(large.shape, beside, strict=True))
+
+
+def _grown(before: Shape | None, after: Shape | None) -> float:
+    """How many times as many numbers there are, where an axis of one has met a longer one."""
+    if not before or not after or None in before or None in after:
+        return 1.0
+    return prod(each or 1 for each in after) / (prod(each or 1 for each in before) or 1)
 
 
 def cast(tensor: Tensor, dtype: str | None) -> Tensor:
