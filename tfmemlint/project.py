@@ -256,11 +256,14 @@ class Project:
         def all_words() -> tuple[frozenset[bytes], ...]:
             return self.words(path, _read(path) or b"")
 
+        def reached(first: str) -> frozenset[str]:
+            return frozenset((first, *self._below_all(first)))
+
         return Others(
             path,
             find,
             leads,
-            lambda lead: frozenset((lead, *self._below_all(lead))),
+            reached,
             self._words_in,
             importers,
             all_words,
