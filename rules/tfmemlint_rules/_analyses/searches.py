@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
+from tfmemlint.facts.flow.sizes import as_count
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.syntax.decorators import Decorators
 from tfmemlint.facts.syntax.tree import FunctionNode
@@ -16,8 +17,10 @@ if TYPE_CHECKING:
 
 _MAX_HOPS = 4
 _MINIMISERS = {
-    **{f"skopt.{name}_minimize": ("func", None, "n_calls") for name in ("dummy", "forest")},
-    **{f"skopt.{name}_minimize": ("func", None, "n_calls") for name in ("gbrt", "gp")},
+    **dict.fromkeys(
+        (f"skopt.{name}_minimize" for name in ("dummy", "forest", "gbrt", "gp")),
+        ("func", None, "n_calls"),
+    ),
     "hyperopt.fmin": ("fn", 3, "max_evals"),
     "scipy.optimize.differential_evolution": ("func", None, ""),
 }
@@ -104,19 +107,14 @@ class Searches:
         given = argument(call, 0, keyword)
         function = self._functions.function(given) if given is not None else None
         if function is not None:
-            number = self._values.number(often)
-            yield Search(call, function, None if number is None else int(number))
+            yield Search(call, function, as_count(self._values.number(often)))
 
     @cached_property
     def wrapped(self) -> tuple[Search, ...]:
         """The functions that build the models which libraries then train, and how often."""
         found: list[Search] = []
         for call, _ in self._names.calls(_TUNERS):
-            number = self._values.number(argument(call, None, "max_trials"))
-            given = argument(call, 0, "hypermodel")
-            function = self._functions.function(given) if given is not None else None
-            if function is not None:
-                found.append(Search(call, function, None if number is None else int(number)))
+            found += self._search(call, "hypermodel", argument(call, None, "max_trials"))
         for call, name in self._names.calls(_CROSSES | _TRIES):
             wrapper = self._wrapper(argument(call, 0, "estimator"))
             built = wrapper and (argument(wrapper, 0, "build_fn") or argument(wrapper, 0, "model"))

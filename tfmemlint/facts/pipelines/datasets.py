@@ -248,9 +248,7 @@ class Datasets:
             few = sum(map(_mixed, parts)) <= _MAX_PARTS
             yield Chain(Source(kind, node, parts if few else ()))
             return
-        if self._functions.function(node.func) is not None or self._functions.definitions(
-            node.func
-        ):
+        if self._functions.definitions(node.func):
             returned = self._flow.returned(node, frame)
             yield from self._any_of([(each.value, each.frame) for each in returned])
         elif isinstance(node.func, ast.Attribute) and not self._is_library(node.func):
