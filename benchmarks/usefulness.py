@@ -89,6 +89,7 @@ def record(path: Path, fixtures: Path) -> None:
         if unknown := set(verdicts) - {*VERDICTS, ""}:
             sys.exit(f"{path}: no verdict of {code} is called {', '.join(sorted(unknown))}")
         figures = {
+            "rule": code,
             "date": first["date"],
             "repositories": first["repositories"],
             "findings": findings,

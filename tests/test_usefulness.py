@@ -50,6 +50,7 @@ def test_what_is_drawn_is_read_and_recorded(tmp_path: Path) -> None:
 
     recorded = json.loads((tmp_path / "fixtures" / "TFM202" / "public.json").read_text())
     assert recorded == {
+        "rule": "TFM202",
         "date": first["date"],
         "repositories": 3,
         "findings": 4,
