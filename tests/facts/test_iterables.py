@@ -39,6 +39,7 @@ def marked(look: Look, source: str) -> tuple[File, ast.expr]:
         "see(groups[i])",
         "see([xs[i] for i in order[:9]])",
         "see(xs[:8] + ys[:8])",
+        "see([*xs[:8], 'a'])",
         "def few(xs):\n    return xs[:8]\nsee(few(all_of_them))",
         "def f(xs):\n    see(xs)\nf(ys[:8])\nf(zs[:8])",
         "def f(x, *xs):\n    see(xs)",

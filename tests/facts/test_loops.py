@@ -30,6 +30,8 @@ IMPORTS = (
         ("for p in tqdm(sorted(glob.glob(d))):\n    see(p)", Over.PATHS, None),
         ("for row in np.load(f):\n    see(row)", Over.ARRAY, None),
         ("for a in (1, 2, 3):\n    see(a)", Over.LITERAL, 3),
+        ("for a in (1, *b):\n    see(a)", Over.UNKNOWN, None),
+        ("xs = [*b]\nfor a in xs:\n    see(a)", Over.UNKNOWN, None),
         ("while True:\n    see(a)", Over.FOREVER, None),
         ("while a:\n    see(a)", Over.CONDITION, None),
         ("for a in b:\n    see(a)", Over.UNKNOWN, None),

@@ -8,6 +8,7 @@ from tfmemlint.facts.flow.flow import Origin
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.library import makers
 from tfmemlint.facts.library.kinds import Kind
+from tfmemlint.facts.library.shapes import written_out
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.light_typing import TYPE_CHECKING
 
@@ -48,8 +49,9 @@ class Iterables:
         if hops == 0:
             return False
         if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
-            starred = any(isinstance(each, ast.Starred) for each in node.elts)
-            return not starred and 0 < len(node.elts) <= FEW  # an empty one is filled later
+            starred = [each.value for each in node.elts if isinstance(each, ast.Starred)]
+            parts = all(self.is_part(each, frame, hops - 1) for each in starred)
+            return parts and 0 < len(node.elts) <= FEW  # an empty one is filled later
         if isinstance(node, ast.Dict):
             return None not in node.keys and 0 < len(node.keys) <= FEW
         if isinstance(node, ast.Subscript):
@@ -83,7 +85,7 @@ class Iterables:
         node: ast.expr | None = origin.value
         while isinstance(node, ast.Name) and hops > 0:
             node, hops = self._bindings.assigned(node), hops - 1
-        return isinstance(node, (ast.List, ast.Tuple))
+        return isinstance(node, (ast.List, ast.Tuple)) and written_out(node) is not None
 
     def is_sequence(self, node: ast.expr, hops: int = _MAX_HOPS) -> bool:
         """Whether an iterable has a length and an order that a tensor of its elements would keep.

@@ -10,6 +10,7 @@ from functools import cached_property
 from tfmemlint.facts.flow.early_ends import EarlyEnds
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import RANGES, WRAPS_ITERABLE
+from tfmemlint.facts.library.shapes import written_out
 from tfmemlint.facts.syntax.bindings import Binding, How, targets
 from tfmemlint.facts.syntax.tree import LOOPS, LoopNode, within
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
@@ -242,7 +243,8 @@ class Loops:
             if isinstance(iterable.func, ast.Name) and iterable.func.id in RANGES:
                 return Loop(node, self._range(node, iterable), iterable, self._trips(iterable.args))
         if isinstance(iterable, (ast.Tuple, ast.List, ast.Set)):
-            return Loop(node, Over.LITERAL, iterable, len(iterable.elts))
+            count = written_out(iterable)
+            return Loop(node, Over.UNKNOWN if count is None else Over.LITERAL, iterable, count)
         held = self._held_range(iterable)
         if held is not None:
             call, frame = held

@@ -13,7 +13,7 @@ from tfmemlint.facts.flow.sizes import Sizes, constant
 from tfmemlint.facts.flow.solver import Question
 from tfmemlint.facts.library import makers
 from tfmemlint.facts.library.kinds import UNKNOWN, Extent, Kind, Value, arithmetic, common
-from tfmemlint.facts.library.shapes import Shape, indexed, is_all, is_rest
+from tfmemlint.facts.library.shapes import Shape, indexed, is_all, is_rest, written_out
 from tfmemlint.facts.syntax.bindings import Binding, How, element
 from tfmemlint.light_typing import TYPE_CHECKING
 
@@ -278,8 +278,8 @@ class Values:
             names = [str(each.value) for each in texts]
             if all(name.lower().endswith(makers.FILE_SUFFIXES) for name in names):
                 return Value(Kind.PATHS, Extent.WHOLE, shape=(len(names),), origin=node)
-        shape = (len(node.elts),) if node.elts else None  # what is empty is to be filled
-        return Value(Kind.LIST, shape=shape, origin=node)
+        written = written_out(node)  # what is empty is to be filled
+        return Value(Kind.LIST, shape=(written,) if written else None, origin=node)
 
     def _comprehension(self, node: ast.ListComp | ast.GeneratorExp, frame: Frame | None) -> Value:
         over = self._of(node.generators[0].iter, frame)

@@ -64,6 +64,12 @@ def counted(start: float, stop: float, step: float) -> int | None:
     return max(0, ceil(steps)) if isfinite(steps) else None
 
 
+def written_out(listed: ast.List | ast.Tuple | ast.Set) -> int | None:
+    """How many elements are written down; None where a star, `[*paths]`, puts others in."""
+    starred = any(isinstance(each, ast.Starred) for each in listed.elts)
+    return None if starred else len(listed.elts)
+
+
 def is_all(index: ast.expr | None) -> bool:
     """Whether an index is `:`."""
     return isinstance(index, ast.Slice) and index.lower is index.upper is index.step is None
