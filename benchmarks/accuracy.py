@@ -11,7 +11,14 @@ all cells, and `cell_line`, counted from 1 within it), `pattern`, `verdict` and 
 is "bad" (a reviewer would want the finding), "ok" (must stay silent) or "debatable", which counts
 neither way. A label of the pattern `*` is a whole file where any finding is wrong. The pattern is a
 code, a rule's name, or one of PATTERNS. A finding hits the labels of its rule's patterns that hold
-its line; where there are none, those within two lines of it.
+its line; where there are none, those within two lines of it. Each repository is checked from its
+own folder, as people do, so that the modules of its first folder are found.
+
+decided.jsonl, beside this file, says of which labels this project thinks otherwise, and why: a
+label by `repo`, `path`, `line` (and `cell`, `cell_line`) and `pattern`, and what `kind` it is of.
+"decided" is what the rules are silent about on purpose, "mistaken" what is not as the label says:
+both count as debatable. "elsewhere" is right, and the rule speaks of it in another place, `said`,
+for which the label counts then. How many labels are of each kind is printed.
 """
 
 from __future__ import annotations
@@ -28,6 +35,7 @@ from typing import Any, NamedTuple
 from tfmemlint import registry
 
 RECORDED = Path(__file__).with_suffix(".json")
+DECIDED = Path(__file__).with_name("decided.jsonl")
 TFMEMLINT = (sys.executable, "-m", "tfmemlint", "check", "--isolated", "--no-cache", "--exit-zero")
 # A notebook may have a flattened twin for people to read: X.ipynb.py, with the same code.
 FORMAT = ("--extend-exclude", "*.ipynb.py", "--output-format", "json")
@@ -64,6 +72,7 @@ PATTERNS = {
 }
 """What people call a waste that has another name as a rule, and the rules that speak of it."""
 
+KINDS = ("decided", "mistaken", "elsewhere")
 SLACK = 2
 """By how many lines a finding may miss a label: people point at a loop, a rule at what is in it."""
 
@@ -79,6 +88,19 @@ class Label(NamedTuple):
     pattern: str
     verdict: str
     reason: str
+
+
+class Decision(NamedTuple):
+    """What this project thinks of one label."""
+
+    kind: str
+    """As in decided.jsonl."""
+    said: tuple[int | None, int] | None
+    """The cell and line where the rule speaks of what is labelled, if elsewhere."""
+
+
+Place = tuple[str, "int | None", int, str]
+"""The path, cell, first line and pattern of a label."""
 
 
 class Finding(NamedTuple):
@@ -171,30 +193,77 @@ def share(part: int, rest: int) -> float | None:
 def read_labels(path: Path) -> list[Label]:
     """The labels of a file."""
     labels: list[Label] = []
-    for line in path.read_text(encoding="utf-8").splitlines():
-        if line.strip():
-            raw: dict[str, Any] = json.loads(line)
-            cell: int | None = raw.get("cell")
-            first = raw["line"] if cell is None else raw["cell_line"]
-            last = first + raw.get("end_line", raw["line"]) - raw["line"]
-            where = f"{raw['repo'].replace('/', '+', 1)}/{raw['path']}"
-            seen = raw["pattern"], raw["verdict"], raw.get("reason", "")
-            labels.append(Label(where, cell if cell is None else cell + 1, first, last, *seen))
+    for raw in _rows(path):
+        where, cell, first, pattern = _place(raw)
+        last = first + raw.get("end_line", raw["line"]) - raw["line"]
+        labels.append(
+            Label(where, cell, first, last, pattern, raw["verdict"], raw.get("reason", ""))
+        )
     return labels
 
 
+def read_decisions(path: Path) -> dict[Place, Decision]:
+    """What this project thinks of some labels."""
+    found: dict[Place, Decision] = {}
+    for raw in _rows(path):
+        said = raw.get("said")
+        where = _cell_and_line(said) if said is not None else None
+        assert raw["why"]
+        assert raw["kind"] in KINDS
+        assert (raw["kind"] == "elsewhere") == (said is not None)
+        found[_place(raw)] = Decision(raw["kind"], where)
+    return found
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if line.strip():
+            yield json.loads(line)
+
+
+def _place(raw: Mapping[str, Any]) -> Place:
+    path = f"{raw['repo'].replace('/', '+', 1)}/{raw['path']}"
+    return path, *_cell_and_line(raw), raw["pattern"]
+
+
+def _cell_and_line(raw: Mapping[str, Any]) -> tuple[int | None, int]:
+    cell: int | None = raw.get("cell")
+    return (None, raw["line"]) if cell is None else (cell + 1, raw["cell_line"])
+
+
+def decided(
+    labels: Iterable[Label], decisions: Mapping[Place, Decision]
+) -> tuple[list[Label], dict[str, int]]:
+    """The labels as this project counts them, and of how many it thinks what."""
+    found: list[Label] = []
+    counts = dict.fromkeys(KINDS, 0)
+    for label in labels:
+        decision = decisions.get((label.path, label.cell, label.first, label.pattern))
+        if decision is None:
+            found.append(label)
+            continue
+        counts[decision.kind] += 1
+        if decision.said is None:
+            found.append(label._replace(verdict="debatable"))
+        else:
+            cell, line = decision.said
+            found.append(label._replace(cell=cell, first=line, last=line))
+    return found, counts
+
+
 def find(folder: Path) -> list[Finding]:
-    """What tfmemlint finds in a folder."""
-    done = subprocess.run((*TFMEMLINT, *FORMAT, str(folder)), stdout=subprocess.PIPE, check=True)
-    return [
-        Finding(
-            each["code"],
-            Path(each["filename"]).resolve().relative_to(folder.resolve()).as_posix(),
-            each["cell"],
-            each["location"]["row"],
-        )
-        for each in json.loads(done.stdout)
-    ]
+    """What tfmemlint finds in each repository of a folder."""
+    projects = sorted(each for each in folder.iterdir() if each.is_dir())
+    return [found for each in projects for found in _found_in(each)]
+
+
+def _found_in(project: Path) -> Iterator[Finding]:
+    command = (*TFMEMLINT, *FORMAT, ".")
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=True, cwd=project)
+    for each in json.loads(done.stdout):
+        inside = (project.resolve() / each["filename"]).resolve().relative_to(project.resolve())
+        path = f"{project.name}/{inside.as_posix()}"
+        yield Finding(each["code"], path, each["cell"], each["location"]["row"])
 
 
 def hit(finding: Finding, names: Iterable[str], labels: Sequence[Label]) -> list[Label]:
@@ -302,6 +371,11 @@ whether one may think either way, which counts neither way. The code is not part
 places labelled "bad" that were found; "-" where nothing is labelled. Findings without a label are
 counted, and say nothing of either. Of most rules there are few labels, so that one more or less
 moves the figure by much. The worst recall comes first.
+
+A label that disagrees with what the rules are silent about on purpose, such as the losses of one
+epoch that are dropped at its end, or prefetching arrays that are in memory, counts as debatable,
+and so does one that is mistaken. Each of them, and why, stands in `benchmarks/decided.jsonl`; a run
+prints how many they are.
 """
 
 
@@ -344,9 +418,11 @@ def main() -> None:
     parser.add_argument("--record", action="store_true", help="compare later runs with this one")
     parser.add_argument("--page", type=Path, help="write what is recorded as a page")
     parser.add_argument("--recorded", type=Path, default=RECORDED, help="the file of recorded runs")
+    parser.add_argument("--decided", type=Path, default=DECIDED, help="the file of decisions")
     options = parser.parse_args()
 
-    comparison = compare(find(options.folder), read_labels(options.labels))
+    labels, kinds = decided(read_labels(options.labels), read_decisions(options.decided))
+    comparison = compare(find(options.folder), labels)
     recorded: dict[str, dict[str, list[int]]] = {}
     if options.recorded.exists():
         recorded = json.loads(options.recorded.read_text(encoding="utf-8"))
@@ -359,6 +435,12 @@ def main() -> None:
     labelled = {each.pattern for each in comparison.labels}
     if others := sorted(labelled - comparison.covered() - {"*"}):
         print(f"left out, as there is no rule of them: {', '.join(others)}")
+    if any(kinds.values()):
+        print(
+            f"labels that count as debatable: {kinds['decided']} are decided otherwise, "
+            f"{kinds['mistaken']} mistaken; "
+            f"{kinds['elsewhere']} count where the rule speaks of them"
+        )
     if options.misses:
         print(*differences(comparison), sep="\n")
     if options.record:

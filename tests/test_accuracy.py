@@ -142,6 +142,65 @@ def test_what_changed_since_the_recorded_run(accuracy: Accuracy) -> None:
     assert shown(accuracy.run(labels), "all") == changed[:-1]
 
 
+def test_decided_labels_are_debatable_and_counted(accuracy: Accuracy, tmp_path: Path) -> None:
+    for name in ("decided", "mistaken", "elsewhere"):
+        (accuracy.project / f"{name}.py").write_text(LATE_SHUFFLE)
+    labels = [
+        label("decided.py", 5, "shuffle-after-batch", "bad"),
+        label("mistaken.py", 1, "run-eagerly", "bad"),
+        label("elsewhere.py", 1, "shuffle-after-batch", "bad"),
+    ]
+    missed = accuracy.run(labels)
+    decided = tmp_path / "decided.jsonl"
+    decided.write_text(
+        "".join(
+            json.dumps(
+                {
+                    **{each: row[each] for each in ("repo", "path", "line", "pattern")},
+                    "kind": str(row["path"]).removesuffix(".py"),
+                    "why": "it is so",
+                    **({"said": {"line": 5}} if row["path"] == "elsewhere.py" else {}),
+                }
+            )
+            + "\n"
+            for row in labels
+        )
+    )
+    output = accuracy.run(labels, "--decided", str(decided))
+
+    assert shown(missed, "all") == ["1", "0", "0", "2", "1", "2", "1.00", "0.33"]
+    assert shown(output, "all") == ["1", "0", "1", "1", "1", "0", "1.00", "1.00"]
+    assert "1 are decided otherwise, 1 mistaken; 1 count where the rule speaks" in output
+    assert "decided otherwise" not in missed
+
+
+def test_each_decision_says_of_what_and_why() -> None:
+    lines = ACCURACY.with_name("decided.jsonl").read_text("utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
+
+    assert len({(row["repo"], row["path"], row["line"], row["pattern"]) for row in rows}) == len(
+        rows
+    )
+    for row in rows:
+        assert row["why"]
+        assert row["kind"] in ("decided", "mistaken", "elsewhere")
+        assert ("said" in row) == (row["kind"] == "elsewhere")
+        assert ("cell" in row) == row["path"].endswith(".ipynb")
+
+
+def test_each_repository_is_checked_from_its_own_folder(accuracy: Accuracy) -> None:
+    (accuracy.project / "tools").mkdir()
+    (accuracy.project / "tools" / "late.py").write_text(LATE_SHUFFLE)
+    (accuracy.project / "train").mkdir()
+    (accuracy.project / "train" / "some.py").write_text(
+        "import keras\nfrom tools.late import pipeline\n\n"
+        "train = pipeline(['a']).prefetch(100)\nkeras.Sequential().fit(train)\n"
+    )
+    labels = [label("train/some.py", 4, "oversized-prefetch", "bad")]
+
+    assert shown(accuracy.run(labels), "TFM207")[0] == "1"
+
+
 def test_patterns_without_a_rule_are_named(accuracy: Accuracy) -> None:
     (accuracy.project / "some.py").write_text(CLEAN)
     output = accuracy.run([label("some.py", 1, "layer-in-call", "bad")])
