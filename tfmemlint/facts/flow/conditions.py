@@ -35,6 +35,7 @@ class Conditions:
         self._bindings = tf.bindings
         self._flow = tf.flow
         self._tests: dict[ast.AST, dict[tuple[str, bool], list[ast.expr]]] = {}
+        self._spelled: dict[tuple[ast.expr, bool], list[tuple[str, bool, ast.expr]]] = {}
 
     def runs(self, node: ast.AST, frame: Frame | None = None) -> bool | None:
         """Whether the tests around code are expected to let it run, in a call of its function.
@@ -67,10 +68,11 @@ class Conditions:
         """The tests around code, by their text and whether they hold there; those of calls not."""
         if node not in self._tests:
             found: dict[tuple[str, bool], list[ast.expr]] = {}
-            for test, held in self._around(node, _MOST_TESTS):
-                if not any(isinstance(each, ast.Call) for each in ast.walk(test)):
-                    for one, holds in _apart(test, held):
-                        found.setdefault((ast.unparse(one), holds), []).append(one)
+            for around in self._around(node, _MOST_TESTS):
+                if around not in self._spelled:
+                    self._spelled[around] = _spelled(*around)
+                for text, holds, one in self._spelled[around]:
+                    found.setdefault((text, holds), []).append(one)
             self._tests[node] = found
         return self._tests[node]
 
@@ -144,6 +146,13 @@ class Conditions:
         """The tests that code stands under, the nearest first."""
         tests = self._tree.tests(node, self._tree.function(node) or self._tree.module)
         return list(islice(tests, most))
+
+
+def _spelled(test: ast.expr, held: bool) -> list[tuple[str, bool, ast.expr]]:
+    """What a test without calls tells, by its text and whether it holds."""
+    if any(isinstance(each, ast.Call) for each in ast.walk(test)):
+        return []
+    return [(ast.unparse(one), holds, one) for one, holds in _apart(test, held)]
 
 
 def _apart(test: ast.expr, holds: bool) -> list[tuple[ast.expr, bool]]:

@@ -19,6 +19,7 @@ _DEEPEST = 40
 _MOST_ROUNDS = 10
 """How often an answer that depends on itself may change; after that it is given up."""
 _MOST_PENDING = 400
+_NOT_YET = object()
 
 
 class Question(NamedTuple):
@@ -67,22 +68,24 @@ class Solver:
         Whoever asks says how to answer: to keep that here would make circles of objects.
         """
         key = (question.name, *about)
-        known = self._known
-        if key in known:
-            return known[key]
-        if not self._waiting:
-            return self._answered(_Asked(question, answer, about, key))
-        place = self._waiting.get(key)
+        known = self._known.get(key, _NOT_YET)
+        if known is not _NOT_YET:
+            return known
+        waiting, lately = self._waiting, self._lately
+        asked = _Asked(question, answer, about, key)
+        if not waiting:
+            return self._answered(asked)
+        place = waiting.get(key)
         if place is not None:
             self._lowest = min(self._lowest, place)
             return self._so_far.get(key, question.nothing)
-        if key in self._lately:
-            found, lowest = self._lately[key]
+        if lately and key in lately:
+            found, lowest = lately[key]
             self._lowest = min(self._lowest, lowest)
             return found
-        if len(self._waiting) >= _DEEPEST:
-            raise _TooDeepError(_Asked(question, answer, about, key))
-        return self._solve(_Asked(question, answer, about, key))
+        if len(waiting) >= _DEEPEST:
+            raise _TooDeepError(asked)
+        return self._solve(asked)
 
     def _answered(self, first: _Asked) -> Any:
         """Answer a question that nobody waits for, those far below it before."""
@@ -107,9 +110,10 @@ class Solver:
 
     def _solve(self, asked: _Asked) -> Any:
         question, transfer, about, key = asked
-        place, outer_lowest, outer_changed = len(self._waiting), self._lowest, self._changed
-        self._waiting[key] = place
-        begun, rounds = len(self._lately), 0
+        waiting, lately = self._waiting, self._lately
+        place, outer_lowest, outer_changed = len(waiting), self._lowest, self._changed
+        waiting[key] = place
+        begun, rounds = len(lately), 0
         try:
             while True:
                 self._lowest, self._changed = _DEEPEST, False
@@ -123,26 +127,24 @@ class Solver:
                     self._so_far[key], self._changed = answer, True
                 if self._lowest < place or not self._changed or rounds > _MOST_ROUNDS:
                     break
-                for each in self._found_since(begun):
-                    del self._lately[each]
+                for each in [*islice(lately, begun, None)]:
+                    del lately[each]
             lowest = self._lowest
         finally:
-            del self._waiting[key]
+            del waiting[key]
             changed, self._lowest, self._changed = self._changed, outer_lowest, outer_changed
         if lowest < place:  # what waits further out decides
-            self._lately[key] = answer, lowest
+            lately[key] = answer, lowest
             self._lowest, self._changed = min(outer_lowest, lowest), outer_changed or changed
-        else:
-            for each in self._found_since(begun):
-                self._known[each] = self._lately.pop(each)[0]
+            return answer
+        if rounds:  # so did others that were answered in the meantime
+            for each in [*islice(lately, begun, None)]:
+                self._known[each] = lately.pop(each)[0]
                 self._so_far.pop(each, None)
-            self._known[key] = answer
+        if self._so_far:
             self._so_far.pop(key, None)
+        self._known[key] = answer
         return answer
-
-    def _found_since(self, begun: int) -> list[Any]:
-        """The questions answered in this round, as far as they depend on what waits."""
-        return [*islice(self._lately, begun, None)] if len(self._lately) > begun else []
 
 
 class _TooDeepError(Exception):

@@ -9,7 +9,7 @@ more: a call of a library, a literal, a definition, a parameter that nobody give
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from tfmemlint.facts.flow.containers import through
 from tfmemlint.facts.flow.frames import Frame, entered, frame_at
@@ -57,6 +57,7 @@ class Sources:
         self._stores = tf.stores
         self._imports = tf.imports
         self._solver = tf.solver
+        self._families: dict[ast.ClassDef, Collection[ast.ClassDef]] = {}
 
     def of(self, node: ast.AST, frame: Frame | None = None, path: Path = ()) -> Ends:
         """The ends of all ways back from an expression."""
@@ -180,7 +181,7 @@ class Sources:
         bindings = self._bindings.reaching(node)
         if not bindings:
             return self._at(self._imports.of(node), path)
-        if any(each.how in _OPAQUE for each in bindings):
+        if any(each.how is How.OTHER for each in bindings):
             return None
         found: list[End] = []
         use = node if len(bindings) == 1 else None
@@ -316,7 +317,7 @@ class Sources:
         maker = self._functions.method(owner, "__init__")
         inner = entered(maker, made, frame) if maker is not None and made is not None else None
         lineage = self._functions.lineage(owner)
-        related = dict.fromkeys((*lineage, *self._functions.heirs(owner)))
+        related = self._related(owner)
         for store in self._stores.of_attribute(name, related):
             taken = unpacked(store.places, rest)
             if taken is not None and self._may_set(store.target.value, owner):
@@ -331,6 +332,14 @@ class Sources:
             if field is not None:
                 yield from self._field(owner, name, field, rest, made, frame)
                 return
+
+    def _related(self, owner: ast.ClassDef) -> Collection[ast.ClassDef]:
+        """A class, its bases and its heirs."""
+        if owner not in self._families:
+            functions = self._functions
+            lineage, heirs = functions.lineage(owner), functions.heirs(owner)
+            self._families[owner] = dict.fromkeys((*lineage, *heirs))
+        return self._families[owner]
 
     def _field(
         self,
@@ -521,9 +530,6 @@ class Sources:
         ast.ClassDef: _definition,
         ast.Module: _module,
     }
-
-
-_OPAQUE = frozenset({How.OTHER})
 
 
 def _is_super(expression: ast.expr) -> bool:

@@ -159,9 +159,7 @@ class Captures:
             function = self._tree.function(use)
             if use in known or function is None or not isinstance(use.ctx, ast.Load):
                 continue
-            if self.op(use) is None and not self._is_sliced(use):
-                continue
-            if self._tracing.why(use) is None:
+            if self._tracing.why(use) is None or not (self.op(use) or self._is_sliced(use)):
                 continue
             value = self._values.of(use)
             if value.kind is Kind.ARRAY and self._is_brought(use, _MOST_HOPS):

@@ -56,6 +56,7 @@ class Functions:
         self._unnamed: set[ast.expr] = set()
         """What may be a definition, but by no name that leads there."""
         self._instances: dict[ast.expr, ast.ClassDef | None] = {}
+        self._receivers: dict[ast.AST, ast.ClassDef | None] = {}
         self._lineages: dict[ast.ClassDef, tuple[ast.ClassDef, ...]] = {}
         self._methods: dict[ast.ClassDef, dict[str, FunctionNode]] = {}
 
@@ -426,6 +427,11 @@ class Functions:
 
     def receiver(self, parameter: ast.AST) -> ast.ClassDef | None:
         """The class whose instances a parameter takes because it is the `self` of a method."""
+        if parameter not in self._receivers:
+            self._receivers[parameter] = self._receiver(parameter)
+        return self._receivers[parameter]
+
+    def _receiver(self, parameter: ast.AST) -> ast.ClassDef | None:
         function = next(
             each for each in self.tree.ancestors(parameter) if isinstance(each, FUNCTIONS)
         )
