@@ -236,7 +236,7 @@ def decided(
 ) -> tuple[list[Label], dict[str, int]]:
     """The labels as this project counts them, and of how many it thinks what."""
     found: list[Label] = []
-    counts = dict.fromkeys(KINDS, 0)
+    counts: dict[str, int] = dict.fromkeys(KINDS, 0)
     for label in labels:
         decision = decisions.get((label.path, label.cell, label.first, label.pattern))
         if decision is None:

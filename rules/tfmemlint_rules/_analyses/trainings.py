@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 4
+_PARTS = frozenset({"input", "inputs", "layers", "output", "outputs"})
 _SHOWS = frozenset({"id", "isinstance", "len", "print", "type"})
 _SAVES = frozenset({"tensorflow.train.Checkpoint", "tensorflow.train.CheckpointManager"})
 _FORGETS = frozenset({"keras.backend.clear_session", "keras.utils.clear_session"})
@@ -124,11 +125,17 @@ class Trainings:
         self, made: ast.expr, around: ast.AST, owner: ast.ClassDef | None, hops: int
     ) -> bool:
         """Whether what a call makes is trained in a graph, and nothing may keep it."""
+        return self._becomes(made, around, owner, hops) is True
+
+    def _becomes(
+        self, made: ast.expr, around: ast.AST, owner: ast.ClassDef | None, hops: int
+    ) -> bool | None:
+        """Whether what an expression gives is trained; None where something may keep it."""
         uses = self._uses(made, around, hops)
         if uses is None:
-            return False
+            return None
         found = [self._use(each, around, owner, hops) for each in uses]
-        return None not in found and any(found)
+        return None if None in found else any(found)
 
     def _uses(self, node: ast.expr, around: ast.AST, hops: int) -> list[ast.expr] | None:
         """Where what an expression makes is used in its round; None where it may be kept."""
@@ -165,6 +172,8 @@ class Trainings:
             return attribute in FITS or self._is_of_traced_step(use)
         if isinstance(above, (ast.Expr, ast.Delete)):
             return False
+        if isinstance(above, ast.Attribute) and above.attr in _PARTS:
+            return self._use_of_part(above, around, hops)
         if isinstance(above, (ast.Assign, ast.AnnAssign)):
             kept = self._tree.is_conditional(above)  # the best one, or the first
             return None if kept or not hops else self._is_trained(use, around, owner, hops - 1)
@@ -175,6 +184,20 @@ class Trainings:
         if isinstance(above.func, ast.Name) and above.func.id in _SHOWS:
             return False
         return self._passed(above, use, around, owner, hops)
+
+    def _use_of_part(self, part: ast.expr, around: ast.AST, hops: int) -> bool | None:
+        """As `_use`, of what belongs to a model: its layers, by themselves or in another model."""
+        above = self._tree.parent(part)
+        while isinstance(above, (ast.List, ast.Subscript, ast.Tuple)):
+            part, above = above, self._tree.parent(above)
+        if is_plain_use(self._tree, part):
+            return isinstance(above, ast.Attribute) and above.attr in FITS
+        call = self._tree.parent(above) if isinstance(above, ast.Attribute) else None
+        if isinstance(call, ast.Call) and isinstance(self._tree.parent(call), ast.Expr):
+            return False  # a layer is told something, and nobody has the answer
+        if isinstance(above, ast.Call) and hops and self._is_model(above):
+            return self._becomes(above, around, None, hops - 1)
+        return None
 
     def _passed(
         self, call: ast.Call, use: ast.expr, around: ast.AST, owner: ast.ClassDef | None, hops: int

@@ -21,6 +21,7 @@ _MAY_BE_MODELS = frozenset({Kind.MODEL, Kind.UNKNOWN})
 _NO_MODELS = (ast.Constant, ast.Dict, ast.JoinedStr, ast.Lambda, ast.List, ast.Set, ast.Tuple)
 _MAX_HOPS = 10
 _CALLBACKS = frozenset({"keras.callbacks.Callback", "keras.callbacks.LambdaCallback"})
+_INPUTS = frozenset({"keras.Input", "keras.layers.Input"})
 _COMPILED = frozenset({"loss", "metrics", "optimizer"})
 
 
@@ -77,7 +78,9 @@ class Passes:
             return self._functions.is_model(owner)
         if value.kind is not Kind.UNKNOWN:
             return False
-        return self._is_said(callee) or self._is_treated(callee) or self._is_made_instead(callee)
+        if self._is_said(callee) or self._is_treated(callee) or self._is_made_instead(callee):
+            return True
+        return any(self._is_same(each, callee) for each in self._wired)
 
     def _is_made_instead(self, callee: ast.expr) -> bool:
         """Whether a function makes a model itself where it is given none: what it is given is one.
@@ -144,6 +147,27 @@ class Passes:
             if method.attr != "compile" or any(each.arg in _COMPILED for each in call.keywords)
         ]
         return tuple(found)
+
+    @cached_property
+    def _wired(self) -> tuple[ast.expr, ...]:
+        """What is called with Keras's symbolic input, as layers and models are, and predicts."""
+        if not self._names.mentions(_INPUTS):
+            return ()
+        asked = [method.value for _, method in self._tree.methods("predict")]
+        wired = [
+            call.func
+            for call in self._tree.all(ast.Call)
+            if any(self._is_same(each, call.func) for each in asked) and self._is_given_input(call)
+        ]
+        return tuple(each for each in asked if any(self._is_same(each, one) for one in wired))
+
+    def _is_given_input(self, call: ast.Call) -> bool:
+        """Whether a call is given a symbolic input, and nothing else."""
+        given = self._flow.origins(call.args[0]) if len(call.args) == 1 else None
+        return bool(given) and all(
+            isinstance(each.value, ast.Call) and self._names.is_any(each.value.func, _INPUTS)
+            for each in given or ()
+        )
 
     def _is_same(self, one: ast.expr, other: ast.expr) -> bool:
         """Whether two expressions stand for one object: a name bound once, or an attribute."""
