@@ -249,6 +249,18 @@ def test_a_page_says_how_often_its_rule_spoke_on_public_code(
     assert page.endswith(f"## On public code\n\n{words}\n")
 
 
+def test_a_page_says_why_a_rule_stays_that_never_spoke(
+    spare: dict[str, Rule], tmp_path: Path
+) -> None:
+    figures = {"date": "2026-11-18", "repositories": 90, "findings": 0, "in_repositories": 0}
+    why = {"kept": "it grows without end", "read": {}}
+    (tmp_path / "public.json").write_text(json.dumps({**figures, **why}))
+
+    page = pages.rule_page(spare["SPA101"], tmp_path)
+
+    assert page.endswith("It stays for what the pattern costs: it grows without end.\n")
+
+
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"findings": 1, "read": 2}'])
 def test_what_cannot_be_read_of_public_code_is_left_out(
     spare: dict[str, Rule], tmp_path: Path, content: str

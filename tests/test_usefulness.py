@@ -7,6 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from tfmemlint import registry
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
 USEFULNESS = Path(__file__).parents[1] / "benchmarks" / "usefulness.py"
 LATE_SHUFFLE = """import tensorflow as tf
 
@@ -44,6 +49,9 @@ def test_what_is_drawn_is_read_and_recorded(tmp_path: Path) -> None:
         each["verdict"] = "worth" if number else "wrong"
     for code in first["spoke"]:
         (tmp_path / "fixtures" / code).mkdir(parents=True)
+    for code in ("TFM202", "TFM205"):
+        before = tmp_path / "fixtures" / code / "public.json"
+        before.write_text(json.dumps({"findings": 0, "kept": "it grows without end"}))
     read = tmp_path / "read.jsonl"
     read.write_text("".join(f"{json.dumps(each)}\n" for each in (first, *late)))
     run("record", read, "--fixtures", tmp_path / "fixtures")
@@ -57,3 +65,13 @@ def test_what_is_drawn_is_read_and_recorded(tmp_path: Path) -> None:
         "in_repositories": 2,
         "read": {"worth": 2, "little": 0, "useless": 0, "wrong": 1},
     }
+    silent = json.loads((tmp_path / "fixtures" / "TFM205" / "public.json").read_text())
+    assert (silent["findings"], silent["kept"]) == (0, "it grows without end")
+
+
+@pytest.mark.parametrize("code", registry.load())
+def test_a_rule_that_never_spoke_says_why_it_stays(code: str) -> None:
+    figures = json.loads((FIXTURES / code / "public.json").read_text("utf-8"))
+
+    assert figures["rule"] == code
+    assert bool(figures.get("kept")) is not bool(figures["findings"])

@@ -394,6 +394,8 @@ def _public_section(figures: Mapping[str, Any]) -> str:
     except (AttributeError, KeyError, TypeError):
         return ""
     parts = [f"In {of} it {spoke if times else 'never spoke'} ({date})."]
+    if not times and figures.get("kept"):
+        parts.append(f"It stays for what the pattern costs: {figures['kept']}.")
     if worth:
         parts.append(f"Of {whole} drawn by chance and read, {', '.join(worth)}.")
     return f"## On public code\n\n{' '.join(parts)}"

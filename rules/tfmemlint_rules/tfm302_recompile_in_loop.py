@@ -28,9 +28,6 @@ When the model is small and the rounds are few. The rule is silent by itself for
 for optimizers without slots (`"sgd"`) and those that stay the same, where nothing is trained
 between, for models that are made anew as well, of which TFM301 speaks, where graphs are switched
 off, in tests, and where TensorFlow is declared to be newer than 2.21, with which it was measured.
-
-In 60 public repositories it speaks at two places: the stages of a network that grows, which is
-right, and a few data sets that are timed one after the other, where it is right and no harm.
 """
 
 from __future__ import annotations

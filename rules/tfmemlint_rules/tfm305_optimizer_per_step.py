@@ -22,10 +22,6 @@ Where each round begins anew. The rule is silent by itself where the round makes
 sets its weights, where it goes over data in a loop of its own, which is one optimizer for a
 training, for up to ten rounds, where a condition decides, for SGD without momentum, which keeps
 nothing, and in tests.
-
-In 61 public repositories it never speaks: the four optimizers that loops make there are those of
-trials and of tests. It is here because the cost has no bound, and because what is trained so does
-not learn as it should.
 """
 
 from __future__ import annotations

@@ -24,10 +24,6 @@ When the largest layer is small. The rule is silent by itself where its table is
 50 MB, and where the code that makes the network has no wide layer in sight: 512 units, 256 filters
 of several pixels, or a network of `keras.applications`; where the number is 0 or not known; in
 tests; and in code of Keras 1, whose histograms are made in another way.
-
-In 60 public repositories it speaks at 12 places, of which 11 are right; at one, a small network is
-trained in the same file as a large one.
-
 """
 
 from __future__ import annotations

@@ -18,9 +18,6 @@ Offered where the jacobian is taken with two arguments, and only its diagonal is
 ## When to ignore it
 When the batch is a handful. The rule is silent by itself where the rest of the jacobian is used, or
 where it is of weights, which belong to no example.
-
-In 60 public repositories it never speaks: jacobians are rare. It is here because what it costs is
-the square of the batch: hundreds of times what is needed.
 """
 
 from __future__ import annotations

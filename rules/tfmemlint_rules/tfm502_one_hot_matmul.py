@@ -20,9 +20,6 @@ Offered where the table is seen to have two axes: of more, `gather` wants `batch
 On TPUs, where the product is the faster way. The rule is silent by itself in functions that speak
 of TPUs or XLA, or gather as well; for up to 64 rows; where either side is transposed; and where the
 vectors are used for something else.
-
-In 60 public repositories it speaks at three places, of codes and their books, all of which are
-right.
 """
 
 from __future__ import annotations

@@ -35,10 +35,6 @@ When the memory is small. The rule is silent by itself for poles, landers and wh
 few numbers, where it cannot be seen that states are pictures, for the last 64 steps, for lists that
 are emptied after an episode, and for bytes that are kept as `state` and as `next_state`, twice as
 much as need be.
-
-In 65 public repositories, 26 of them about learning by trial and error, it speaks at 10 places, of
-which 10 are right; of memories that stand in a module of their own, it is silent where the modules
-that fill them are not checked in the same run.
 """
 
 from __future__ import annotations

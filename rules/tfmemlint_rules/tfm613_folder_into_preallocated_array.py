@@ -23,10 +23,6 @@ What is computed with the array is float32, too. Offered where the code has a na
 ## When to ignore it
 When the digits are needed. The rule is silent by itself where a dtype is given, for batches, as
 generators fill them, and for some of the files.
-
-Of 39 public repositories it speaks in none: what they read into arrays has a dtype, or goes
-into a list. It is here because people ask of arrays that do not fit into memory, twice as large as
-they need be.
 """
 
 from __future__ import annotations
