@@ -25,14 +25,16 @@ Safe for single numbers that one loop appends to a list of one function, and of 
 other code sees the list, another file's included, or where what is kept may be several tensors, or
 a variable: a model's outputs, a loss that a function out of sight gives. Not offered where the list
 is indexed, returned or handed on: NumPy's numbers have no `.numpy()`, nor has a list of gradients
-or a value for each replica; nor where a list beside it could not be changed alike. Each step then
-waits until its number is there, which a GPU that is kept busy may notice.
+or a value for each replica; nor where several tensors are added as one row, nor where a list beside
+it could not be changed alike. Each step then waits until its number is there, which a GPU that is
+kept busy may notice.
 
 ## When to ignore it
-When steps are few, or must not wait. The rule is silent by itself on one number for each epoch, on
-the numbers of one epoch that go with it, on up to 16 tensors of unknown size, every hundredth step
-or the first ones, one for each of several models or updates with the same batch, lists that are
-emptied, and where a tape, a graph, `tf.concat` or `tf.stack` is to have the tensors.
+When steps are few, or must not wait. The rule is silent by itself on one number for each epoch
+where nothing tells how many there are, on the numbers of one epoch that go with it, on up to 16
+tensors of unknown size, every hundredth step or the first ones, one for each of several models or
+updates with the same batch, lists that are emptied, and where a tape, a graph, `tf.concat` or
+`tf.stack` is to have the tensors.
 """
 
 from __future__ import annotations
@@ -56,7 +58,7 @@ from tfmemlint import (
 )
 from tfmemlint.facts.flow.loops import Over
 from tfmemlint.facts.library.kinds import Kind
-from tfmemlint.facts.sizes.amounts import held, product
+from tfmemlint.facts.sizes.amounts import count, held, product
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint_rules._analyses.kept import Kept, KeptTensors, Sort
 from tfmemlint_rules._analyses.lifetimes import Lifetimes
@@ -71,7 +73,7 @@ OF_NUMBERS = frozenset(
 )
 FEW = {Sort.NUMBER: 1024, Sort.TENSOR: 16}
 """Trips that keep too little to speak of."""
-FEW_OR_UNKNOWN = {Over.CONDITION, Over.EPOCHS, Over.FOREVER, Over.LITERAL}
+FEW_OR_UNKNOWN = {Over.CONDITION, Over.FOREVER, Over.LITERAL}
 
 TAKES_NUMBERS = (
     "matplotlib.",
@@ -91,19 +93,24 @@ def check(file: File) -> Iterator[Diagnostic]:
     fixes = {each.growth.node: _fix(file, each) for each in found}
     for kept in found:
         beside = [fixes[each.growth.node] for each in found if each.loop.node is kept.loop.node]
+        tensors = f"{1 + kept.beside} tensors" if kept.beside else "a tensor"
+        added = kept.growth.value if kept.beside else kept.tensor
         yield Diagnostic(
             file.span(kept.growth.node),
-            f"`{kept.growth.name}` keeps a tensor on the device for each trip of "
-            f"`{file.named(kept.loop.node)}`: `{file.named(kept.tensor)}`",
+            f"`{kept.growth.name}` keeps {tensors} on the device for each trip of "
+            f"`{file.named(kept.loop.node)}`: `{file.named(added)}`",
             None if None in beside else fixes[kept.growth.node],  # siblings are treated alike
             _cost(file, kept),
         )
 
 
 def _is_worth_a_word(file: File, kept: Kept) -> bool:
-    few = _cost(file, kept).at_most is None and _is_short(file, kept)
+    cost = _cost(file, kept)
+    few = cost.at_most is None and _is_short(file, kept)
     if few or kept.loop.over in FEW_OR_UNKNOWN or not _is_wanted_elsewhere(file, kept):
         return False
+    if kept.loop.over is Over.EPOCHS and cost.bytes is None:
+        return False  # who knows how many; they are seldom many
     return kept.sort is Sort.TENSOR or not file.tf.of(Lifetimes).is_one_pass(kept)
 
 
@@ -113,7 +120,8 @@ def _cost(file: File, kept: Kept) -> Cost:
     each = file.tf.arrays.nbytes(kept.tensor)
     if kept.sort is Sort.NUMBER or (each.value is not None and each.value < ALLOCATION):
         each = held(ALLOCATION)
-    return costs.cost(rounds.times(each.plus(held(OBJECT)).folded()), Law.STEPS)
+    row = each.plus(held(OBJECT)).times(count(1 + kept.beside)).folded()
+    return costs.cost(rounds.times(row), Law.STEPS)
 
 
 def _is_short(file: File, kept: Kept) -> bool:
@@ -146,6 +154,8 @@ def _is_wanted_elsewhere(file: File, kept: Kept) -> bool:
 
 def _fix(file: File, kept: Kept) -> Fix | None:
     tensors = file.tf.of(KeptTensors)
+    if kept.beside or kept.tensor is not kept.growth.value:
+        return None  # a row of several
     if tensors.may_be_list(kept.tensor) or file.tf.names.uses(("tensorflow.distribute.",)):
         return None  # neither a list nor a value for each replica has `.numpy()`
     if not kept.in_sight or not all(_takes_numbers(file, each) for each in kept.reads):

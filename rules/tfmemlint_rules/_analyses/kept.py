@@ -65,6 +65,8 @@ class Kept(NamedTuple):
     """What stands for the list where it is used for anything but to grow."""
     in_sight: bool = True
     """Whether these are surely all: one name has the list, from its beginning to its end."""
+    beside: int = 0
+    """How many more tensors each trip adds, in a row of its own: `append((loss, accuracy))`."""
 
     @property
     def loop(self) -> Loop:
@@ -75,6 +77,11 @@ class Kept(NamedTuple):
     def at(self) -> ast.AST:
         """The code in that loop that adds to it."""
         return self.growth.rounds[0].at
+
+
+def _in_row(added: ast.expr) -> list[ast.expr]:
+    """What is added to a list: an element, or the parts of a row that is written down."""
+    return added.elts if isinstance(added, (ast.List, ast.Tuple)) else [added]
 
 
 class KeptTensors:
@@ -102,14 +109,18 @@ class KeptTensors:
         for node, _, value in self._growths.places.values():
             if not isinstance(node, ast.Call) or self._tracing.why(node):
                 continue
-            sort = self.sort(value)
-            if not sort or self._is_for_gradients([node]):
+            tensors = [each for each in _in_row(value) if self.sort(each)]
+            if not tensors or self._is_for_gradients([node]):
                 continue
+            first = min(tensors, key=self.sort)
             for growth in self._growths.at(node):
                 reads = self._reads(self._uses(growth)) if len(growth.elements) == 1 else None
                 if reads is not None and not self._is_for_gradients(reads):
                     is_named = growth.named is not None
-                    found.append(Kept(growth, value, sort, tuple(reads), is_named))
+                    more = len(tensors) - 1
+                    found.append(
+                        Kept(growth, first, self.sort(first), tuple(reads), is_named, more)
+                    )
         return () if found and self._has_keras_compute_elsewhere() else tuple(found)
 
     def _has_keras_compute_elsewhere(self) -> bool:

@@ -10,6 +10,7 @@ from tfmemlint.facts.flow.frames import Frame, entered
 from tfmemlint.facts.flow.loops import Growth, Loop, Over, is_empty
 from tfmemlint.facts.flow.paths import is_entry
 from tfmemlint.facts.syntax.bindings import How
+from tfmemlint.facts.syntax.tree import is_none, same_code
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -169,8 +170,16 @@ class Growths:
 
     def _empty(self, holder: ast.expr, frame: Frame | None) -> ast.AST | None:
         """What makes a list, if that is one place alone, and it is empty there."""
-        made = self._objects.made_once(holder, frame)
-        return made.node if made is not None and self._is_empty(made) else None
+        ends = self._objects.made(holder, frame) or ()
+        lists = [each for each in ends if not self._is_no_list(each.node, holder)]
+        return lists[0].node if len(lists) == 1 and self._is_empty(lists[0]) else None
+
+    def _is_no_list(self, made: ast.AST, holder: ast.expr) -> bool:
+        """Whether nothing can be appended: `None`, or the array that a list becomes at last."""
+        if not isinstance(made, ast.Call):
+            return is_none(made)
+        name = self._names.qualified(made.func) or ""
+        return name.startswith("numpy.") and any(same_code(each, holder) for each in made.args)
 
     def _is_empty(self, end: End) -> bool:
         node = end.node
