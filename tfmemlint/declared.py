@@ -30,6 +30,13 @@ _LOCKED = (
 _LOCKED_BY_PIPENV = (
     rf""""{_DISTRIBUTION}"[ \t]*:[ \t]*\{{[^{{}}]*"version"[ \t]*:[ \t]*"([^"\n]+)"""
 )
+_OLD_KERAS = (
+    r"""(?:^|["'])[ \t]*(?:-[ \t]*["']?)?keras[ \t]*\(?"""
+    r"(?:(?:={1,3}|~=|<=)[ \t]*(?:1\.|2\.[0-3](?!\d))|<[ \t]*2\.[1-4](?!\d))"
+)
+"""`keras==2.2.4`: a Keras that is not TensorFlow's."""
+_WITH_OLD_KERAS = ">=1"
+"""What it runs with; the last of them with TensorFlow 2.2, too."""
 
 _LOCKS = {
     "Pipfile.lock": _LOCKED_BY_PIPENV,
@@ -44,7 +51,7 @@ def specifiers(folder: str) -> tuple[str, ...]:
     """The specifiers for TensorFlow in a folder's lock files or, without any, in what it requires.
 
     That is in its pyproject.toml, setup.cfg, setup.py, Pipfile, requirements*.txt, or the files of
-    a folder `requirements`, and its environment*.yml.
+    a folder `requirements`, and its environment*.yml. An old Keras says which it runs with.
     """
     try:
         names = sorted(os.listdir(folder))  # noqa: PTH208
@@ -85,6 +92,8 @@ def _in_lock(folder: str, name: str) -> Iterator[str]:
 
 def _in_file(path: str) -> Iterator[str]:
     text, name = _text(path), os.path.basename(path)
+    if re.search(_OLD_KERAS, text, _FLAGS):
+        yield _WITH_OLD_KERAS
     if name.endswith(".toml") or name == "Pipfile":
         for match in re.finditer(_POETRY, text, _FLAGS):
             version = match[1].strip()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
@@ -50,6 +51,16 @@ class File:
         name = self.path.replace("\\", "/").rpartition("/")[2]
         tests = name.endswith("_test.py") and not name.endswith("_and_test.py")  # as it trains
         return tests or name.startswith("test_") or self.tf.is_test
+
+    @cached_property
+    def is_for_sessions(self) -> bool:
+        """Whether Keras runs sessions for this file, as with TensorFlow 1: something says so.
+
+        That is what the project requires, what is imported, or a comment: `# Keras 2.2.4`.
+        """
+        old = self.tensorflow is not None and self.tensorflow < (2,)
+        old = old or self.tf.is_for_keras_1 or self.tf.is_for_session_keras
+        return old or _WRITTEN_FOR_SESSIONS.search(self.text) is not None
 
     def shows(self, statement: ast.stmt) -> bool:
         """Whether a statement ends a cell, be it one of a script: what it gives is displayed."""
@@ -127,6 +138,10 @@ class File:
         return concrete(self, node) if self.tf.tree.elsewhere(node) is None else None
 
 
+_WRITTEN_FOR_SESSIONS = re.compile(
+    r"^[ \t]*#.*\b(?:tensorflow[- =v]*1\.\d|keras[- =v]*2\.[0-3](?!\d))",
+    re.IGNORECASE | re.MULTILINE,
+)
 _LONGEST = 60
 
 CELL = ("# %%", "#%%", "# In[")

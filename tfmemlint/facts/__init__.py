@@ -273,6 +273,13 @@ class TensorFlow:
         return is_for_keras_1(self)
 
     @cached_property
+    def is_for_session_keras(self) -> bool:
+        """Whether this file is written for a Keras before 2.4, which was not TensorFlow's."""
+        from tfmemlint.facts.library.session_keras import is_for_session_keras  # noqa: PLC0415
+
+        return is_for_session_keras(self)
+
+    @cached_property
     def is_for_keras_3(self) -> bool:
         """Whether this file needs Keras 3, which earlier versions of TensorFlow do not have."""
         from tfmemlint.facts.library.keras_3 import is_for_keras_3  # noqa: PLC0415
