@@ -27,7 +27,8 @@ When the step needs all rows together: exact gradient descent, a loss over pairs
 by itself for up to 32 rows, and for up to 2,048, which people choose for one batch, if it does not
 see what the model makes of them; where gradients of
 inputs are taken, for steps that pick rows or take several inputs, and in files that use a graph
-library or a minimiser such as L-BFGS.
+library or a minimiser such as L-BFGS. Activations known to be less than 16 MiB are hidden, unless
+`min-bytes` says otherwise.
 """
 
 from __future__ import annotations
@@ -60,6 +61,8 @@ RELATES_ALL = (
     *("stellargraph", "tensorflow.sparse", "tensorflow_gnn", "tensorflow_probability.optimizer"),
 )
 """Graphs, whose nodes are computed from one another, and minimisers that want exact gradients."""
+WORTH = 16 << 20
+"""Bytes: activations that are less are few beside what TensorFlow takes for itself."""
 KERAS_METHODS = {"evaluate", "predict", "predict_on_batch", "test_on_batch", "train_on_batch"}
 CUTS_BATCHES = {"predict_on_batch": "predict", "test_on_batch": "evaluate"}
 
@@ -108,7 +111,8 @@ def _cost(file: File, found: FullBatch) -> Cost:
     trains = bool(found.passes) or (keras and "train" in ast.unparse(called.func))
     rows = file.tf.numbers.length(found.array, frame)
     now = models.in_step(model, rows, found.array, trains=trains)
-    return costs.cost(now, Law.DATA, models.in_step(model, count(32), found.array, trains=trains))
+    batch = models.in_step(model, count(32), found.array, trains=trains)
+    return costs.cost(now, Law.DATA, batch, worth=WORTH)
 
 
 def _changes(file: File, found: FullBatch) -> tuple[str, Iterable[Edit | None]]:

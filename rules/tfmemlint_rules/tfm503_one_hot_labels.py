@@ -25,7 +25,8 @@ When there are few classes. The rule is silent by itself for up to 32 where each
 have one label, such as those of MNIST and CIFAR-10, or where the models of the file end in a
 `Dense` with a softmax of so few units, where a batch is written out at a time, where any loss or
 metric of the file is not known to have a sparse form, and for label smoothing and mixed labels,
-which are no longer one class each. By hand, it is silent for tables as long as they are wide, such
+which are no longer one class each. What is known to be less than 16 MiB is hidden, unless
+`min-bytes` says otherwise. By hand, it is silent for tables as long as they are wide, such
 as those of neighbours.
 """
 
@@ -39,6 +40,9 @@ from tfmemlint import Applicability, Claim, Cost, Diagnostic, Edit, File, Fix, M
 from tfmemlint.facts.sizes.amounts import held, named, product
 from tfmemlint_rules._analyses.filled_one_hots import FilledOneHot, FilledOneHots
 from tfmemlint_rules._analyses.one_hots import OneHot, OneHots, Rename
+
+WORTH = 16 << 20
+"""Bytes: less is no reason to change losses and metrics."""
 
 
 def check(file: File) -> Iterator[Diagnostic]:
@@ -55,7 +59,7 @@ def check(file: File) -> Iterator[Diagnostic]:
             file.span(each.node),
             f"`{each.name}` makes {classes} of each label of `{file.named(each.labels)}`",
             fix,
-            _cost(file, each),
+            _cost(file, each, hots.classes(each)),
         )
 
 
@@ -81,17 +85,17 @@ def _classes(file: File, found: OneHot) -> str:
     return f"`{file.named(found.classes)}` numbers" if number is None else f"{number:,} numbers"
 
 
-def _cost(file: File, found: OneHot) -> Cost:
+def _cost(file: File, found: OneHot, classes: float | None) -> Cost:
     shape = file.tf.values.of(found.labels).shape or (None,)
-    classes = file.tf.values.number(found.classes)
     known = None if None in shape else prod(filter(None, shape))
     total = None if known is None or classes is None else int(known * classes * found.width)
-    width = "classes" if found.classes is None else file.named(found.classes)
+    width = "classes" if classes is None else f"{int(classes):,}"
+    width = width if found.classes is None else file.named(found.classes)
     labels = file.named(found.labels)
     is_row = all(axis == 1 for axis in shape[1:])
     rows_of = named(f"len({labels})" if is_row else f"{labels}.size")
     text = product([rows_of, named(width), held(found.width)]).text
-    return Cost(text, total, at_most=total)
+    return Cost(text, total, at_most=total, worth=WORTH)
 
 
 def _fix(file: File, found: tuple[OneHot, ...], hots: OneHots) -> Fix | None:

@@ -24,7 +24,8 @@ Not offered for those where the file sets a seed, which a new generator would no
 When the same random numbers have to come out, or nothing else is in memory yet. The rule is silent
 by itself for `np.zeros` and `np.empty`, which take no memory before they are written to, for
 `np.arange` and `np.linspace`, which count in float64 whatever they give, for lists, whose numbers
-may be anything, and where the size is not known.
+may be anything, and where the size is not known. What is known to be less than 8 MiB is hidden,
+unless `min-bytes` says otherwise: it is gone as soon as it is cast.
 """
 
 from __future__ import annotations
@@ -47,6 +48,8 @@ from tfmemlint import (
 )
 from tfmemlint_rules._analyses.wide_first import WideFirst, WidesFirst
 
+WORTH = 8 << 20
+"""Bytes: a moment with less of them is not worth a word."""
 SEEDS = ("keras.utils.set_random_seed", "numpy.random.seed")
 
 
@@ -57,7 +60,7 @@ def check(file: File) -> Iterator[Diagnostic]:
             file.span(found.cast),
             f"`{made}` is all of eight bytes a number, and `astype` makes `{dtype}` of it",
             _fix(file, found),
-            Cost(f"`{made}`", found.nbytes, at_most=found.nbytes),
+            Cost(f"`{made}`", found.nbytes, at_most=found.nbytes, worth=WORTH),
         )
 
 

@@ -3,7 +3,8 @@
 ## What it finds
 `tf.keras.mixed_precision.experimental.Policy` and `set_policy`, whichever way they are imported:
 TensorFlow 2.9 and Keras 3 have none of these names, which stand outside of `experimental` since
-2.4. It is silent in projects that may run with a TensorFlow before 2.9, where nothing is missing.
+2.4. It is silent in projects that may run with a TensorFlow before 2.9, where nothing is missing,
+where the code asks for the version before it reads the name, and in tests.
 
 ## Why it costs memory
 Where the name is missing, the program ends with an `AttributeError`, or, where that is caught, goes
@@ -40,18 +41,29 @@ NEW_NAMES = {
 }
 NAMES = frozenset(f"{OLD}.{each}" for each in NEW_NAMES)
 GONE_SINCE = (2, 9)
+VERSIONS = frozenset({"VERSION", "__version__", "git_version"})
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    still_there = file.tensorflow is not None and file.tensorflow < GONE_SINCE
+    if file.is_test or (file.tensorflow is not None and file.tensorflow < GONE_SINCE):
+        return
     used = file.tf.names.reads(NAMES)
-    if used and not still_there:
+    if used and not any(_asks_for_version(file, each) for each in used):
         name = (file.tf.names.qualified(used[0]) or "").rpartition(".")[2]
         yield Diagnostic(
             file.span(used[0]),
             f"`{file.named(used[0])}` is gone since 2.9: it is `mixed_precision.{NEW_NAMES[name]}`",
             _fix(file, used),
         )
+
+
+def _asks_for_version(file: File, used: ast.expr) -> bool:
+    """Whether the name is read under a test of TensorFlow's version, or beside one."""
+    tests = [test for test, _ in file.tf.tree.tests(used, file.tree)]
+    parts = [each for test in tests for each in ast.walk(test)]
+    given = [file.tf.bindings.assigned(each) for each in parts if isinstance(each, ast.Name)]
+    parts += [each for value in given if value is not None for each in ast.walk(value)]
+    return any(isinstance(each, ast.Attribute) and each.attr in VERSIONS for each in parts)
 
 
 def _fix(file: File, used: list[ast.Attribute | ast.Name]) -> Fix | None:

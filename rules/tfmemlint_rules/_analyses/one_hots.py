@@ -109,12 +109,18 @@ class OneHots:
             return self._tells_a_few
         if any(axis != 1 for axis in labels.shape[1:]):
             return False
-        classes = self._values.number(found.classes)
-        if classes is None and isinstance(labels.origin, ast.Call):
-            name = self._names.qualified(labels.origin.func) or ""
-            if name.startswith("keras.datasets.") and name.endswith(".load_data"):
-                classes = KERAS_CLASSES.get(name.split(".")[2])
+        classes = self.classes(found)
         return classes <= _A_FEW if classes is not None else self._tells_a_few
+
+    def classes(self, found: OneHot) -> float | None:
+        """How many numbers a label becomes, where that is said or known of the data set."""
+        classes = self._values.number(found.classes)
+        origin = self._values.of(found.labels).origin
+        if classes is None and isinstance(origin, ast.Call):
+            name = self._names.qualified(origin.func) or ""
+            if name.startswith("keras.datasets.") and name.endswith(".load_data"):
+                return KERAS_CLASSES.get(name.split(".")[2])
+        return classes
 
     @cached_property
     def _tells_a_few(self) -> bool:

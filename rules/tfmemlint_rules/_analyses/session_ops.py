@@ -81,14 +81,21 @@ class SessionOps:
             given = method.value if method.attr == "eval" else argument(call, 0, "fetches")
             for fetched in _each(given):
                 found = next(
-                    filter(None, map(self._repeated, self._made(fetched, _MAX_HOPS))), None
+                    filter(
+                        None,
+                        (self._repeated(each, call) for each in self._made(fetched, _MAX_HOPS)),
+                    ),
+                    None,
                 )
                 if found is not None:
                     yield found
 
-    def _repeated(self, made: ast.expr) -> SessionOp | None:
+    def _repeated(self, made: ast.expr, run: ast.Call) -> SessionOp | None:
+        """An operation that a loop makes and runs; others may have called for it to be made."""
         rounds = self._anew.rounds(made)
         if rounds is None or self._has_own_graph(rounds[0]):
+            return None
+        if not any(each is run for each in self._anew.ran(rounds[0])):
             return None
         return SessionOp(made, rounds[0])
 

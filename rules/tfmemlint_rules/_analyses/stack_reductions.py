@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 _SUMS = frozenset({"keras.ops.sum", "tensorflow.math.reduce_sum", "tensorflow.reduce_sum"})
 _MEANS = frozenset({"keras.ops.mean", "tensorflow.math.reduce_mean", "tensorflow.reduce_mean"})
+_ADDS = frozenset({"tensorflow.add_n", "tensorflow.math.add_n"})
+_LIBRARIES = ("keras.ops.", "tensorflow.")
 _STACKS = frozenset({"keras.ops.stack", "tensorflow.stack"})
 
 
@@ -68,9 +70,34 @@ class StackReductions:
             return None
         if repeated is not None and stack is None:
             return None
+        if isinstance(listed, ast.Name) and self._is_read_otherwise(listed, stack or call):
+            return None
         return StackReduction(
             call, name in _MEANS, stack, listed, assigned, repeated, of_tensorflow
         )
+
+    def _is_read_otherwise(self, listed: ast.Name, stacked: ast.Call) -> bool:
+        """Whether a list is stacked for something else, too, or is mostly of a single tensor.
+
+        TensorFlow makes one stack of a list that it is given twice in a graph, and `parts / n`
+        stacks `parts`. `if len(parts) == 1: return parts[0]` tells that there are hardly more.
+        """
+        bindings = self._bindings.reaching(listed)
+        readers = [use for each in bindings for use in self._bindings.readers(each)]
+        return any(use is not listed and self._stacks_or_has_one(use, stacked) for use in readers)
+
+    def _stacks_or_has_one(self, use: ast.expr, stacked: ast.Call) -> bool:
+        above = self._tree.parent(use)
+        if isinstance(above, ast.BinOp):
+            return True
+        if not isinstance(above, ast.Call) or above is stacked or above.func is use:
+            return False
+        compared = self._tree.parent(above)
+        if isinstance(compared, ast.Compare):
+            ends = [compared.left, *compared.comparators]
+            return any(isinstance(each, ast.Constant) and each.value == 1 for each in ends)
+        name = self._names.qualified(above.func) or ""
+        return name.startswith(_LIBRARIES) and name not in _SUMS | _MEANS | _STACKS | _ADDS
 
     def _is_first(self, axis: ast.expr | None) -> bool:
         return axis is not None and self._values.number(axis) == 0

@@ -27,13 +27,22 @@ _ONLY_THERE = (
 )
 """Modules that nobody was told to import from since, where later versions have them at all."""
 
+_FUNCTION = frozenset({"keras.backend.function"})
+
 
 def is_for_session_keras(tf: TensorFlow) -> bool:
-    """Whether code imports what stood in the Keras of its own that ran sessions.
+    """Whether code imports what stood in the Keras of its own that ran sessions, or has them run.
 
     `tensorflow.keras` is not meant, whatever is imported from it.
     """
-    return any(map(_is_only_there, tf.tree.all(ast.Import, ast.ImportFrom)))
+    imports = tf.tree.all(ast.Import, ast.ImportFrom)
+    return any(map(_is_only_there, imports)) or any(map(_updates, tf.names.calls(_FUNCTION)))
+
+
+def _updates(called: tuple[ast.Call, str]) -> bool:
+    """`K.function(inputs, outputs, updates=...)`, which is refused where code runs eagerly."""
+    call, _ = called
+    return len(call.args) > 2 or any(each.arg == "updates" for each in call.keywords)
 
 
 def _is_only_there(statement: ast.Import | ast.ImportFrom) -> bool:
