@@ -88,8 +88,8 @@ RULE = Rule(
     triggers=(
         "predict",
         "for while",
-        "Callback Model Sequential applications clone_model compile load_model load_weights"
-        " model_from_json train_on_batch",
+        "Callback Model Sequential applications clone_model compile img_to_array load_model"
+        " load_weights model_from_json train_on_batch",
     ),
     check=check,
 )

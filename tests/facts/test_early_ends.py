@@ -23,6 +23,9 @@ Look = Callable[[str], tuple[File, list[ast.expr]]]
         ("for i in range(1, 99):\n    see(i)\n    if i == 3:\n        break", 3),
         ("for i, x in enumerate(xs):\n    if i == 3:\n        break\n    see(x)", 4),
         ("for i, x in enumerate(xs, 1):\n    see(x)\n    if i == 3:\n        break", 3),
+        ("n = 0\nfor x in xs:\n    see(x)\n    n += 1\n    if n == 3:\n        break", 3),
+        ("n = 1\nfor x in xs:\n    see(x)\n    n += 1\n    if n > 3:\n        break", 3),
+        ("n = 0\nfor x in xs:\n    if n == 3:\n        break\n    see(x)\n    n += 1", 4),
         ("for i in range(2):\n    see(i)\n    if i == 3:\n        break", 2),
         ("for x in xs:\n    for y in x:\n        continue\n    see(x)\n    break", 1),
     ],
@@ -37,6 +40,16 @@ def test_an_early_end_tells_how_many_rounds_there_are(look: Look, code: str, tri
     "code",
     [
         pytest.param("for x in xs:\n    see(x)\n    if x == 3:\n        break", id="not counted"),
+        pytest.param(
+            "n = 0\nfor x in xs:\n    see(x)\n    if x:\n        n += 1\n"
+            "    if n == 3:\n        break",
+            id="at times",
+        ),
+        pytest.param(
+            "n = 0\nfor x in xs:\n    see(x)\n    n += 1\n    n = n * 2\n"
+            "    if n == 3:\n        break",
+            id="otherwise, too",
+        ),
         pytest.param("for i in ids:\n    see(i)\n    if i == 3:\n        break", id="not a range"),
         pytest.param(
             "for i in range(n):\n    see(i)\n    if i < 3:\n        break", id="the other way"

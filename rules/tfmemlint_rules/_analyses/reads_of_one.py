@@ -41,6 +41,8 @@ class ReadsOfOne:
         """Whether a use reads one row; None if it says nothing of rows, or may be of outputs."""
         above = self._tree.parent(use)
         if not isinstance(above, ast.Subscript) or above.value is not use:
+            if self._fills_row(use):
+                return True
             return self._reads_all(use) or (False if self._goes_over(use) else None)
         index = above.slice
         if isinstance(index, ast.Tuple):
@@ -49,6 +51,21 @@ class ReadsOfOne:
             return False
         of_row = isinstance(self._tree.parent(above), ast.Subscript)
         return alone or of_row or self._reads_all(above) or False
+
+    def _fills_row(self, use: ast.expr) -> bool:
+        """Whether all of it becomes one row of an array: `features[i, :] = y.reshape(-1)`."""
+        method = self._tree.parent(use)
+        call = self._tree.parent(method) if isinstance(method, ast.Attribute) else None
+        if not isinstance(method, ast.Attribute) or not isinstance(call, ast.Call):
+            return False
+        flat = method.attr in ("flatten", "ravel") and not call.args
+        if not flat and not (method.attr == "reshape" and _is_minus_one(call.args)):
+            return False
+        filled = self._tree.parent(call)
+        target = filled.targets[0] if isinstance(filled, ast.Assign) else None
+        index = target.slice if isinstance(target, ast.Subscript) else None
+        first = index.elts[0] if isinstance(index, ast.Tuple) and index.elts else index
+        return isinstance(first, ast.Name)
 
     def _goes_over(self, use: ast.expr) -> bool:
         """Whether code takes one row after the other, or asks how many there are."""
@@ -107,6 +124,10 @@ def _is_layer(made: ast.expr) -> bool:
 def _is_unpacked(above: ast.AST | None) -> bool:
     targets = above.targets if isinstance(above, ast.Assign) else []
     return any(isinstance(each, (ast.Tuple, ast.List)) for each in targets)
+
+
+def _is_minus_one(given: list[ast.expr]) -> bool:
+    return len(given) == 1 and ast.unparse(given[0]) == "-1"
 
 
 def _is_zero(index: ast.expr) -> bool:

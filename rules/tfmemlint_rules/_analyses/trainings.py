@@ -174,6 +174,8 @@ class Trainings:
             return False
         if isinstance(above, ast.Attribute) and above.attr in _PARTS:
             return self._use_of_part(above, around, hops)
+        if isinstance(above, ast.Tuple) and isinstance(self._tree.parent(above), ast.Return):
+            return self._handed_back(use, above, around, owner, hops)
         if isinstance(above, (ast.Assign, ast.AnnAssign)):
             kept = self._tree.is_conditional(above)  # the best one, or the first
             return None if kept or not hops else self._is_trained(use, around, owner, hops - 1)
@@ -184,6 +186,42 @@ class Trainings:
         if isinstance(above.func, ast.Name) and above.func.id in _SHOWS:
             return False
         return self._passed(above, use, around, owner, hops)
+
+    def _handed_back(
+        self,
+        use: ast.expr,
+        row: ast.Tuple,
+        around: ast.AST,
+        owner: ast.ClassDef | None,
+        hops: int,
+    ) -> bool | None:
+        """As `_use`, of `return model, history`: what becomes of it where it is unpacked."""
+        function = self._tree.function(use)
+        calls = self._functions.calls_of(function) if function is not None and hops else ()
+        found: list[bool | None] = [None] if not calls else []
+        for call in calls:
+            names = self._unpacked(call)
+            if names is None or len(names) != len(row.elts):
+                return None
+            target = names[row.elts.index(use)]
+            home = self._bindings.home(target.id, target) if isinstance(target, ast.Name) else None
+            bound = self._bindings.of(home, getattr(target, "id", "")) if home is not None else ()
+            if not any(each.node is target for each in bound):
+                return None
+            found += [
+                self._use(each, around, owner, hops - 1)
+                for binding in bound
+                if binding.node is target
+                for each in self._bindings.readers(binding)
+                if self._tree.inside(each, around)
+            ]
+        return None if None in found else any(found)
+
+    def _unpacked(self, call: ast.Call) -> list[ast.expr] | None:
+        """The names of what a call gives: `model, history = train()`."""
+        above = self._tree.parent(call)
+        target = above.targets[0] if isinstance(above, ast.Assign) else None
+        return target.elts if isinstance(target, ast.Tuple) else None
 
     def _use_of_part(self, part: ast.expr, around: ast.AST, hops: int) -> bool | None:
         """As `_use`, of what belongs to a model: its layers, by themselves or in another model."""

@@ -226,7 +226,8 @@ class MadeAnew:
         if not isinstance(made, ast.Call) or not self._names.is_any(made.func, _SPLITTERS):
             return otherwise
         folds = self._values.number(argument(made, 0, "n_splits"))
-        return int(folds) if folds is not None else otherwise
+        known = [int(each) for each in (folds, otherwise) if each is not None]
+        return min(known, default=None)  # a loop may be left before its end
 
     def _used(self, maker: ast.expr, hops: int) -> list[ast.expr] | None:
         """The uses of a model, also in functions it is passed to; None where it may be kept."""

@@ -20,6 +20,7 @@ class EarlyEnds:
     """Where loops say in which of their first rounds they end."""
 
     def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
         self._bindings = tf.bindings
         self._values = tf.values
 
@@ -32,7 +33,10 @@ class EarlyEnds:
         if ends:
             return 1
         start = self._start(loop)
-        found = (self._held_after(each.test, loop, start) for each in tests)
+        found = (
+            self._held_after(each.test, loop, start) or self._counted_up(each, loop)
+            for each in tests
+        )
         known = [each for each in found if each is not None]
         return min(known, default=None)
 
@@ -50,6 +54,28 @@ class EarlyEnds:
         rounds = last + past - start + 1
         return rounds if found and counts and rounds >= 1 else None
 
+    def _counted_up(self, leaving: ast.If, loop: LoopNode) -> int | None:
+        """In which round `done == 3` holds for the first time, where each says `done += 1`."""
+        test = leaving.test
+        if not isinstance(test, ast.Compare) or not isinstance(test.left, ast.Name):
+            return None
+        past = _FIRST_PAST.get(type(test.ops[0])) if len(test.ops) == 1 else None
+        last = self._values.number(test.comparators[0])
+        home = self._bindings.home(test.left.id, test.left)
+        bound = self._bindings.of(home, test.left.id) if home is not None else ()
+        added = [each for each in loop.body if _adds_one(each, test.left.id)]
+        if past is None or not isinstance(last, int) or len(bound) != 2 or len(added) != 1:
+            return None
+        starts = [each for each in bound if each.how is How.ASSIGNED and not each.path]
+        if len(starts) != 1 or self._tree.inside(starts[0].node, loop):
+            return None
+        start = self._values.number(starts[0].value)
+        if not isinstance(start, int):
+            return None
+        later = loop.body.index(added[0]) > loop.body.index(leaving)
+        rounds = last + past - start + later
+        return rounds if rounds >= 1 else None
+
     def _start(self, loop: LoopNode) -> int | None:
         """The counter's first value: 0 for `range(n)` and `enumerate(xs)`."""
         call = None if isinstance(loop, ast.While) else loop.iter
@@ -63,6 +89,17 @@ class EarlyEnds:
             return None
         number = 0 if first is None else self._values.number(first)
         return number if isinstance(number, int) else None
+
+
+def _adds_one(statement: ast.stmt, name: str) -> bool:
+    return (
+        isinstance(statement, ast.AugAssign)
+        and isinstance(statement.op, ast.Add)
+        and isinstance(statement.target, ast.Name)
+        and statement.target.id == name
+        and isinstance(statement.value, ast.Constant)
+        and statement.value.value == 1
+    )
 
 
 def _counter(loop: LoopNode) -> ast.AST | None:

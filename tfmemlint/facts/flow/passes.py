@@ -21,6 +21,8 @@ _MAY_BE_MODELS = frozenset({Kind.MODEL, Kind.UNKNOWN})
 _NO_MODELS = (ast.Constant, ast.Dict, ast.JoinedStr, ast.Lambda, ast.List, ast.Set, ast.Tuple)
 _MAX_HOPS = 10
 _CALLBACKS = frozenset({"keras.callbacks.Callback", "keras.callbacks.LambdaCallback"})
+_EXPANDS = frozenset({"numpy.expand_dims", "tensorflow.expand_dims"})
+_IMAGES = frozenset({"keras.utils.img_to_array"})
 _INPUTS = frozenset({"keras.Input", "keras.layers.Input"})
 _COMPILED = frozenset({"loss", "metrics", "optimizer"})
 
@@ -80,7 +82,8 @@ class Passes:
             return False
         if self._is_said(callee) or self._is_treated(callee) or self._is_made_instead(callee):
             return True
-        return any(self._is_same(each, callee) for each in self._wired)
+        known = (*self._wired, *self._shown_images)
+        return any(each is callee or self._is_same(each, callee) for each in known)
 
     def _is_made_instead(self, callee: ast.expr) -> bool:
         """Whether a function makes a model itself where it is given none: what it is given is one.
@@ -160,6 +163,37 @@ class Passes:
             if any(self._is_same(each, call.func) for each in asked) and self._is_given_input(call)
         ]
         return tuple(each for each in asked if any(self._is_same(each, one) for one in wired))
+
+    @cached_property
+    def _shown_images(self) -> tuple[ast.expr, ...]:
+        """What predicts a batch of one image, of four axes: scikit-learn's take two."""
+        if not self._names.mentions(_IMAGES):
+            return ()
+        asked = [(call, method.value) for call, method in self._tree.methods("predict")]
+        return tuple(each for call, each in asked if call.args and self._is_one_image(call.args[0]))
+
+    def _is_one_image(self, given: ast.expr) -> bool:
+        """Whether an image gets an axis for the batch: `np.expand_dims(img_to_array(x), 0)`."""
+        for each in (given, *(origin.value for origin in self._flow.origins(given) or ())):
+            if not isinstance(each, ast.Call) or not self._names.is_any(each.func, _EXPANDS):
+                continue
+            image = each.args[0] if each.args else None
+            axis = makers.argument(each, 1, "axis")
+            if image is None or axis is None or self._values.number(axis) != 0:
+                continue
+            if self._is_image(image):
+                return True
+        return False
+
+    def _is_image(self, node: ast.expr, hops: int = 4) -> bool:
+        """Whether something may be an image that Keras made an array of, scaled or not."""
+        if isinstance(node, ast.Call) and self._names.is_any(node.func, _IMAGES):
+            return True
+        inner = self.converted(node) if hops else None
+        made = [inner] if inner is not None else []
+        if hops and isinstance(node, ast.Name):
+            made += [each.value for each in self._flow.origins(node) or ()]
+        return any(self._is_image(each, hops - 1) for each in made)
 
     def _is_given_input(self, call: ast.Call) -> bool:
         """Whether a call is given a symbolic input, and nothing else."""
