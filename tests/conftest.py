@@ -1,9 +1,12 @@
 """What all tests stand on."""
 
 import ast
+import compileall
 import signal
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
@@ -15,22 +18,69 @@ from tfmemlint.verify.benches import Bench
 Look = Callable[[str], tuple[File, list[ast.expr]]]
 
 
-def pytest_configure() -> None:
+ROOT = Path(__file__).parent.parent
+
+
+def pytest_configure(config: pytest.Config) -> None:
     # A shell has what it starts in the background ignore SIGINT, and children inherit that; the
     # tests of interrupts start programs as a terminal would.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    if sys.dont_write_bytecode and not hasattr(config, "workerinput"):
+        _compile()
+
+
+def _compile() -> None:
+    """Do once what all processes that tests start would each do again, half of what they take.
+
+    Where nothing may be written they still do.
+    """
+    for folder in (ROOT / "tfmemlint", ROOT / "rules"):
+        compileall.compile_dir(folder, quiet=2)
+
+
+_LONGEST = (
+    "verify/test_benches.py",
+    "test_pytest_plugin.py",
+    "measure/test_programs.py",
+    "verify/test_processes.py",
+    "measure/test_fixtures.py",
+    "safety/test_safe_fixes.py",
+    "test_programs.py",
+    "verify/test_command.py",
+    "test_packs.py",
+    "verify/test_trials.py",
+    "verify/test_claims.py",
+    "verify/test_devices.py",
+    "verify/test_exhaustion.py",
+)
+"""Of the files that run TensorFlow, those that take longest, and longest first."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What runs TensorFlow comes last, and once more before it counts as failed.
+    """Files that run TensorFlow come last, and their tests once more before they count as failed.
 
     What is weighed on a machine that others use, too, may be disturbed; pytest says in its last
-    line wherever that was so.
+    line wherever that was so. Of these files the longest comes first, so that at the end no process
+    works through one alone while the others have nothing left to do.
     """
+    last: set[Path] = set()
     for item in items:
         if item.get_closest_marker("tensorflow"):
             item.add_marker(pytest.mark.flaky(reruns=1))
-    items.sort(key=lambda item: item.get_closest_marker("tensorflow") is not None)
+            last.add(item.path)
+    places = {ROOT / "tests" / name: place for place, name in enumerate(_LONGEST)}
+    items.sort(key=lambda item: (item.path in last, places.get(item.path, len(_LONGEST))))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Give whole files to processes, in this order: what tests of a file share is made once."""
+    if config.getoption("dist") != "load":
+        return None
+    from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped]  # noqa: PLC0415
+
+    config.option.loadscopereorder = False
+    return LoadFileScheduling(config, log)
 
 
 _LEFT_OUT = pytest.StashKey[int]()
@@ -68,8 +118,8 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     number = config.stash.get(_LEFT_OUT, 0)
     if number:
         terminalreporter.write_line(
-            f"{number} slow tests left out: to measure the claims of the other rules, and to build"
-            " for VS Code, takes long. `python -m pytest -m slow` does."
+            f"{number} slow tests left out: to measure all rules and programs, and to build for"
+            " VS Code, takes long. `python -m pytest -m slow` does."
         )
 
 

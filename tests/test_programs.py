@@ -24,6 +24,14 @@ FOLDER = registry.folder(next(iter(registry.load().values()))).parent / "program
 PROGRAMS = sorted(FOLDER.glob("*.py"))
 
 each_program = pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+one_in_three = pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if place % 3 else [])
+        for place, path in enumerate(PROGRAMS)
+    ],
+)
+"""Wherever tests are run at all; the others are among the slow ones."""
 
 
 def wanted(path: Path) -> set[tuple[int, str, str]]:
@@ -61,7 +69,7 @@ def test_what_is_marked_is_found_and_nothing_else(
 
 
 @pytest.mark.tensorflow
-@each_program
+@one_in_three
 def test_the_line_that_an_expert_would_name_is_named(
     path: Path, tmp_path: Path, own_bench: Bench
 ) -> None:

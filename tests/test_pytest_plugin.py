@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
-from typing import Any
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+from xml.etree import ElementTree
 
 import pytest
 
@@ -67,7 +73,7 @@ import os
 import time
 import pytest
 
-marked = pytest.mark.tf_memory(host_peak="1 GB")
+marked = pytest.mark.tf_memory(device_peak="1 GB")
 
 @pytest.fixture(scope="module", autouse=True)
 def module():
@@ -96,7 +102,7 @@ def test_expected(name):
 def test_dies():
     os._exit(7)
 
-@pytest.mark.tf_memory(host_peak="1 GB", seconds=10)
+@pytest.mark.tf_memory(device_peak="1 GB", seconds=10)
 def test_hangs():
     time.sleep(600)
 """
@@ -176,39 +182,6 @@ def test_the_mark_is_explained(pytester: pytest.Pytester) -> None:
     result.stdout.fnmatch_lines(["@pytest.mark.tf_memory(device_peak, *"])
 
 
-@pytest.mark.tensorflow
-def test_a_leaking_test_fails_and_the_mended_one_passes(pytester: pytest.Pytester) -> None:
-    leaking = pytester.makepyfile(test_leaking=LEAKING)
-    mended = pytester.makepyfile(test_mended=MENDED)
-    result = pytester.runpytest_subprocess("--strict-markers", leaking, mended)
-    result.assert_outcomes(failed=1, passed=1)
-    result.stdout.fnmatch_lines(
-        ["*test_leaking.py F*", "*test_mended.py .*", "*device growth: 4.0 KB a step, the limit *"]
-    )
-
-
-@pytest.mark.tensorflow
-def test_a_peak_beyond_its_limit_is_told_with_its_line(pytester: pytest.Pytester) -> None:
-    pytester.makepyfile(test_shapes=SHAPES)
-    result = pytester.runpytest_subprocess("-rA")
-    result.assert_outcomes(failed=3, passed=1, skipped=1)  # `test_session` of tf.test.TestCase
-    beyond, double = (
-        SHAPES[: SHAPES.index(code)].count("\n") for code in ("more = ", "return x * 2")
-    )
-    result.stdout.fnmatch_lines_random(
-        [
-            "set up",
-            "tf_memory: device peak: 32 MB, the limit is 30 MB",
-            f"the device peak stood at test_shapes.py:{beyond}: more = tf.ones(*",
-            f"24 MB of it were held by test_shapes.py:{beyond}: more = tf.ones(*",
-            f"8.0 MB of it were held by test_shapes.py:{double}: return x * 2",
-            "tf_memory: device peak: 40 MB, the limit is 30 MB",
-            f"the device peak stood at test_shapes.py:{double}: return x * 2",
-            "tf_memory: device growth: 2.0 KB a step, the limit is 1.0 KB a step",
-        ]
-    )
-
-
 GRAPH = """
 import pytest
 import tensorflow as tf
@@ -241,53 +214,6 @@ def test_that_profiles_itself(tmp_path):
 """
 
 
-@pytest.mark.tensorflow
-def test_what_held_the_memory_at_the_peak_is_told_in_graphs_and_pipelines_too(
-    pytester: pytest.Pytester,
-) -> None:
-    pytester.makepyfile(test_graph=GRAPH)
-    result = pytester.runpytest_subprocess()
-    result.assert_outcomes(failed=3)
-    result.stdout.fnmatch_lines(
-        [
-            "the device peak stood at test_graph.py:13: step(BASE)",
-            "96 MB of it were held by test_graph.py:9: return tf.reduce_sum(tf.sort(*",
-            "the device peak stood at test_graph.py:21: for each in shuffled.take(3):",
-            "* MB of it were held by test_graph.py:20: shuffled = numbers.shuffle(64)*",
-            "the device peak stood at test_graph.py:27: kept = BASE + 1 + BASE",
-        ]
-    )
-
-
-@pytest.mark.tensorflow
-def test_however_a_test_ends_it_is_reported_as_if_it_had_run_here(
-    pytester: pytest.Pytester,
-) -> None:
-    pytester.makepyfile(test_endings=ENDINGS)
-    result = pytester.runpytest_subprocess("-s", "-rs", "-W", "error")
-    result.assert_outcomes(passed=1, failed=3, skipped=1, xfailed=1)
-    result.stdout.fnmatch_lines(["*module torn down"])
-    result.stdout.fnmatch_lines_random(
-        [
-            "E*assert 'this' == 'that'",
-            "*not today",
-            "tf_memory: the process of the test ended with status 7",
-            "tf_memory: the process of the test was still running after 10 s",
-        ]
-    )
-
-
-@pytest.mark.tensorflow
-@pytest.mark.skipif(sys.platform != "linux", reason="host growth is told on Linux only")
-def test_a_leak_of_the_hosts_is_told_too(pytester: pytest.Pytester) -> None:
-    body = LEAKING.replace("growth_per_step", "host_growth_per_step").replace("0 B", "50 KB")
-    leaking = body.replace("tf.ones([1024])", "bytearray(b'x') * (1 << 20)")
-    pytester.makepyfile(test_leaking=leaking)
-    result = pytester.runpytest_subprocess()
-    result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*host growth: 1.0 MB a step, the limit is 50 KB a step"])
-
-
 SHARED = """
 import os
 import time
@@ -300,7 +226,7 @@ def test_device():
     assert had_tensorflow
     tf.left_behind = True
 
-@pytest.mark.tf_memory(device_peak="10 MB", seconds=30)
+@pytest.mark.tf_memory(device_peak="10 MB", seconds=15)
 def test_hangs():
     time.sleep(600)
 
@@ -327,20 +253,145 @@ def test_environment():
 """
 
 
+HOST = (
+    LEAKING.replace("growth_per_step", "host_growth_per_step")
+    .replace("0 B", "50 KB")
+    .replace("tf.ones([1024])", "bytearray(b'x') * (1 << 20)")
+)
+FILES = {
+    "conftest": "import builtins, sys\nbuiltins.had_tensorflow = 'tensorflow' in sys.modules\n",
+    "test_endings": ENDINGS,
+    "test_graph": GRAPH,
+    "test_host": HOST,
+    "test_leaking": LEAKING,
+    "test_mended": MENDED,
+    "test_shapes": SHAPES,
+    "test_shared": SHARED,
+}
+
+
+class Told(NamedTuple):
+    """What one run of pytest over all these files came to."""
+
+    lines: pytest.LineMatcher
+    outcomes: Mapping[str, Mapping[str, int]]
+    """How many tests of each file ended so."""
+
+
+_RUNS: list[Told] = []
+"""The last run, which all tests here look at: TensorFlow takes seconds to import."""
+
+
+@pytest.fixture
+def told(request: pytest.FixtureRequest, tmp_path: Path) -> Told:
+    """Run once for all; and once more where a test is run once more because it has failed."""
+    if not _RUNS or getattr(request.node, "execution_count", 1) > 1:
+        _RUNS[:] = [_run(tmp_path)]
+    return _RUNS[0]
+
+
+def _run(folder: Path) -> Told:
+    for name, text in FILES.items():
+        (folder / f"{name}.py").write_text(text.lstrip(), encoding="utf-8")
+    options = ["-s", "-rA", "-W", "error", "--strict-markers", "--junitxml", "outcomes.xml"]
+    others = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *options],
+        cwd=folder,
+        env={**others, "PY_COLORS": "0", "COLUMNS": "100"},
+        capture_output=True,
+        text=True,
+        timeout=1200,
+        check=False,
+    )
+    outcomes: dict[str, Counter[str]] = {}
+    for case in ElementTree.parse(folder / "outcomes.xml").iter("testcase"):
+        file = case.get("classname", "").partition(".")[0]
+        outcomes.setdefault(file, Counter())[_outcome(case)] += 1
+    return Told(pytest.LineMatcher(done.stdout.splitlines()), outcomes)
+
+
+def _outcome(case: ElementTree.Element) -> str:
+    if case.find("failure") is not None or case.find("error") is not None:
+        return "failed"
+    skipped = case.find("skipped")
+    if skipped is None:
+        return "passed"
+    return "xfailed" if skipped.get("type") == "pytest.xfail" else "skipped"
+
+
+@pytest.mark.tensorflow
+def test_a_leaking_test_fails_and_the_mended_one_passes(told: Told) -> None:
+    assert told.outcomes["test_leaking"] == {"failed": 1}
+    assert told.outcomes["test_mended"] == {"passed": 1}
+    told.lines.fnmatch_lines_random(
+        ["test_leaking.py F*", "test_mended.py .*", "*device growth: 4.0 KB a step, the limit *"]
+    )
+
+
+@pytest.mark.tensorflow
+def test_a_peak_beyond_its_limit_is_told_with_its_line(told: Told) -> None:
+    # The one that is skipped is `test_session` of tf.test.TestCase.
+    assert told.outcomes["test_shapes"] == {"failed": 3, "passed": 1, "skipped": 1}
+    beyond, double = (
+        SHAPES[: SHAPES.index(code)].count("\n") for code in ("more = ", "return x * 2")
+    )
+    told.lines.fnmatch_lines_random(
+        [
+            "set up",
+            "tf_memory: device peak: 32 MB, the limit is 30 MB",
+            f"the device peak stood at test_shapes.py:{beyond}: more = tf.ones(*",
+            f"24 MB of it were held by test_shapes.py:{beyond}: more = tf.ones(*",
+            f"8.0 MB of it were held by test_shapes.py:{double}: return x * 2",
+            "tf_memory: device peak: 40 MB, the limit is 30 MB",
+            f"the device peak stood at test_shapes.py:{double}: return x * 2",
+            "tf_memory: device growth: 2.0 KB a step, the limit is 1.0 KB a step",
+        ]
+    )
+
+
+@pytest.mark.tensorflow
+def test_what_held_the_memory_at_the_peak_is_told_in_graphs_and_pipelines_too(told: Told) -> None:
+    assert told.outcomes["test_graph"] == {"failed": 3}
+    told.lines.fnmatch_lines(
+        [
+            "the device peak stood at test_graph.py:13: step(BASE)",
+            "96 MB of it were held by test_graph.py:9: return tf.reduce_sum(tf.sort(*",
+            "the device peak stood at test_graph.py:21: for each in shuffled.take(3):",
+            "* MB of it were held by test_graph.py:20: shuffled = numbers.shuffle(64)*",
+            "the device peak stood at test_graph.py:27: kept = BASE + 1 + BASE",
+        ]
+    )
+
+
+@pytest.mark.tensorflow
+def test_however_a_test_ends_it_is_reported_as_if_it_had_run_here(told: Told) -> None:
+    assert told.outcomes["test_endings"] == {"passed": 1, "failed": 3, "skipped": 1, "xfailed": 1}
+    told.lines.fnmatch_lines_random(
+        [
+            "*module torn down",
+            "E*assert 'this' == 'that'",
+            "*not today",
+            "tf_memory: the process of the test ended with status 7",
+            "tf_memory: the process of the test was still running after 10 s",
+        ]
+    )
+
+
+@pytest.mark.tensorflow
+@pytest.mark.skipif(sys.platform != "linux", reason="host growth is told on Linux only")
+def test_a_leak_of_the_hosts_is_told_too(told: Told) -> None:
+    assert told.outcomes["test_host"] == {"failed": 1}
+    told.lines.fnmatch_lines(["*host growth: 1.0 MB a step, the limit is 50 KB a step"])
+
+
 @pytest.mark.tensorflow
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are shared on Linux only")
-def test_tests_share_the_import_of_tensorflow_and_nothing_else(
-    pytester: pytest.Pytester,
-) -> None:
-    pytester.makeconftest(
-        "import builtins, sys\nbuiltins.had_tensorflow = 'tensorflow' in sys.modules\n"
-    )
-    pytester.makepyfile(test_shared=SHARED)
-    result = pytester.runpytest_subprocess("-s")
-    result.assert_outcomes(passed=5, failed=2)
-    result.stdout.fnmatch_lines(
+def test_tests_share_the_import_of_tensorflow_and_nothing_else(told: Told) -> None:
+    assert told.outcomes["test_shared"] == {"passed": 5, "failed": 2}
+    told.lines.fnmatch_lines(
         [
-            "*the process of the test was still running after 30 s",
+            "*the process of the test was still running after 15 s",
             "tf_memory: host peak: 4? MB, the limit is 20 MB",
         ]
     )

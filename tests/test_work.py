@@ -89,10 +89,11 @@ def calls(source: str) -> int:
 @pytest.mark.parametrize(
     ("block", "lines"),
     [
-        pytest.param(DEFINITIONS, 50_000),
+        pytest.param(DEFINITIONS, 50_000, marks=pytest.mark.slow),
+        pytest.param(DEFINITIONS, 10_000),
         pytest.param(STATEMENTS, 10_000),
     ],
-    ids=["defs", "statements"],
+    ids=["many defs", "defs", "statements"],
 )
 def test_work_grows_as_files_do(block: str, lines: int) -> None:
     lint("a.py", program(block, 100), RULES.values())  # what is done once is done

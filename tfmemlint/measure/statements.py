@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import builtins
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
@@ -110,9 +112,22 @@ class Finder(MetaPathFinder):
 
 def is_users(path: str, folder: Path) -> bool:
     """Whether the file belongs to the program in that folder, and was not installed there."""
-    file = Path(path).resolve()
+    file = _resolved(path)
     installed = {"site-packages", "dist-packages"}
     return file.is_relative_to(folder) and installed.isdisjoint(file.relative_to(folder).parts)
+
+
+def _resolved(path: str) -> Path:
+    """As `Path.resolve` has it; thousands of modules stand in few folders, each looked at once."""
+    if not os.path.isabs(path) or os.path.islink(path):  # noqa: PTH114, PTH117  as quick as can be
+        return Path(path).resolve()
+    folder, name = os.path.split(path)
+    return _resolved_folder(folder) / name
+
+
+@cache
+def _resolved_folder(path: str) -> Path:
+    return Path(path).resolve()
 
 
 class _Loader(SourceFileLoader):
