@@ -40,6 +40,8 @@ def marked(look: Look, source: str) -> tuple[File, ast.expr]:
         "see([xs[i] for i in order[:9]])",
         "see(xs[:8] + ys[:8])",
         "see([*xs[:8], 'a'])",
+        "def f(i):\n    see(groups[i])",
+        "named = {}\nfor key in keys():\n    see(named[key])",
         "def few(xs):\n    return xs[:8]\nsee(few(all_of_them))",
         "def f(xs):\n    see(xs)\nf(ys[:8])\nf(zs[:8])",
         "def f(x, *xs):\n    see(xs)",
@@ -78,6 +80,7 @@ def test_a_part_or_a_few(look: Look, source: str) -> None:
         "def f(xs):\n    see(xs)\nf(ys[:8])\nf(zs)",
         "for xs in (a, b):\n    see(xs)",
         "def f(xs, *ys):\n    see(xs)",
+        "named = {}\ndef f(key):\n    see(named[key])",
     ],
 )
 def test_all_there_is_for_all_one_can_see(look: Look, source: str) -> None:

@@ -56,7 +56,7 @@ class Iterables:
             return None not in node.keys and 0 < len(node.keys) <= FEW
         if isinstance(node, ast.Subscript):
             if isinstance(node.slice, (ast.Name, ast.Attribute, ast.Call, ast.BinOp)):
-                return True
+                return not self._is_entry(node, frame)
             cut = isinstance(node.slice, ast.Slice) and _ends_early(node.slice)
             return cut or self.is_part(node.value, frame, hops - 1)
         if isinstance(node, (ast.ListComp, ast.GeneratorExp)):
@@ -77,6 +77,26 @@ class Iterables:
             and not self._stands_in(each, hops - 1)
             for each in origins
         )
+
+    def _is_entry(self, node: ast.Subscript, frame: Frame | None) -> bool:
+        """Whether this is an entry of a dictionary, by the key that a function is told: `x[split]`.
+
+        An entry is all there is of a kind; an index picks one of many.
+        """
+        if not isinstance(node.slice, ast.Name):
+            return False
+        bound = self._bindings.reaching(node.slice)
+        if not bound or any(each.how is not How.PARAMETER for each in bound):
+            return False
+        made = [each.value for each in self._flow.origins(node.value, frame) or ()]
+        return bool(made) and all(self._is_dictionary(each) for each in made)
+
+    def _is_dictionary(self, made: ast.expr) -> bool:
+        if isinstance(made, (ast.Dict, ast.DictComp)):
+            return True
+        if not isinstance(made, ast.Call):
+            return False
+        return called(made) == "dict" or self._names.is_any(made.func, _DICTIONARIES)
 
     def _stands_in(self, origin: Origin, hops: int) -> bool:
         """Whether a few things written down are given to a function, which takes any number."""
@@ -209,6 +229,7 @@ def _stop(call: ast.Call) -> ast.expr:
 _SEEN_THROUGH = frozenset(
     {"enumerate", "filter", "list", "reversed", "set", "sorted", "tqdm", "tuple", "zip"}
 )
+_DICTIONARIES = frozenset({"collections.OrderedDict", "collections.defaultdict"})
 _GENERATES = "keras.preprocessing.image.ImageDataGenerator"
 _SAMPLES = frozenset(
     {
