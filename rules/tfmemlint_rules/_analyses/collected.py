@@ -16,6 +16,8 @@ from tfmemlint.light_typing import NamedTuple
 
 FEW = 1024
 """Elements, or bytes of one, that are no matter."""
+_MOST_STEPS = 16
+"""Assignments on the way from an element to what is added."""
 _GIVES_ITERATOR = "as_numpy_iterator"
 _AS_NUMPY = "tensorflow_datasets.as_numpy"
 _SEEN_THROUGH = frozenset({"enumerate", "iter", "tqdm"})
@@ -43,6 +45,7 @@ class Collected:
         self._names = tf.names
         self._tree = tf.tree
         self._values = tf.values
+        self._bindings = tf.bindings
 
     def of(self, listed: ast.expr) -> Collection | None:
         """The pipeline whose elements, or their inputs, a list holds, all of them."""
@@ -78,13 +81,13 @@ class Collected:
 
     def _decodes(self, growth: Growth | Grown, loop: Loop) -> bool:
         """Whether what is added is decoded in the loop, of records as they are read."""
-        contents = self._contents(loop, Content.FILE)
+        contents = self._contents(loop.node, Content.FILE)
         added = growth.elements or [growth.value]
         return any(contents.of(each, None) is Content.ARRAY for each in added)
 
-    def _contents(self, loop: Loop, given: Content) -> Contents:
+    def _contents(self, source: ast.AST, given: Content) -> Contents:
         return Contents(
-            self._tree, self._names, self._functions, self._flow, self._values, loop.node, given
+            self._tree, self._names, self._functions, self._flow, self._values, source, given
         )
 
     def _gone_over(self, iterable: ast.expr, target: ast.expr) -> tuple[ast.expr, ast.expr]:
@@ -109,13 +112,44 @@ class Collected:
         first = target.elts[0] if isinstance(target, ast.Tuple) and target.elts else target
         if not isinstance(first, ast.Name):
             return False
-        contents = self._contents(loop, Content.ARRAY)
-        added = [self._picked(each, first, target) for each in growth.elements or [growth.value]]
+        contents = self._contents(loop.node, Content.ARRAY)
+        elements = growth.elements or [growth.value]
+        added = [self._picked(each, first, target) for each in elements]
         kept = any(
             key is not None and contents.of(each, None) is Content.ARRAY for each, key in added
         )
         keys = [key for _, key in added if key is not None]
+        if not keys and any(self._is_made_of_first(each, loop, target) for each in elements):
+            kept, keys = True, [0]
         return kept and all(self._is_much(chain, key) for chain in chains for key in keys)
+
+    def _is_made_of_first(self, added: ast.expr, loop: Loop, target: ast.expr) -> bool:
+        """Whether names lead from the inputs of an element, `pair[0]`, to an array that is added.
+
+        And from nothing else of the element.
+        """
+        pending, reads = [added], list[ast.expr]()
+        bound = [each for each in ast.walk(target) if isinstance(each, ast.Name)]
+        for each in pending:
+            for name in [one for one in ast.walk(each) if isinstance(one, ast.Name)]:
+                before = self._bindings.reaching(name)
+                if any(one.node in bound for one in before):
+                    reads.append(name)
+                    continue
+                inside = [one for one in before if self._tree.inside(one.node, loop.node)]
+                pending += [one.value for one in inside if one.value and one.value not in pending]
+                if len(pending) > _MOST_STEPS or any(one.path for one in inside):
+                    return False
+        if not isinstance(target, ast.Name) or not reads or not all(map(self._is_first, reads)):
+            return False
+        inputs = [self._tree.parent(each) for each in reads]
+        found = (self._contents(each, Content.ARRAY) for each in inputs if each is not None)
+        return any(each.of(added, None) is Content.ARRAY for each in found)
+
+    def _is_first(self, read: ast.expr) -> bool:
+        above = self._tree.parent(read)
+        index = above.slice if isinstance(above, ast.Subscript) else None
+        return isinstance(index, ast.Constant) and index.value == 0
 
     def _picked(
         self, added: ast.expr, first: ast.Name, target: ast.expr
