@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cached_property
 
@@ -19,6 +20,9 @@ _RUNS = FITS | RUNS
 _RUN_WORDS = frozenset(each.encode() for each in _RUNS)
 _READS_VALUE = frozenset({"bool", "float", "int"})
 _MAKES = ("keras.backend.", "keras.ops.", "tensorflow.")
+_DRAWS = ("numpy.random.", "random.")
+_NUMBER = r"%[-+ #0]*[\d.]*[dfegi]"
+"""What `%` makes of a number alone."""
 _DEBUGGERS = ("ipdb", "pdb", "pudb")
 
 EagerSwitch = ast.keyword | ast.Call | ast.Assign
@@ -99,10 +103,21 @@ class EagerMode:
     @cached_property
     def _traced_code_asks(self) -> bool:
         calls = self._tree.all(ast.Call)
-        return any(
-            (self._asks_for_value(each) and self._tracing.why(each)) or self._makes_layer(each)
+        return self._traced_code_formats or any(
+            (self._wants_python(each) and self._tracing.why(each)) or self._makes_layer(each)
             for each in calls
         )
+
+    def _wants_python(self, call: ast.Call) -> bool:
+        """Whether a call asks for a value, or draws a number that a graph would keep for good."""
+        drawn = (self._names.qualified(call.func) or "").startswith(_DRAWS)
+        return drawn or self._asks_for_value(call)
+
+    @cached_property
+    def _traced_code_formats(self) -> bool:
+        """Whether traced code writes numbers out: `"%.4f" % loss`, `f"{loss:.4f}"`."""
+        written = (*self._tree.all(ast.BinOp), *self._tree.all(ast.FormattedValue))
+        return any(_is_formatted(each) and self._tracing.why(each) for each in written)
 
     def _makes_layer(self, call: ast.Call) -> bool:
         module, _, name = (self._names.qualified(call.func) or "").rpartition(".")
@@ -154,6 +169,13 @@ class EagerMode:
         ]
         if all(self._switches.is_true(assignment.value) for assignment in found):
             yield from found
+
+
+def _is_formatted(node: ast.BinOp | ast.FormattedValue) -> bool:
+    if isinstance(node, ast.FormattedValue):
+        return node.format_spec is not None
+    text = node.left.value if isinstance(node.left, ast.Constant) else None
+    return isinstance(text, str) and re.search(_NUMBER, text) is not None
 
 
 def _is_switch(node: ast.Attribute) -> bool:
