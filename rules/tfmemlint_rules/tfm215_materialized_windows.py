@@ -19,8 +19,9 @@ tensor of all windows copies them nevertheless. Offered for NumPy arrays and `a[
 where the list is used for nothing else.
 
 ## When to ignore it
-When the series is short. The rule is silent by itself for windows of up to 16 steps, for
-windows that overlap by half or less, for series known to be small, and for text and lists.
+When the series is short. The rule is silent by itself for windows of up to 16 steps, of up to 64
+of a table that pandas has read, for windows that overlap by half or less, for series known to be
+small, and for text and lists.
 """
 
 from __future__ import annotations
@@ -48,6 +49,9 @@ from tfmemlint_rules._analyses.windows import WindowLists, Windows
 
 NARROW = 16
 """Steps: as many times the series, which is short as a rule, are little."""
+NARROW_OF_A_TABLE = 64
+"""The same of what pandas has read: tables of days or hours have thousands of rows."""
+READS_A_TABLE = "pandas.read_"
 
 
 def check(file: File) -> Iterator[Diagnostic]:
@@ -82,7 +86,10 @@ def _held(file: File, stack: Stack, windows: Windows) -> Amount:
 
 def _is_large(file: File, windows: Windows) -> bool:
     series, width = file.tf.values.of(windows.series), file.tf.of(WindowLists).steps(windows)
-    if series.kind in (Kind.LIST, Kind.PATHS, Kind.PATH) or (width is not None and width <= NARROW):
+    origin = series.origin.func if isinstance(series.origin, ast.Call) else None
+    table = (file.tf.names.qualified(origin) or "").startswith(READS_A_TABLE)
+    narrow = width is not None and width <= (NARROW_OF_A_TABLE if table else NARROW)
+    if series.kind in (Kind.LIST, Kind.PATHS, Kind.PATH) or narrow:
         return False
     if len(windows.bounds) > 2:
         stride = file.tf.values.number(windows.bounds[2])

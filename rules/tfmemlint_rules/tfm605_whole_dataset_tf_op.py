@@ -19,7 +19,7 @@ None. Where the images are read in batches is for the program to say.
 ## When to ignore it
 When the result is small and wanted often. The rule is silent by itself for parts of an array and
 for what may be one batch, in loops, in the functions that a pipeline maps, and in other traced
-code.
+code. Floats known to be less than 64 MiB are hidden, unless `min-bytes` says otherwise.
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ IMAGE_OPS = frozenset(f"tensorflow.image.{each}" for each in OPS.split()) | {
     "keras.ops.image.resize"
 }
 PREPARES = "preprocess_input"
+WORTH = 64 << 20
+"""Bytes: the floats of a test set are not worth a pipeline."""
 
 
 def check(file: File) -> Iterator[Diagnostic]:
@@ -69,7 +71,7 @@ def _cost(file: File, call: ast.Call, images: ast.expr) -> Cost:
     made = file.tf.values.of(call)._replace(dtype="float32")
     given = file.tf.values.of(images)._replace(dtype="float32")
     total = made.nbytes if made.nbytes is not None else given.nbytes
-    return Cost(f"`{file.named(call)}`", total, at_most=total)
+    return Cost(f"`{file.named(call)}`", total, at_most=total, worth=WORTH)
 
 
 RULE = Rule(

@@ -116,7 +116,7 @@ class EagerMode:
     @cached_property
     def _traced_code_formats(self) -> bool:
         """Whether traced code writes numbers out: `"%.4f" % loss`, `f"{loss:.4f}"`."""
-        written = (*self._tree.all(ast.BinOp), *self._tree.all(ast.FormattedValue))
+        written = self._tree.all(ast.BinOp, ast.FormattedValue)
         return any(_is_formatted(each) and self._tracing.why(each) for each in written)
 
     def _makes_layer(self, call: ast.Call) -> bool:

@@ -8,9 +8,9 @@ from enum import Enum
 from functools import cached_property
 
 from tfmemlint.facts.flow.early_ends import EarlyEnds
+from tfmemlint.facts.flow.entries import entries_of
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import RANGES, WRAPS_ITERABLE
-from tfmemlint.facts.library.shapes import written_out
 from tfmemlint.facts.syntax.bindings import Binding, How, targets
 from tfmemlint.facts.syntax.tree import LOOPS, LoopNode, within
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
@@ -242,8 +242,8 @@ class Loops:
                 return Loop(node, Over.TENSOR, iterable, self._trips(iterable.args))
             if isinstance(iterable.func, ast.Name) and iterable.func.id in RANGES:
                 return Loop(node, self._range(node, iterable), iterable, self._trips(iterable.args))
-        if isinstance(iterable, (ast.Tuple, ast.List, ast.Set)):
-            count = written_out(iterable)
+        count = entries_of(iterable, self._tree, self._bindings)
+        if count is not None or isinstance(iterable, (ast.Tuple, ast.List, ast.Set)):
             return Loop(node, Over.UNKNOWN if count is None else Over.LITERAL, iterable, count)
         held = self._held_range(iterable)
         if held is not None:
