@@ -1,8 +1,8 @@
 """Kills runs of `check --fix` while they write: each file is as it was, or as it should be.
 
 `python tests/fuzzing/kills.py 200` makes 500 files, kills so many runs over them at whatever time,
-has a run mend what is left and take away what the killed ones left behind, and then has three runs
-mend all of them at the same time.
+has a run mend all of them and take away what the killed ones left behind, as it does a minute
+later, and then has three runs mend them at the same time.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from tempfile import TemporaryDirectory
 from mutations import FIXTURES
 
 from tfmemlint.api import fix_source
+from tfmemlint.writing import STALE
 
 FILES = 500
 OLD = (FIXTURES / "TFM202" / "bad.py").read_bytes()
@@ -54,6 +55,9 @@ def main(argv: list[str]) -> int:
             cut_short += running and 0 < found[NEW] < FILES
             lost.update(_lost(folder, {OLD, NEW}))
         left = _litter(folder)
+        for each in left:  # as if they had been there for longer than anybody is at work on one
+            os.utime(folder / each, (time.time() - STALE - 1,) * 2)
+        _restore(folder)
         _begun(folder).wait()
         lost.update(_lost(folder, {NEW}))
         stay = _litter(folder)
