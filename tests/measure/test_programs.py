@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 import pytest
 
 from tfmemlint.measure import command
-from tfmemlint.measure.inside import _READING, _SHORTEST_STRETCH, _STRETCH, _fitting
 from tfmemlint.verify.benches import Bench
 from tfmemlint.verify.own_lines import forking
 
@@ -253,27 +252,12 @@ def test_what_is_not_a_program_is_an_error(measure: Measure, text: str, problem:
     assert problem in measured.said
 
 
-WORKS = """import time
-import tensorflow as tf
-x = tf.zeros([20, 256, 1024])
-y = tf.ones([8, 8])
-started = time.process_time()
-while True:
-    y = tf.add(y, 1.0)
-    if time.process_time() > started + 2:
-        open("ready", "a").close()
-"""
-
-
-def test_a_stretch_of_the_trace_is_as_long_as_is_quickly_read() -> None:
-    """Who interrupts a program waits for it to be read."""
-    assert _fitting(1.0, 2.0) == pytest.approx(_READING / 2)
-    assert _fitting(1.0, 0.01) == _fitting(1.0, 0.0) == _STRETCH
-    assert _SHORTEST_STRETCH <= _fitting(0.5, 60.0) < _READING
-
-
 def test_a_program_that_is_interrupted_is_reported_as_far_as_it_came(tmp_path: Path) -> None:
-    tmp_path.joinpath("program.py").write_text(WORKS, encoding="utf-8")
+    tmp_path.joinpath("program.py").write_text(
+        "import time\nimport tensorflow as tf\nx = tf.zeros([20, 256, 1024])\n"
+        "open('ready', 'w').close()\ntime.sleep(600)\n",
+        encoding="utf-8",
+    )
     process = subprocess.Popen(
         [sys.executable, "-m", "tfmemlint", "measure", "program.py"],
         cwd=tmp_path,

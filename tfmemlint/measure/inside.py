@@ -27,9 +27,7 @@ from tfmemlint.measure.statements import Statements
 from tfmemlint.measure.watching import Watch
 from tfmemlint.verify.ending import status_of, wait_for_threads
 
-_STRETCH = 5.0  # seconds of work that are traced before the trace is read, at most
-_FIRST_STRETCH, _SHORTEST_STRETCH = 0.5, 0.2
-_READING = 0.4  # seconds that it may take to read: who interrupts the program waits for that
+_STRETCH = 5.0  # seconds of work that are traced before the trace is read
 _LONGEST_STRETCH = 60.0  # seconds, with whatever work
 _LONGEST_TIMELINE = 200_000
 _STILL, _LONGEST_REST = 3, 0.3  # readings that are the same; seconds
@@ -72,8 +70,6 @@ class _Session:
         self._started = 0
         self._own_seconds = 0.0
         self._folds = 0
-        self._reading = 0.0
-        """Seconds that it took to read the last stretch."""
         self._gap = False
         """Whether the trace ended before the program."""
         self._busy: Thread | None = None
@@ -255,13 +251,12 @@ class _Session:
         """
         written = read = time.monotonic()
         worked = time.process_time()
-        stretch = min(_STRETCH, _FIRST_STRETCH)
         while not self._over.wait(0.25):
             now, long = time.monotonic(), len(self._watch.timeline) > _LONGEST_TIMELINE
-            if not long and now - written < stretch:
+            if not long and now - written < _STRETCH:
                 continue
             work = time.process_time() - worked
-            if long or work > stretch or now - read > _LONGEST_STRETCH:
+            if long or work > _STRETCH or now - read > _LONGEST_STRETCH:
                 folds = self._folds
                 self._watch.pause = self._fold
                 asked = time.monotonic()
@@ -269,7 +264,6 @@ class _Session:
                     if time.monotonic() - asked > _LONGEST_STRETCH:
                         self._watch.pause = None
                         self._fold()
-                stretch = _fitting(work, self._reading)
                 read, worked = time.monotonic(), time.process_time()
             self._write(self._record(None, None))
             written = time.monotonic()
@@ -280,7 +274,7 @@ class _Session:
             self._folds += 1
             if not self._tracing or self._trace is None:
                 return
-            started, worked = time.perf_counter(), time.thread_time()
+            started = time.perf_counter()
             self._busy = current_thread()
             self._tracing = False
             self._come_to_rest()
@@ -309,7 +303,6 @@ class _Session:
             self._host.go_on()
             self._busy = None
             self._own_seconds += time.perf_counter() - started
-            self._reading = time.thread_time() - worked
 
     def _come_to_rest(self) -> None:
         """Wait, but not for long, until threads that work ahead have filled their buffers."""
@@ -393,9 +386,3 @@ class _Session:
 
     def _write(self, record: Mapping[str, Any]) -> None:
         recording.write(Path(self._request["record"]), record)
-
-
-def _fitting(work: float, reading: float) -> float:
-    """The seconds of work that are read in the time there is for it, going by the last stretch."""
-    fits = work * _READING / max(reading, 0.001)
-    return min(_STRETCH, max(_SHORTEST_STRETCH, fits))
