@@ -45,6 +45,7 @@ def sort(made: str) -> Sort:
         "tf.reduce_mean(x)",
         "tf.reduce_mean(x) * traced(x)",
         "traced(x) if x else tf.reduce_max(x)",
+        "[traced(x), 1]",
     ],
 )
 def test_a_number_is_told(made: str) -> None:
@@ -80,7 +81,8 @@ def test_a_tensor_of_any_size_is_told(made: str) -> None:
         "not traced(x)",
         "unknown(x)",
         "dense.predict(x)",
-        "[traced(x)]",
+        "{'loss': traced(x)}",
+        "[traced(x).numpy()]",
         "traced(x) if x else 0",
         "tf.keras.losses.MeanSquaredError()",
         "tf.keras.utils.to_categorical(x, 10)",
