@@ -11,6 +11,9 @@ from tfmemlint.light_typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tfmemlint.facts.syntax.bindings import Binding
 
+_BINDS = frozenset((*LOOPS, ast.AsyncWith, ast.ExceptHandler, ast.Try, ast.With, ast.match_case))
+"""What may bind names for the code in it, or around it."""
+
 
 class Reaching:
     """The ways through the statements of a file.
@@ -30,39 +33,51 @@ class Reaching:
         """What reaches a use in its own scope, and whether something surely does."""
         tree = self._tree
         found: list[Binding] = []
-        below: ast.AST = use
-        for above in tree.ancestors(use):
-            if isinstance(below, ast.stmt):
-                block, index = tree.place(below)
+        below, above = use, tree.parent(use)
+        while above is not None:
+            block, index = tree.place(below) if isinstance(below, ast.stmt) else ([], 0)
+            if index:
                 made, sure = self.by(block, index, holders)
                 found += [each for each in made if each not in found]
                 if sure:
                     return found, True
-            own: list[Binding] = []
-            if isinstance(above, LOOPS) and below in above.body:
-                own = holders.get(above.target, []) if not isinstance(above, ast.While) else []
-                if not own:  # what the rest of the body binds comes round again
-                    again = [each for stmt in above.body for each in holders.get(stmt, ())]
-                    found += [each for each in again if each not in found]
-            elif isinstance(above, ast.While) and below is above.test:
-                again = [each for stmt in above.body for each in holders.get(stmt, ())]
-                found += [each for each in again if each not in found]
-            elif isinstance(above, (ast.With, ast.AsyncWith)) and isinstance(below, ast.stmt):
-                own = [each for item in above.items for each in holders.get(item, ())]
-            elif isinstance(above, ast.ExceptHandler):
-                own = [each for each in holders.get(above, ()) if each.node is above]
-            elif isinstance(above, ast.match_case) and isinstance(below, ast.stmt):
-                own = holders.get(above.pattern, [])
-            elif isinstance(above, ast.Try) and below not in above.body:
-                tried = [each for stmt in above.body for each in holders.get(stmt, ())]
-                found += [each for each in tried if each not in found]
+            around = above.__class__ in _BINDS  # few do of the many that may be there: `elif`
+            own = self._own(above, below, holders, found) if around else []
             if own:
                 found += [each for each in own if each not in found]
                 return found, True
             if above is home:
                 break
-            below = above
+            below, above = above, tree.parent(above)
         return found, False
+
+    def _own(
+        self,
+        above: ast.AST,
+        below: ast.AST,
+        holders: dict[ast.AST, list[Binding]],
+        found: list[Binding],
+    ) -> list[Binding]:
+        """What a node surely binds for the code in it; what it may bind is added to `found`."""
+        if isinstance(above, LOOPS) and below in above.body:
+            own = holders.get(above.target, []) if not isinstance(above, ast.While) else []
+            if not own:  # what the rest of the body binds comes round again
+                again = [each for stmt in above.body for each in holders.get(stmt, ())]
+                found += [each for each in again if each not in found]
+            return own
+        if isinstance(above, ast.While) and below is above.test:
+            again = [each for stmt in above.body for each in holders.get(stmt, ())]
+            found += [each for each in again if each not in found]
+        elif isinstance(above, (ast.With, ast.AsyncWith)) and isinstance(below, ast.stmt):
+            return [each for item in above.items for each in holders.get(item, ())]
+        elif isinstance(above, ast.ExceptHandler):
+            return [each for each in holders.get(above, ()) if each.node is above]
+        elif isinstance(above, ast.match_case) and isinstance(below, ast.stmt):
+            return holders.get(above.pattern, [])
+        elif isinstance(above, ast.Try) and below not in above.body:
+            tried = [each for stmt in above.body for each in holders.get(stmt, ())]
+            found += [each for each in tried if each not in found]
+        return []
 
     def by(
         self, block: list[ast.stmt], end: int, holders: dict[ast.AST, list[Binding]]

@@ -242,13 +242,13 @@ class Tree:
 
     def tests(self, node: ast.AST, outer: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
         """The tests between `node` and what is around it, and whether it runs where they hold."""
-        below = node
-        for above in self.ancestors(node):
-            if above is outer:
-                return
-            if isinstance(above, (ast.If, ast.IfExp)) and below is not above.test:
-                held = above.body if isinstance(above, ast.If) else [above.body]
-                yield above.test, below in held
+        below, parents = node, self._parents
+        while (above := parents.get(below)) is not None and above is not outer:
+            if isinstance(above, ast.If):
+                if below is not above.test:
+                    yield above.test, below in above.body
+            elif isinstance(above, ast.IfExp) and below is not above.test:
+                yield above.test, below is above.body
             below = above
 
     def loops(self, node: ast.AST) -> Iterator[LoopNode | ast.comprehension]:
