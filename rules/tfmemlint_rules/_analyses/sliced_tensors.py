@@ -1,0 +1,267 @@
+"""Loops that take a tensor apart, slice by slice, where a gradient goes back through each."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cached_property
+
+from tfmemlint.facts.flow.loops import Loop, Over
+from tfmemlint.facts.library.kinds import Kind
+from tfmemlint.facts.syntax.bindings import How
+from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+    from tfmemlint.facts.flow.frames import Frame
+
+FEW = 8
+"""Slices that cost little, whatever their size: no more than so many tensors."""
+_MOST_HOPS = 12
+_MOST_CALLERS = 3
+_RANGES = frozenset({Over.EPOCHS, Over.RANGE})
+_TENSORS = (Kind.TENSOR, Kind.VARIABLE)
+_COMPUTES = ("keras.activations.", "keras.backend.", "keras.ops.", "tensorflow.")
+_ENDS_GRADIENTS = (
+    *("arg", "assert", "bincount", "constant", "convert", "equal", "eye", "fill", "floor"),
+    *("greater", "histogram", "is_", "less", "linspace", "logical", "ones", "one_hot", "random"),
+    *("range", "rank", "round", "sequence_mask", "shape", "sign", "size", "stop_gradient"),
+    *("where", "zeros"),
+)
+"""How the last words begin of operations through which no gradient goes, or may not."""
+_WITHOUT_WEIGHTS = (
+    *("Activation", "Add", "Average", "Concatenate", "Cropping", "Dropout", "Flatten"),
+    *("GaussianNoise", "Global", "LeakyReLU", "Masking", "Max", "Multiply", "Permute", "ReLU"),
+    *("Repeat", "Reshape", "Softmax", "UpSampling", "ZeroPadding"),
+)
+"""How the names of layers begin that pass a gradient on, and bring none of their own."""
+_INTEGERS = ("int", "uint", "bool", "string")
+
+
+class Sliced(NamedTuple):
+    """A tensor of which a loop takes one slice in each round."""
+
+    loop: Loop
+    tensor: ast.expr
+    slices: tuple[ast.Subscript, ...]
+    """Where it does, in source order."""
+    counters: tuple[ast.expr, ...]
+    """Which slice each of them is, as the code says it: `t`, `t + 1`."""
+    axis: int
+    in_graph: bool
+    """Whether a graph may have all of it at once."""
+
+    @property
+    def header(self) -> ast.expr:
+        """What the loop goes over."""
+        assert not isinstance(self.loop.node, ast.While)
+        return self.loop.node.iter
+
+
+class SlicedTensors:
+    """Such tensors of a file, where the loop is run for a gradient."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._functions = tf.functions
+        self._flow = tf.flow
+        self._values = tf.values
+        self._tensors = tf.tensors
+        self._tapes = tf.tapes
+        self._tracing = tf.tracing
+        self._loops = tf.loops
+
+    @cached_property
+    def all(self) -> tuple[Sliced, ...]:
+        """Every one of them, in source order."""
+        found: dict[tuple[ast.AST, str, int], list[tuple[ast.Subscript, ast.expr]]] = {}
+        for subscript in self._tree.all(ast.Subscript):
+            place = _place(subscript)
+            if place is None or not isinstance(subscript.ctx, ast.Load):
+                continue
+            axis, counter = place
+            loop = self._over_slices(subscript, counter)
+            if loop is not None and self._is_of_tensor(subscript, axis):
+                key = (loop.node, ast.unparse(subscript.value), axis)
+                found.setdefault(key, []).append((subscript, counter))
+        several = (
+            Sliced(
+                self._loops.loop(node),
+                taken[0][0].value,
+                tuple(each for each, _ in taken),
+                tuple(counter for _, counter in taken),
+                axis,
+                self._tracing.why(node) is not None or self._is_of_keras(taken[0][0]),
+            )
+            for (node, _, axis), taken in found.items()
+            if isinstance(node, (ast.For, ast.AsyncFor, ast.While, ast.comprehension))
+        )
+        return tuple(each for each in several if self._is_differentiated(each))
+
+    def _over_slices(self, subscript: ast.Subscript, counter: ast.expr) -> Loop | None:
+        """The loop of Python's whose rounds count a tensor's slices."""
+        named = {each.id for each in ast.walk(counter) if isinstance(each, ast.Name)}
+        for loop in self._loops.around(subscript):
+            if named & loop.targets:
+                counts = loop.over in _RANGES and len(named) == 1
+                many = loop.trips is None or loop.trips > FEW
+                same = self._loops.invariant(subscript.value, loop)
+                return loop if counts and many and same else None
+        return None
+
+    def _is_of_tensor(self, subscript: ast.Subscript, axis: int) -> bool:
+        """Whether what is taken apart is one tensor, and not a list of several."""
+        if axis or isinstance(subscript.slice, ast.Tuple):
+            return True
+        held = subscript.value
+        return self._values.of(held).kind in _TENSORS or self._tensors.is_tensor(held)
+
+    def _is_differentiated(self, sliced: Sliced) -> bool:
+        node = sliced.slices[0]
+        return self._is_recorded(node, _MOST_CALLERS) and self._has_gradient(
+            sliced.tensor, None, _MOST_HOPS
+        )
+
+    def _is_recorded(self, node: ast.AST, hops: int) -> bool:
+        """Whether code is run for a gradient: under a tape, in a layer, or as a model's loss."""
+        if self._tapes.recording(node) or self._is_of_keras(node):
+            return True
+        function = self._tree.function(node) if hops else None
+        calls = self._functions.calls_of(function) if function is not None else ()
+        return any(self._is_recorded(each, hops - 1) for each in calls)
+
+    def _is_of_keras(self, node: ast.AST) -> bool:
+        """Whether Keras runs code to train something: in a layer, or as a loss."""
+        function = self._tree.function(node)
+        if function is None or getattr(function, "name", "") != "call":
+            return function in self._losses
+        owner = self._functions.class_of(function)
+        return owner is not None and self._functions.is_keras(owner)
+
+    @cached_property
+    def _losses(self) -> frozenset[FunctionNode]:
+        """The functions that `compile(loss=f)` is given."""
+        given = (
+            each.value
+            for call, _ in self._tree.methods("compile")
+            for each in call.keywords
+            if each.arg == "loss"
+        )
+        found = (self._functions.function(each) for each in given)
+        return frozenset(each for each in found if each is not None)
+
+    def _has_gradient(self, node: ast.expr, frame: Frame | None, hops: int) -> bool:
+        """Whether an expression surely is computed of something that is trained, or watched."""
+        if not hops:
+            return False
+        if isinstance(node, ast.Call):
+            return self._of_call(node, frame, hops)
+        if isinstance(node, ast.BinOp):
+            sides = (node.left, node.right)
+            return any(self._has_gradient(each, frame, hops - 1) for each in sides)
+        if isinstance(node, (ast.List, ast.Tuple)):
+            return any(self._has_gradient(each, frame, hops - 1) for each in node.elts)
+        if isinstance(node, (ast.UnaryOp, ast.NamedExpr)):
+            inner = node.operand if isinstance(node, ast.UnaryOp) else node.value
+            return self._has_gradient(inner, frame, hops - 1)
+        if not isinstance(node, (ast.Attribute, ast.Name, ast.Subscript)):
+            return False
+        if self._values.of(node, frame).kind is Kind.VARIABLE or self._is_watched(node):
+            return True
+        if isinstance(node, ast.Name) and self._is_output(node):
+            return True
+        if isinstance(node, ast.Subscript) and self._has_gradient(node.value, frame, hops - 1):
+            return True
+        return any(
+            each.how is How.ASSIGNED
+            and each.value is not node
+            and self._has_gradient(each.value, each.frame, hops - 1)
+            for each in self._flow.origins(node, frame) or ()
+        )
+
+    def _of_call(self, call: ast.Call, frame: Frame | None, hops: int) -> bool:
+        name = self._names.qualified(call.func) or ""
+        if name.startswith(_COMPUTES):
+            word = name.rpartition(".")[2]
+            if word.startswith(_ENDS_GRADIENTS) or (word == "cast" and _is_integer(call)):
+                return False
+            return any(self._has_gradient(each, frame, hops - 1) for each in _given(call))
+        if name:
+            return False
+        layer = self._values.of(call.func, frame)
+        if layer.kind in (Kind.LAYER, Kind.MODEL):
+            made = layer.origin.func if isinstance(layer.origin, ast.Call) else None
+            kind = (self._names.qualified(made) or "").rpartition(".")[2]
+            if not kind.startswith(_WITHOUT_WEIGHTS):
+                return True
+            return any(self._has_gradient(each, frame, hops - 1) for each in _given(call))
+        return any(
+            self._has_gradient(each.value, each.frame, hops - 1)
+            for each in self._flow.returned(call, frame)
+        )
+
+    def _is_output(self, name: ast.Name) -> bool:
+        """Whether a name is what a model gave: the second that its loss is given."""
+        binding = self._bindings.only(name)
+        if binding is None or binding.how is not How.PARAMETER:
+            return False
+        function = self._tree.function(name)
+        taken = function.args.args if isinstance(function, FUNCTIONS) else []
+        return function in self._losses and len(taken) > 1 and taken[1] is binding.node
+
+    def _is_watched(self, node: ast.expr) -> bool:
+        return any(
+            isinstance(node, ast.Name) and self._bindings.same(each, node)
+            for tape in self._tapes.recording(node)
+            for each in tape.watched
+        )
+
+
+def _place(subscript: ast.Subscript) -> tuple[int, ast.expr] | None:
+    """Which axis is gone through, and by what: 1 and `t` for `x[:, t, :]`."""
+    index = subscript.slice
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    counters = [(place, each) for place, each in enumerate(parts) if _counts(each)]
+    if len(counters) != 1:
+        return None
+    place, counter = counters[0]
+    before, after = parts[:place], parts[place + 1 :]
+    if not all(_is_whole(each) for each in (*before, *after)):
+        return None
+    if any(_is_rest(each) for each in before):
+        return -1 - len(after), counter
+    return place, counter
+
+
+def _counts(index: ast.expr) -> bool:
+    """Whether an index is a name, or that and a number: `t`, `t + 1`."""
+    if isinstance(index, ast.BinOp) and isinstance(index.op, (ast.Add, ast.Sub)):
+        sides = (index.left, index.right)
+        names = [each for each in sides if isinstance(each, ast.Name)]
+        return len(names) == 1 and any(isinstance(each, ast.Constant) for each in sides)
+    return isinstance(index, ast.Name)
+
+
+def _is_whole(index: ast.expr) -> bool:
+    """Whether an index takes all there is: `:` and `...`."""
+    if isinstance(index, ast.Slice):
+        return index.lower is None and index.upper is None and index.step is None
+    return _is_rest(index)
+
+
+def _is_rest(index: ast.expr) -> bool:
+    return isinstance(index, ast.Constant) and index.value is ...
+
+
+def _is_integer(cast: ast.Call) -> bool:
+    dtypes = (*cast.args[1:], *(each.value for each in cast.keywords if each.arg == "dtype"))
+    words = (getattr(each, "attr", getattr(each, "value", "")) for each in dtypes)
+    return any(str(each).startswith(_INTEGERS) for each in words)
+
+
+def _given(call: ast.Call) -> Iterator[ast.expr]:
+    yield from call.args
+    yield from (each.value for each in call.keywords)
