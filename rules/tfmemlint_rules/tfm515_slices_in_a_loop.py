@@ -88,6 +88,8 @@ def _fix(file: File, found: Sliced) -> Fix | None:
     in_function = tree.function(statement) is tree.function(found.slices[0])
     if lines is None or tf is None or not in_function or not isinstance(found.tensor, ast.Name):
         return None
+    if found.slices[0].value is not found.tensor:
+        return None
     name = edits.fresh(file, f"{found.tensor.id}_slices")
     taken = [
         edits.instead(file, each, f"{name}[{file.source(counter)}]")

@@ -6,7 +6,9 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
+from tfmemlint.facts.flow.flow import Origin
 from tfmemlint.facts.flow.loops import Loop, Over
+from tfmemlint.facts.flow.paths import End
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode
@@ -21,6 +23,7 @@ FEW = 8
 _MOST_HOPS = 12
 _MOST_CALLERS = 3
 _RANGES = frozenset({Over.EPOCHS, Over.RANGE})
+_PLACES = (ast.Attribute, ast.Name, ast.Subscript)
 _TENSORS = (Kind.TENSOR, Kind.VARIABLE)
 _COMPUTES = ("keras.activations.", "keras.backend.", "keras.ops.", "tensorflow.")
 _ENDS_GRADIENTS = (
@@ -59,6 +62,13 @@ class Sliced(NamedTuple):
         return self.loop.node.iter
 
 
+class _Slice(NamedTuple):
+    loop: Loop
+    tensor: ast.expr
+    subscript: ast.Subscript
+    counter: ast.expr
+
+
 class SlicedTensors:
     """Such tensors of a file, where the loop is run for a gradient."""
 
@@ -68,6 +78,7 @@ class SlicedTensors:
         self._names = tf.names
         self._functions = tf.functions
         self._flow = tf.flow
+        self._sources = tf.sources
         self._values = tf.values
         self._tensors = tf.tensors
         self._tapes = tf.tapes
@@ -77,29 +88,35 @@ class SlicedTensors:
     @cached_property
     def all(self) -> tuple[Sliced, ...]:
         """Every one of them, in source order."""
-        found: dict[tuple[ast.AST, str, int], list[tuple[ast.Subscript, ast.expr]]] = {}
+        found: dict[tuple[ast.AST, str, int], list[_Slice]] = {}
         for subscript in self._tree.all(ast.Subscript):
             place = _place(subscript)
             if place is None or not isinstance(subscript.ctx, ast.Load):
                 continue
             axis, counter = place
             loop = self._over_slices(subscript, counter)
-            if loop is not None and self._is_of_tensor(subscript, axis):
-                key = (loop.node, ast.unparse(subscript.value), axis)
-                found.setdefault(key, []).append((subscript, counter))
-        several = (
-            Sliced(
-                self._loops.loop(node),
-                taken[0][0].value,
-                tuple(each for each, _ in taken),
-                tuple(counter for _, counter in taken),
-                axis,
-                self._tracing.why(node) is not None or self._is_of_keras(taken[0][0]),
-            )
-            for (node, _, axis), taken in found.items()
-            if isinstance(node, (ast.For, ast.AsyncFor, ast.While, ast.comprehension))
-        )
+            tensor = self._before(loop, subscript.value) if loop is not None else None
+            if loop is not None and tensor is not None and self._is_one(subscript, axis):
+                taken = _Slice(loop, tensor, subscript, counter)
+                found.setdefault((loop.node, ast.unparse(subscript.value), axis), []).append(taken)
+        several = (self._together(taken, axis) for (_, _, axis), taken in found.items())
         return tuple(each for each in several if self._is_differentiated(each))
+
+    def _together(self, taken: list[_Slice], axis: int) -> Sliced:
+        loop, tensor, subscript, _ = taken[0]
+        slices = tuple(each.subscript for each in taken)
+        counters = tuple(each.counter for each in taken)
+        traced = self._tracing.why(subscript) is not None
+        in_graph = traced or self._is_of_keras(subscript)
+        return Sliced(loop, tensor, slices, counters, axis, in_graph)
+
+    def _before(self, loop: Loop, held: ast.expr) -> ast.expr | None:
+        """The tensor as it was before a loop, wherever a round puts it."""
+        for end in self._sources.same(held):
+            node = end.node if end.frame is None else None
+            if isinstance(node, _PLACES) and self._loops.invariant(node, loop):
+                return node
+        return None
 
     def _over_slices(self, subscript: ast.Subscript, counter: ast.expr) -> Loop | None:
         """The loop of Python's whose rounds count a tensor's slices."""
@@ -108,11 +125,10 @@ class SlicedTensors:
             if named & loop.targets:
                 counts = loop.over in _RANGES and len(named) == 1
                 many = loop.trips is None or loop.trips > FEW
-                same = self._loops.invariant(subscript.value, loop)
-                return loop if counts and many and same else None
+                return loop if counts and many else None
         return None
 
-    def _is_of_tensor(self, subscript: ast.Subscript, axis: int) -> bool:
+    def _is_one(self, subscript: ast.Subscript, axis: int) -> bool:
         """Whether what is taken apart is one tensor, and not a list of several."""
         if axis or isinstance(subscript.slice, ast.Tuple):
             return True
@@ -167,7 +183,7 @@ class SlicedTensors:
         if isinstance(node, (ast.UnaryOp, ast.NamedExpr)):
             inner = node.operand if isinstance(node, ast.UnaryOp) else node.value
             return self._has_gradient(inner, frame, hops - 1)
-        if not isinstance(node, (ast.Attribute, ast.Name, ast.Subscript)):
+        if not isinstance(node, _PLACES):
             return False
         if self._values.of(node, frame).kind is Kind.VARIABLE or self._is_watched(node):
             return True
@@ -175,12 +191,15 @@ class SlicedTensors:
             return True
         if isinstance(node, ast.Subscript) and self._has_gradient(node.value, frame, hops - 1):
             return True
-        return any(
-            each.how is How.ASSIGNED
-            and each.value is not node
-            and self._has_gradient(each.value, each.frame, hops - 1)
-            for each in self._flow.origins(node, frame) or ()
-        )
+        before = self._sources.same(node, frame)[1:2] or self._flow.origins(node, frame) or ()
+        return any(self._comes_with_one(each, hops - 1) for each in before)
+
+    def _comes_with_one(self, before: End | Origin, hops: int) -> bool:
+        if isinstance(before, Origin):
+            whole = before.how is How.ASSIGNED and not before.path
+            return whole and self._has_gradient(before.value, before.frame, hops)
+        inner = before.node
+        return isinstance(inner, ast.expr) and self._has_gradient(inner, before.frame, hops)
 
     def _of_call(self, call: ast.Call, frame: Frame | None, hops: int) -> bool:
         name = self._names.qualified(call.func) or ""
