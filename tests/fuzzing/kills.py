@@ -55,15 +55,15 @@ def main(argv: list[str]) -> int:
             cut_short += running and 0 < found[NEW] < FILES
             lost.update(_lost(folder, {OLD, NEW}))
         left = _litter(folder)
-        for each in left:  # as if they had been there for longer than anybody is at work on one
-            os.utime(folder / each, (time.time() - STALE - 1,) * 2)
+        for copy in left:  # as if they had been there for longer than anybody is at work on one
+            os.utime(folder / copy, (time.time() - STALE - 1,) * 2)
         _restore(folder)
         _begun(folder).wait()
         lost.update(_lost(folder, {NEW}))
         stay = _litter(folder)
         _restore(folder)
-        for each in [_begun(folder) for _ in range(3)]:
-            each.wait()
+        for process in [_begun(folder) for _ in range(3)]:
+            process.wait()
         lost.update(_lost(folder, {NEW}))
         stay |= _litter(folder)
     print(f"{kills} kills, {cut_short} with some files mended and others not")
