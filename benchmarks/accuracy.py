@@ -374,14 +374,14 @@ moves the figure by much. The worst recall comes first.
 
 A label that disagrees with what the rules are silent about on purpose, such as the losses of one
 epoch that are dropped at its end, or prefetching arrays that are in memory, counts as debatable,
-and so does one that is mistaken. Each of them, and why, stands in `benchmarks/decided.jsonl`; a run
-prints how many they are.
+and so does one that is mistaken: without that, recall would be lower. Each of them, and why, stands
+in `benchmarks/decided.jsonl`, which has {decided} of them now; a run prints how many it met.
 """
 
 
 def page(recorded: Mapping[str, Mapping[str, Sequence[int]]], day: str) -> str:
     """What was recorded, of each file of labels, for people."""
-    parts = [HEADING]
+    parts = [HEADING.replace("{decided}", str(len(read_decisions(DECIDED))))]
     for labels, counts in recorded.items():
         known = {name: Count(*each) for name, each in counts.items()}
         whole = known.pop("all", Count())
