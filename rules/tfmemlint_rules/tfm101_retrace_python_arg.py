@@ -44,6 +44,7 @@ from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
 from tfmemlint.facts.graphs.retraces import Retrace
+from tfmemlint.facts.library.makers import given_to
 from tfmemlint_rules._analyses.handling import Handled, Handling
 from tfmemlint_rules._analyses.new_callables import NewCallables
 
@@ -127,7 +128,7 @@ def _stays_whole(file: File, retrace: Retrace, handled: frozenset[Handled]) -> b
     return all(
         sure.are_tensors(
             each
-            for each in (*call.args, *(keyword.value for keyword in call.keywords))
+            for each in given_to(call)
             if file.tf.functions.argument(call, function, retrace.parameter) is not each
         )
         for call in calls

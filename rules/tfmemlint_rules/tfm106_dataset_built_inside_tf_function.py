@@ -45,6 +45,7 @@ from tfmemlint import (
     edits,
 )
 from tfmemlint.facts.graphs.captures import Capture
+from tfmemlint.facts.library.makers import given_to
 from tfmemlint.facts.library.words import TRACED_WORDS
 from tfmemlint.facts.sizes.amounts import total
 from tfmemlint.facts.syntax.bindings import Binding
@@ -153,7 +154,7 @@ def _is_sure(file: File, call: ast.Call) -> bool:
 def _bindings(file: File, call: ast.Call) -> list[Binding]:
     """Where the names among the arguments get their values; none where one has several."""
     found: list[Binding] = []
-    for argument in (*call.args, *(each.value for each in call.keywords)):
+    for argument in given_to(call):
         for node in ast.walk(argument):
             if isinstance(node, (ast.Attribute, ast.Call, ast.Lambda, ast.comprehension)):
                 return []

@@ -172,7 +172,7 @@ class Joins:
             return None
         if inner is call:
             return _Join(call, name, added, found[0][1] is not None, own[0])
-        given = [*call.args, *(each.value for each in call.keywords)]
+        given = makers.given_to(call)
         added = tuple(each for each in given if each is not own[0]) or added
         return _Join(call, name, added, False, own[0])
 

@@ -13,7 +13,7 @@ from tfmemlint.facts.flow.loops import Loop, Over
 from tfmemlint.facts.flow.solver import Question
 from tfmemlint.facts.graphs.wrappings import is_plain, parameters
 from tfmemlint.facts.library.kinds import Kind
-from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.library.makers import argument, given_to
 from tfmemlint.facts.syntax.bindings import Binding, How, element
 from tfmemlint.facts.syntax.tree import FunctionNode, root_name
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
@@ -204,7 +204,7 @@ class KeptTensors:
         return (traced or of_rows) and any(
             not self._loops.invariant(given, loop)
             for call in calls
-            for given in (*call.args, *(each.value for each in call.keywords))
+            for given in given_to(call)
             if not any(isinstance(each, ast.Call) for each in ast.walk(given))
         )
 

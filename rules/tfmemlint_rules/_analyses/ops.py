@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.library.makers import argument, given_to
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Ops:
         return isinstance(node, ast.expr) and not has_call and not _mentions(node, tensors)
 
     def _is_operation(self, call: ast.Call, tensors: frozenset[str], hops: int) -> bool:
-        given = (*call.args, *(each.value for each in call.keywords))
+        given = given_to(call)
         if not all(self._is_traceable(each, tensors, hops) for each in given):
             return False
         name = self._names.qualified(call.func)

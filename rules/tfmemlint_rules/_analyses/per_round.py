@@ -8,7 +8,7 @@ from functools import cached_property
 
 from tfmemlint.facts.flow.loops import Loop, Over
 from tfmemlint.facts.library.keras_apis import SLOTS
-from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.library.makers import argument, given_to
 from tfmemlint.facts.syntax.decorators import Decorators
 from tfmemlint.facts.syntax.tree import LOOPS, FunctionNode, LoopNode, root_name
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
@@ -80,7 +80,7 @@ class PerRounds:
 
     def _is_written_again(self, found: PerRound) -> bool:
         """Whether the path is given to something else in the loop, or to what keeps the best."""
-        path = next(iter(_given(found.call)), None)
+        path = next(iter(given_to(found.call)), None)
         text = self._text(path) if path is not None else None
         if text is None:
             return False
@@ -93,7 +93,7 @@ class PerRounds:
             is_in = self._tree.inside(call, extent) or (here and self._tree.function(call) is here)
             if is_in and call not in loads:
                 others.append(call)
-        return any(text in map(self._text, _given(each)) for each in others)
+        return any(text in map(self._text, given_to(each)) for each in others)
 
     def _text(self, node: ast.expr) -> object:
         """What a path is, as far as it is written down; else how it is written."""
@@ -143,7 +143,7 @@ class PerRounds:
 
     def _trained(self, use: ast.Call) -> list[ast.expr]:
         """What has the weights that are given to `apply_gradients`, or to `minimize`."""
-        given = [part for each in _given(use) for part in ast.walk(each)]
+        given = [part for each in given_to(use) for part in ast.walk(each)]
         owners = [
             each.value
             for each in given
@@ -173,7 +173,7 @@ class PerRounds:
     def _around(self, call: ast.Call) -> PerRound | None:
         """The loop that has a call made again, be it through functions of the module."""
         node: ast.AST = call
-        given = _given(call)
+        given = given_to(call)
         for hop in range(_MAX_HOPS):
             if self._tree.is_conditional(node):
                 return None
@@ -232,7 +232,7 @@ class PerRounds:
             return None
         if statement.value is not found.call:
             return None
-        if not all(self._loops.invariant(each, found.loop) for each in _given(found.call)):
+        if not all(self._loops.invariant(each, found.loop) for each in given_to(found.call)):
             return None  # it is put where it is read from in the loop
         stored = {
             each.id
@@ -241,10 +241,6 @@ class PerRounds:
         }
         others = _stored(each for each in node.body if each is not statement)
         return None if stored & (others | found.loop.targets) else (statement, node)
-
-
-def _given(call: ast.Call) -> list[ast.expr]:
-    return [*call.args, *(each.value for each in call.keywords)]
 
 
 def _stored(statements: Iterable[ast.stmt]) -> set[str]:

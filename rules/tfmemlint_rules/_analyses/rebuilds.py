@@ -8,6 +8,7 @@ from functools import cached_property
 
 from tfmemlint.facts.flow.loops import Loop, Over
 from tfmemlint.facts.flow.paths import End
+from tfmemlint.facts.library.makers import given_to
 from tfmemlint.facts.pipelines.chains import METHODS, Chain, From
 from tfmemlint.facts.syntax.bindings import Binding, How
 from tfmemlint.facts.syntax.tree import LOOPS
@@ -99,7 +100,7 @@ class Rebuilds:
             return None
         made = self._fluent(value)
         added, root = _added(made.node) if isinstance(made.node, ast.Call) else ([], value)
-        arguments = [given for call in added for given in _arguments(call)]
+        arguments = [given for call in added for given in given_to(call)]
         if not all(self._is_steady(each, made, loop) for each in arguments):
             return None
         if self._comes_back(assignment.targets[0], End(root, (), made.frame), loop):
@@ -172,7 +173,7 @@ class Rebuilds:
             return False
         if not isinstance(root, ast.Call) or chains[0].source.kind not in _FROM_ARGUMENTS:
             return False
-        read = [each for given in _arguments(root) for each in ast.walk(given)]
+        read = [each for given in given_to(root) for each in ast.walk(given)]
         if any(isinstance(each, (ast.Call, ast.Attribute)) for each in read):
             return False
         names = [each for each in read if isinstance(each, ast.Name)]
@@ -212,10 +213,6 @@ def _added(value: ast.Call) -> tuple[list[ast.Call], ast.expr]:
 
 def _method(call: ast.Call) -> str:
     return call.func.attr if isinstance(call.func, ast.Attribute) else ""
-
-
-def _arguments(call: ast.Call) -> list[ast.expr]:
-    return [*call.args, *(each.value for each in call.keywords)]
 
 
 def _names(node: ast.AST) -> Iterator[ast.Name]:

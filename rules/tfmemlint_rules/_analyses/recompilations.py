@@ -8,7 +8,7 @@ from functools import cached_property
 from tfmemlint.facts.flow.anew import FITS
 from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.library.kinds import Kind
-from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.library.makers import argument, given_to
 from tfmemlint.facts.syntax.tree import LOOPS, root_name, same_code, within
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
@@ -95,7 +95,7 @@ class Recompilations:
             return False
         if not isinstance(call.func, ast.Attribute) or not self._loops.invariant(call.func, loop):
             return False
-        given = (*call.args, *(each.value for each in call.keywords))
+        given = given_to(call)
         if not all(self._loops.invariant(each, loop) for each in given):
             return False
         before: list[ast.stmt] = []

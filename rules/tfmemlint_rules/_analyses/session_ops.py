@@ -8,7 +8,7 @@ from functools import cached_property
 
 from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.library.kinds import Kind
-from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.library.makers import argument, given_to
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
@@ -129,7 +129,7 @@ class SessionOps:
             for each in self._functions.returns(function):
                 yield from self._made(each, hops, runs=runs)
         else:
-            for each in (*call.args, *(keyword.value for keyword in call.keywords)):
+            for each in given_to(call):
                 yield from self._made(each, hops, runs=False)
 
     def _is_op(self, made: ast.Call) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from tfmemlint.facts.flow.passes import Pass
 from tfmemlint.facts.library.kinds import Kind
+from tfmemlint.facts.library.makers import given_to
 from tfmemlint.facts.syntax.tree import FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING
 
@@ -50,7 +51,7 @@ class Sliceable:
         None where its statement does more than call it, or where other code needs what comes of
         all rows.
         """
-        given = [*call.args, *(each.value for each in call.keywords)]
+        given = given_to(call)
         arrays = [each for each in given if self._values.of(each).is_array]
         named = [rows for each in arrays if (rows := self._wholes.named(each)) is not None]
         shapes = [self._values.of(each).shape for each in named]

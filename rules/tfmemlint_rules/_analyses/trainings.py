@@ -9,6 +9,7 @@ from functools import cached_property
 from tfmemlint.facts.flow.anew import APPLIES, FITS, is_plain_use
 from tfmemlint.facts.graphs.tracing import TracedBy
 from tfmemlint.facts.library.kinds import Kind
+from tfmemlint.facts.library.makers import given_to
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.functions import STAYS_A_FUNCTION
 from tfmemlint.facts.syntax.tree import FunctionNode, LoopNode
@@ -94,7 +95,7 @@ class Trainings:
 
     def _makes_model(self, call: ast.Call) -> bool:
         """Whether a call makes a model, and does not give back what it was given."""
-        given = (*call.args, *(each.value for each in call.keywords))
+        given = given_to(call)
         function = self._functions.function(call.func)
         if function is not None and any(self._is_model(each) for each in given):
             return False

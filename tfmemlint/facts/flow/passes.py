@@ -236,7 +236,7 @@ class Passes:
 
         Made by the functions it calls in turn, too.
         """
-        given = [*call.args, *(each.value for each in call.keywords)]
+        given = makers.given_to(call)
         if not any(self._values.of(each, outer).is_array for each in given):
             return
         frame = self._flow.enter(call, outer)
@@ -251,7 +251,7 @@ class Passes:
 
     def argument(self, found: Pass, call: ast.Call) -> ast.expr | None:
         """The argument of `call` that a pass below it is made of, whatever it is called there."""
-        given = [*call.args, *(each.value for each in call.keywords)]
+        given = makers.given_to(call)
         node, frame = found.array, found.frame
         for _ in range(_MAX_HOPS):
             if node in given:

@@ -15,6 +15,7 @@ from tfmemlint.facts.flow.remakes import A_FEW
 from tfmemlint.facts.graphs.tracing import TracedBy
 from tfmemlint.facts.graphs.wrappings import RUNS
 from tfmemlint.facts.library.kinds import Kind
+from tfmemlint.facts.library.makers import given_to
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.tree import FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
@@ -143,7 +144,7 @@ class Retraces:
     def _has_model_anew(self, call: ast.Call, loop: Loop) -> bool:
         """Whether a call gives a model, too, that each round makes: that alone has it traced."""
         function = self._tree.function(call)
-        for given in (*call.args, *(each.value for each in call.keywords)):
+        for given in given_to(call):
             binding = self._bindings.only(given) if isinstance(given, ast.Name) else None
             if binding is None or binding.how is not How.ASSIGNED:
                 continue

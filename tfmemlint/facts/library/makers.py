@@ -30,6 +30,11 @@ def argument(call: ast.Call, place: int | None, keyword: str) -> ast.expr | None
     return call.args[place]
 
 
+def given_to(call: ast.Call) -> list[ast.expr]:
+    """Everything that a call is given, by place or by name."""
+    return [*call.args, *(each.value for each in call.keywords)]
+
+
 DTYPE_BYTES = {
     "bool": 1,
     "bool_": 1,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from enum import Enum
 from functools import cached_property
 
-from tfmemlint.facts.library.makers import WRAPS_ITERABLE
+from tfmemlint.facts.library.makers import WRAPS_ITERABLE, given_to
 from tfmemlint.facts.pipelines.chains import METHODS, SOURCES, Chain, From
 from tfmemlint.facts.syntax.tree import FunctionNode, LoopNode, within
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
@@ -136,7 +136,7 @@ class Consumers:
                 yield from self._given(call)
 
     def _takes_a_pipeline(self, call: ast.Call) -> bool:
-        given = (*call.args, *(each.value for each in call.keywords))
+        given = given_to(call)
         return any(map(self._datasets.of, given))
 
     def _given(self, call: ast.Call) -> Iterator[_Place]:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable
 
 from tfmemlint.facts.library.kinds import Kind
+from tfmemlint.facts.library.makers import given_to
 from tfmemlint.facts.pipelines.chains import BATCHING, METHODS, Chain, From, Step
 from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING
@@ -119,7 +120,7 @@ class Pipelines:
         """Whether it is all one when the arguments of a step are evaluated."""
         call = step.call
         functions = self._given(call)
-        given = (*call.args, *(each.value for each in call.keywords))
+        given = given_to(call)
         return all(each in functions or self._is_count(each) for each in given) and all(
             isinstance(each, (ast.Name, ast.Attribute, ast.Lambda)) for each in functions
         )
