@@ -48,7 +48,6 @@ from tfmemlint import (
     edits,
 )
 from tfmemlint.facts.sizes.amounts import count, held, named, smaller
-from tfmemlint.facts.sizes.arrays import Arrays
 from tfmemlint_rules._analyses.sliced_tensors import Sliced, SlicedTensors
 
 ADDED_UP_AT = 128 << 20
@@ -73,7 +72,7 @@ def _cost(file: File, found: Sliced) -> Cost:
     if isinstance(often, ast.Call) and len(often.args) == 1:
         often = often.args[0]
     rounds = count(trips) if trips is not None else named(file.named(often))
-    size = file.tf.of(Arrays).nbytes(found.tensor)
+    size = file.tf.arrays.nbytes(found.tensor)
     if found.in_graph:
         return costs.cost(rounds.times(size), Law.SQUARE, size)
     return costs.cost(smaller(rounds.times(size), held(ADDED_UP_AT)), Law.CONSTANT, size)

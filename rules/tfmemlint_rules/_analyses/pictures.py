@@ -13,6 +13,7 @@ from tfmemlint.facts.flow.paths import ANY, End, is_entry
 from tfmemlint.facts.flow.sizes import as_count
 from tfmemlint.facts.flow.solver import Question
 from tfmemlint.facts.library.makers import DTYPE_BYTES, argument
+from tfmemlint.facts.library.shapes import is_rest
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.tree import is_none
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
@@ -263,7 +264,7 @@ class Pictures:
         if whole.sort < Sort.SHOWN:
             return whole
         indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        plain = [each for each in indices if not is_none(each) and not _is_dots(each)]
+        plain = [each for each in indices if not is_none(each) and not is_rest(each)]
         if whole.sort is Sort.SHOWN and len(plain) >= _AXES:
             whole = whole._replace(sort=Sort.PICTURE, dtype=whole.dtype or "uint8")
         if whole.dims is None or len(plain) < len(indices) or len(plain) > len(whole.dims):
@@ -535,7 +536,3 @@ def _gray(picture: Picture) -> Picture:
 
 def _wider(one: str | None, other: str | None) -> str | None:
     return max(one, other, key=lambda each: DTYPE_BYTES.get(each, 0)) if one and other else None
-
-
-def _is_dots(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is Ellipsis

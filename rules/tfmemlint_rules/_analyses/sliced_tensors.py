@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from functools import cached_property
 
 from tfmemlint.facts.flow.flow import Origin
 from tfmemlint.facts.flow.loops import Loop, Over
 from tfmemlint.facts.flow.paths import End
 from tfmemlint.facts.library.kinds import Kind
+from tfmemlint.facts.library.makers import given_to
+from tfmemlint.facts.library.shapes import is_all, is_rest
+from tfmemlint.facts.sizes.layers import is_weightless
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
@@ -33,12 +35,6 @@ _ENDS_GRADIENTS = (
     *("where", "zeros"),
 )
 """How the last words begin of operations through which no gradient goes, or may not."""
-_WITHOUT_WEIGHTS = (
-    *("Activation", "Add", "Average", "Concatenate", "Cropping", "Dropout", "Flatten"),
-    *("GaussianNoise", "Global", "LeakyReLU", "Masking", "Max", "Multiply", "Permute", "ReLU"),
-    *("Repeat", "Reshape", "Softmax", "UpSampling", "ZeroPadding"),
-)
-"""How the names of layers begin that pass a gradient on, and bring none of their own."""
 _INTEGERS = ("int", "uint", "bool", "string")
 
 
@@ -207,16 +203,16 @@ class SlicedTensors:
             word = name.rpartition(".")[2]
             if word.startswith(_ENDS_GRADIENTS) or (word == "cast" and _is_integer(call)):
                 return False
-            return any(self._has_gradient(each, frame, hops - 1) for each in _given(call))
+            return any(self._has_gradient(each, frame, hops - 1) for each in given_to(call))
         if name:
             return False
         layer = self._values.of(call.func, frame)
         if layer.kind in (Kind.LAYER, Kind.MODEL):
             made = layer.origin.func if isinstance(layer.origin, ast.Call) else None
             kind = (self._names.qualified(made) or "").rpartition(".")[2]
-            if not kind.startswith(_WITHOUT_WEIGHTS):
+            if not is_weightless(kind):
                 return True
-            return any(self._has_gradient(each, frame, hops - 1) for each in _given(call))
+            return any(self._has_gradient(each, frame, hops - 1) for each in given_to(call))
         return any(
             self._has_gradient(each.value, each.frame, hops - 1)
             for each in self._flow.returned(call, frame)
@@ -248,9 +244,9 @@ def _place(subscript: ast.Subscript) -> tuple[int, ast.expr] | None:
         return None
     place, counter = counters[0]
     before, after = parts[:place], parts[place + 1 :]
-    if not all(_is_whole(each) for each in (*before, *after)):
+    if not all(is_all(each) or is_rest(each) for each in (*before, *after)):
         return None
-    if any(_is_rest(each) for each in before):
+    if any(map(is_rest, before)):
         return -1 - len(after), counter
     return place, counter
 
@@ -264,23 +260,7 @@ def _counts(index: ast.expr) -> bool:
     return isinstance(index, ast.Name)
 
 
-def _is_whole(index: ast.expr) -> bool:
-    """Whether an index takes all there is: `:` and `...`."""
-    if isinstance(index, ast.Slice):
-        return index.lower is None and index.upper is None and index.step is None
-    return _is_rest(index)
-
-
-def _is_rest(index: ast.expr) -> bool:
-    return isinstance(index, ast.Constant) and index.value is ...
-
-
 def _is_integer(cast: ast.Call) -> bool:
     dtypes = (*cast.args[1:], *(each.value for each in cast.keywords if each.arg == "dtype"))
     words = (getattr(each, "attr", getattr(each, "value", "")) for each in dtypes)
     return any(str(each).startswith(_INTEGERS) for each in words)
-
-
-def _given(call: ast.Call) -> Iterator[ast.expr]:
-    yield from call.args
-    yield from (each.value for each in call.keywords)

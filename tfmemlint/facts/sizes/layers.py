@@ -25,6 +25,8 @@ _KEEPS = frozenset(
 IN_PLACE = frozenset({"Flatten", "Reshape", "InputLayer", "Permute", "Identity"})
 """Layers whose output is their input, seen in another shape."""
 _MERGES = frozenset({"Add", "Average", "Maximum", "Minimum", "Multiply", "Subtract"})
+_FOUR_A_CHANNEL = frozenset({"BatchNormalization", "Normalization"})
+_TWO_A_CHANNEL = frozenset({"GroupNormalization", "LayerNormalization"})
 _GATES = {"GRU": 3, "LSTM": 4, "SimpleRNN": 1}
 
 
@@ -95,9 +97,9 @@ def weights(layer: Layer, inputs: Sequence[Dims]) -> int | None:
     if name == "Embedding":
         rows, columns = layer.one(0, "input_dim"), layer.one(1, "output_dim")
         return rows * columns if rows and columns else None
-    if name in ("BatchNormalization", "Normalization"):
+    if name in _FOUR_A_CHANNEL:
         return width * 4 if width else None
-    if name in ("LayerNormalization", "GroupNormalization"):
+    if name in _TWO_A_CHANNEL:
         return width * 2 if width else None
     if name == "Dense":
         units = layer.one(0, "units")
@@ -116,8 +118,13 @@ def weights(layer: Layer, inputs: Sequence[Dims]) -> int | None:
             return None
         queries = 2 * heads * each * (width + bias) + heads * value * (width + bias)
         return queries + width * (heads * value + bias)
-    weightless = name in _KEEPS | _MERGES | IN_PLACE or name.startswith(_WEIGHTLESS)
-    return 0 if weightless else None
+    return 0 if is_weightless(name) else None
+
+
+def is_weightless(name: str) -> bool:
+    """Whether layers of a class are known to have no weights, `Dropout` and the like."""
+    known = name in _KEEPS | _MERGES | IN_PLACE or name.startswith(_WEIGHTLESS)
+    return known and name not in _TWO_A_CHANNEL | _FOUR_A_CHANNEL
 
 
 _WEIGHTLESS = (
