@@ -39,19 +39,21 @@ def _compile() -> None:
 
 
 _LONGEST = (
+    "test_programs.py",
+    "measure/test_fixtures.py",
     "verify/test_benches.py",
     "test_pytest_plugin.py",
     "measure/test_programs.py",
     "verify/test_processes.py",
-    "measure/test_fixtures.py",
+    "verify/test_devices.py",
     "safety/test_safe_fixes.py",
-    "test_programs.py",
+    "verify/test_meters.py",
+    "verify/test_trials.py",
+    "verify/test_exhaustion.py",
+    "verify/test_own.py",
     "verify/test_command.py",
     "test_packs.py",
-    "verify/test_trials.py",
     "verify/test_claims.py",
-    "verify/test_devices.py",
-    "verify/test_exhaustion.py",
 )
 """Of the files that run TensorFlow, those that take longest, and longest first."""
 
@@ -118,7 +120,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     number = config.stash.get(_LEFT_OUT, 0)
     if number:
         terminalreporter.write_line(
-            f"{number} slow tests left out: to measure all rules and programs, and to build for"
+            f"{number} slow tests left out: to run, measure and fork all programs, and to build for"
             " VS Code, takes long. `python -m pytest -m slow` does."
         )
 

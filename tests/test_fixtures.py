@@ -283,6 +283,7 @@ def test_what_is_said_is_said_in_the_house_style(program: Program) -> None:
             assert not (not safe and safety.startswith("Safe."))
 
 
+@pytest.mark.slow
 def test_the_screen_hides_no_finding(capsys: pytest.CaptureFixture[str]) -> None:
     paths = sorted(FIXTURES.rglob("*.py"))
     screened = {

@@ -95,6 +95,7 @@ def test_a_cell_is_checked_with_what_earlier_cells_defined(run: Run, tmp_path: P
 
 
 @pytest.mark.tensorflow
+@pytest.mark.slow
 def test_a_cell_is_measured_by_line(run: Run, tmp_path: Path) -> None:
     (tmp_path / "beside.py").write_text("ROWS = 1 << 20\n")
     ran = run(
@@ -118,6 +119,7 @@ def test_a_cell_is_measured_by_line(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.tensorflow
+@pytest.mark.slow
 def test_what_the_page_shows_does_what_it_says(run: Run) -> None:
     page = Path(__file__).parent.parent / "docs" / "notebooks.md"
     if not page.is_file():

@@ -191,6 +191,7 @@ def test_what_a_rule_does_not_do_is_told(
 
 
 @pytest.mark.tensorflow
+@pytest.mark.slow
 def test_what_the_example_claims_is_measured(site: Path, tmp_path: Path) -> None:
     (tmp_path / "tfmemlint.toml").write_text('plugins = ["acme"]\n')
     done = run(site, "tfmemlint", "verify", "ACM101", "--runs=1", "--timeout=500", cwd=tmp_path)

@@ -24,14 +24,6 @@ FOLDER = registry.folder(next(iter(registry.load().values()))).parent / "program
 PROGRAMS = sorted(FOLDER.glob("*.py"))
 
 each_program = pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
-one_in_three = pytest.mark.parametrize(
-    "path",
-    [
-        pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if place % 3 else [])
-        for place, path in enumerate(PROGRAMS)
-    ],
-)
-"""Wherever tests are run at all; the others are among the slow ones."""
 
 
 def wanted(path: Path) -> set[tuple[int, str, str]]:
@@ -69,7 +61,8 @@ def test_what_is_marked_is_found_and_nothing_else(
 
 
 @pytest.mark.tensorflow
-@one_in_three
+@pytest.mark.slow
+@each_program
 def test_the_line_that_an_expert_would_name_is_named(
     path: Path, tmp_path: Path, own_bench: Bench
 ) -> None:
@@ -93,8 +86,8 @@ def test_the_line_that_an_expert_would_name_is_named(
     assert (account.explained or 0) > 0.9
 
 
-@pytest.mark.slow
 @pytest.mark.tensorflow
+@pytest.mark.slow
 @each_program
 def test_the_fixes_of_a_program_save_memory(path: Path, own_bench: Bench) -> None:
     """As `verify --unsafe-fixes` has it, by the peak that the finding is about."""

@@ -321,6 +321,7 @@ def _outcome(case: ElementTree.Element) -> str:
 
 
 @pytest.mark.tensorflow
+@pytest.mark.slow
 def test_a_leaking_test_fails_and_the_mended_one_passes(told: Told) -> None:
     assert told.outcomes["test_leaking"] == {"failed": 1}
     assert told.outcomes["test_mended"] == {"passed": 1}
@@ -330,6 +331,7 @@ def test_a_leaking_test_fails_and_the_mended_one_passes(told: Told) -> None:
 
 
 @pytest.mark.tensorflow
+@pytest.mark.slow
 def test_a_peak_beyond_its_limit_is_told_with_its_line(told: Told) -> None:
     # The one that is skipped is `test_session` of tf.test.TestCase.
     assert told.outcomes["test_shapes"] == {"failed": 3, "passed": 1, "skipped": 1}
@@ -351,6 +353,7 @@ def test_a_peak_beyond_its_limit_is_told_with_its_line(told: Told) -> None:
 
 
 @pytest.mark.tensorflow
+@pytest.mark.slow
 def test_what_held_the_memory_at_the_peak_is_told_in_graphs_and_pipelines_too(told: Told) -> None:
     assert told.outcomes["test_graph"] == {"failed": 3}
     told.lines.fnmatch_lines(
@@ -365,6 +368,7 @@ def test_what_held_the_memory_at_the_peak_is_told_in_graphs_and_pipelines_too(to
 
 
 @pytest.mark.tensorflow
+@pytest.mark.slow
 def test_however_a_test_ends_it_is_reported_as_if_it_had_run_here(told: Told) -> None:
     assert told.outcomes["test_endings"] == {"passed": 1, "failed": 3, "skipped": 1, "xfailed": 1}
     told.lines.fnmatch_lines_random(
@@ -379,6 +383,7 @@ def test_however_a_test_ends_it_is_reported_as_if_it_had_run_here(told: Told) ->
 
 
 @pytest.mark.tensorflow
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="host growth is told on Linux only")
 def test_a_leak_of_the_hosts_is_told_too(told: Told) -> None:
     assert told.outcomes["test_host"] == {"failed": 1}
@@ -386,6 +391,7 @@ def test_a_leak_of_the_hosts_is_told_too(told: Told) -> None:
 
 
 @pytest.mark.tensorflow
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are shared on Linux only")
 def test_tests_share_the_import_of_tensorflow_and_nothing_else(told: Told) -> None:
     assert told.outcomes["test_shared"] == {"passed": 5, "failed": 2}

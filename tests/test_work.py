@@ -90,7 +90,7 @@ def calls(source: str) -> int:
     ("block", "lines"),
     [
         pytest.param(DEFINITIONS, 50_000, marks=pytest.mark.slow),
-        pytest.param(DEFINITIONS, 10_000),
+        pytest.param(DEFINITIONS, 4_000),
         pytest.param(STATEMENTS, 10_000),
     ],
     ids=["many defs", "defs", "statements"],

@@ -14,7 +14,7 @@ from tfmemlint.verify.benches import Bench
 from tfmemlint.verify.own_lines import forking
 from tfmemlint.vocabulary import Metric
 
-pytestmark = pytest.mark.tensorflow
+pytestmark = [pytest.mark.tensorflow, pytest.mark.slow]
 
 RULES = {
     code: registry.folder(rule) / "bad.py"
@@ -43,14 +43,9 @@ ELSEWHERE: Mapping[str, set[str]] = {
     "TFM704": {"model = tf.keras.Sequential("},
 }
 """The statements, one of which holds most, of programs in which it is not the marked one."""
-TRIED = [
-    pytest.param(code, marks=[pytest.mark.slow] if place % 3 else [])
-    for place, code in enumerate(RULES)
-]
-"""One in three wherever tests are run at all, the others among the slow ones."""
 
 
-@pytest.mark.parametrize("code", TRIED)
+@pytest.mark.parametrize("code", list(RULES))
 def test_the_line_that_holds_the_memory_is_named_with_the_rule_that_finds_it(
     code: str, own_bench: Bench
 ) -> None:

@@ -19,7 +19,7 @@ from tfmemlint.measure import command
 from tfmemlint.verify.benches import Bench
 from tfmemlint.verify.own_lines import forking
 
-pytestmark = pytest.mark.tensorflow
+pytestmark = [pytest.mark.tensorflow, pytest.mark.slow]
 
 MB = 1 << 20
 

@@ -17,7 +17,7 @@ from tfmemlint.verify.processes import Job, ProgramError, Surroundings, run
 from tfmemlint.verify.starting import may_see_gpus
 from tfmemlint.vocabulary import Metric
 
-pytestmark = pytest.mark.tensorflow
+pytestmark = [pytest.mark.tensorflow, pytest.mark.slow]
 
 PARENT = "import os\nprint(os.getppid(), 'KEPT' in os.environ)\nos.environ['KEPT'] = 'x'\n"
 

@@ -48,9 +48,10 @@ def attempt(request: pytest.FixtureRequest, bench: Bench) -> Iterator[Attempt]:
 def _each() -> Iterator[object]:
     """Each rule; one for each thing that is weighed is tried wherever tests are run at all.
 
-    Times are told only where nothing else runs, so these are among the slow ones.
+    Times are told only where nothing else runs, and what the host's memory grows by takes many
+    steps, so these are among the slow ones.
     """
-    tried = {Metric.STEP_TIME}
+    tried = {Metric.STEP_TIME, Metric.HOST_GROWTH}
     for code, rule in RULES.items():
         marks = [pytest.mark.slow] if rule.claim.metric in tried else []
         tried.add(rule.claim.metric)

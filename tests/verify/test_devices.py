@@ -37,6 +37,7 @@ except RuntimeError:
 
 
 @pytest.mark.tensorflow
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("device", "hidden", "seen"), [("cpu", "0", "-1"), ("auto", "7", "7"), ("auto", "-1", "-1")]
 )
@@ -51,18 +52,21 @@ def test_a_program_sees_the_gpus_it_may_see(
 
 
 @pytest.mark.tensorflow
+@pytest.mark.slow
 def test_asking_for_a_gpu_reaches_the_process_of_the_program() -> None:
     with pytest.raises(SetupError, match="TensorFlow sees no GPU"):
         run(Job("toy.py", "raise AssertionError\n", Metric.TRACES, "gpu"))
 
 
 @pytest.mark.tensorflow
+@pytest.mark.slow
 def test_the_device_is_chosen_before_anything_uses_it_and_found_again_afterwards() -> None:
     ended = subprocess.run([sys.executable, "-c", CHOOSES], capture_output=True, text=True)
     assert ended.stdout == "CPU:0 CPU:0\n", ended.stderr
 
 
 @pytest.mark.tensorflow
+@pytest.mark.slow
 def test_what_a_gpu_holds_nothing_of_is_weighed_on_the_host_unless_a_gpu_is_asked_for(
     rule: Callable[..., Rule], folder: Callable[[str, str], Path], bench: Bench
 ) -> None:

@@ -14,7 +14,7 @@ from tfmemlint.verify.processes import Job
 from tfmemlint.verify.weighing import Pair, Settings
 from tfmemlint.vocabulary import Metric, Rule
 
-pytestmark = pytest.mark.tensorflow
+pytestmark = [pytest.mark.tensorflow, pytest.mark.slow]
 
 MB = 1 << 20
 HOLDS = "import tensorflow as tf\nx = tf.ones([{}, 1024, 256])\n"

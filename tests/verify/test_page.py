@@ -204,6 +204,7 @@ def test_recorded_figures_are_for_pictures_of_rules(
 
 
 @pytest.mark.tensorflow
+@pytest.mark.slow
 def test_a_page_that_cannot_be_written_is_told_before_anything_runs(
     rule: Callable[..., Rule], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -226,6 +227,7 @@ for megabytes in (40, 8):
 
 
 @pytest.mark.tensorflow
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", [Metric.DEVICE_PEAK, Metric.HOST_PEAK])
 def test_memory_over_time_has_the_peak_even_where_it_is_short(metric: Metric, bench: Bench) -> None:
     weighed = bench.run(Job("toy.py", SPIKES, metric, "cpu", curve=True))
@@ -248,6 +250,7 @@ def test_what_comes_and_goes_before_the_first_reading_is_in_the_curve() -> None:
 
 
 @pytest.mark.tensorflow
+@pytest.mark.slow
 def test_a_run_can_be_looked_at(
     rule: Callable[..., Rule], folder: Callable[[str, str], Path], tmp_path: Path
 ) -> None:

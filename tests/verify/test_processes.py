@@ -16,7 +16,7 @@ from tfmemlint.verify.benches import Bench
 from tfmemlint.verify.processes import Job, ProgramError, Run, Surroundings, run
 from tfmemlint.vocabulary import Metric
 
-pytestmark = pytest.mark.tensorflow
+pytestmark = [pytest.mark.tensorflow, pytest.mark.slow]
 
 MB = 1 << 20
 

@@ -63,6 +63,7 @@ def test_it_stands_alone(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.tensorflow
+@pytest.mark.slow
 def test_the_meters_of_this_machine_are_right(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--self-check", "--device", "cpu"]) == 0
     assert "the meters can be trusted here" in capsys.readouterr().out

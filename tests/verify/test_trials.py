@@ -32,6 +32,7 @@ MakeFolder = Callable[[str, str], Path]
 
 
 @pytest.mark.tensorflow
+@pytest.mark.slow
 def test_pairs_run_side_by_side_but_those_whose_time_counts(
     rule: MakeRule, folder: MakeFolder, tmp_path: Path
 ) -> None:
@@ -62,6 +63,7 @@ def test_pairs_run_side_by_side_but_those_whose_time_counts(
 
 
 @pytest.mark.tensorflow
+@pytest.mark.slow
 def test_one_that_fails_does_not_disturb_the_one_beside_it(
     rule: MakeRule, folder: MakeFolder
 ) -> None:
@@ -77,6 +79,7 @@ def test_one_that_fails_does_not_disturb_the_one_beside_it(
 
 
 @pytest.mark.tensorflow
+@pytest.mark.slow
 def test_what_is_missing_is_missed_before_anything_is_tried(
     rule: MakeRule, folder: MakeFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
