@@ -78,6 +78,11 @@ def test_growth_is_named_by_its_exponent(
     assert order(exponent(weights, resolution=10)) == name
 
 
+def test_growth_may_be_told_from_the_first_two_factors() -> None:
+    assert exponent((50.0, 100.0), resolution=10) == pytest.approx(1)
+    assert order(exponent((50.0, 54.0), resolution=10)) == "constant"
+
+
 def test_the_factors_are_even_on_a_logarithmic_scale() -> None:
     least, middle, most = FACTORS
     assert most / middle == middle / least

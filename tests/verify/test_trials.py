@@ -95,7 +95,9 @@ def test_how_many_runs_there_will_be_is_known_before(rule: MakeRule) -> None:
     assert planned(rule(Metric.STEP_TIME), ONCE) == 2
     assert planned(rule(), thrice._replace(also=(Metric.DEVICE_PEAK, Metric.HOST_PEAK))) == 12
     assert planned(rule(), thrice._replace(scaling=True)) == 10
-    assert planned(rule(grows=("linear", "constant")), thrice) == 10
+    grows = rule(grows=("linear", "constant"))
+    assert planned(grows, thrice) == 8
+    assert planned(grows, thrice._replace(complete=True)) == 10
 
 
 def test_progress_says_how_far_it_is_and_how_long_it_takes_still() -> None:

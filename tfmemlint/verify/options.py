@@ -84,7 +84,7 @@ def make_parser() -> argparse.ArgumentParser:
         "--jobs",
         type=_positive(int),
         metavar="N",
-        help="pairs to run at a time, but those whose claim is about time [as many as there are "
+        help="pairs to run at a time, but those whose claim is about time [one more than there are "
         "processors, up to 4; on a GPU: 1]",
     )
     add(

@@ -140,7 +140,7 @@ def _scaling(scaling: Scaling, metric: Metric) -> dict[str, Any]:
 
     return {
         "bad": growth(scaling.bad),
-        "factors": list(FACTORS),
+        "factors": list(FACTORS[: len(scaling.bad)]),
         "fixed": growth(scaling.fixed),
         "metric": metric.value,
     }

@@ -11,6 +11,7 @@ from tfmemlint.verify.marks import line_numbers, marked_lines
 
 MARK = "scales"
 FACTORS = (0.5, 1.0, 2.0)
+"""Whether a claim holds is told from the first two: twice the data takes longer than both."""
 
 
 class ScalingError(Exception):
@@ -18,7 +19,7 @@ class ScalingError(Exception):
 
 
 class Scaling(NamedTuple):
-    """What the two programs weigh, by the metric that is claimed, at each of the FACTORS."""
+    """What the two programs weigh, by the metric that is claimed, at the FACTORS or the first."""
 
     bad: tuple[float, ...]
     fixed: tuple[float, ...]
@@ -42,7 +43,7 @@ def exponent(weights: tuple[float, ...], resolution: float) -> float:
     Weights under the meter's resolution count as that: noise on nothing is not growth.
     """
     least, *_, most = (max(weight, resolution) for weight in weights)
-    return math.log(most / least) / math.log(FACTORS[-1] / FACTORS[0])
+    return math.log(most / least) / math.log(FACTORS[len(weights) - 1] / FACTORS[0])
 
 
 def order(power: float) -> str:

@@ -37,9 +37,9 @@ class Trial(NamedTuple):
 
 
 def default_jobs() -> int:
-    """How many pairs are run at a time if nobody says."""
+    """How many pairs are run at a time if nobody says: programs wait, too."""
     processors = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
-    return min(processors, _MOST_JOBS)
+    return min(processors + 1, _MOST_JOBS)
 
 
 def trials(

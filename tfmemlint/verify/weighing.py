@@ -84,7 +84,7 @@ def verify(
     if rule.claim.of_host and settings.device == "auto":
         settings = settings._replace(device="cpu")
     programs = _read(folder)
-    resized = _resized(programs) if _scales(rule, settings) else {}
+    resized = _resized(programs, _factors(rule, settings))
     pair = _pair(programs, settings)
     found = compare(pair, _metrics(rule, settings), settings.runs, say, run)
     claimed = found.measurements[0]
@@ -122,8 +122,8 @@ def compare(
 def planned(rule: Rule, settings: Settings) -> int:
     """How many runs it takes to try a rule; a few more or less, as it turns out."""
     pairs = settings.runs * len(_metrics(rule, settings))
-    if _scales(rule, settings):
-        pairs += (len(FACTORS) - 1) * _turns_at_scale(rule.claim.metric, settings)
+    if factors := _factors(rule, settings):
+        pairs += (len(factors) - 1) * _turns_at_scale(rule.claim.metric, settings)
     return 2 * pairs + (2 if settings.exhaust else 0)
 
 
@@ -132,8 +132,11 @@ def _metrics(rule: Rule, settings: Settings) -> tuple[Metric, ...]:
     return (claimed, *(metric for metric in settings.also if metric is not claimed))
 
 
-def _scales(rule: Rule, settings: Settings) -> bool:
-    return settings.scaling or rule.claim.grows is not None
+def _factors(rule: Rule, settings: Settings) -> Sequence[float]:
+    """What to multiply the data by: all factors for the record, and as few as a claim takes."""
+    if settings.scaling or (rule.claim.grows and settings.complete):
+        return FACTORS
+    return FACTORS[:2] if rule.claim.grows else ()
 
 
 def _turns_at_scale(metric: Metric, settings: Settings) -> int:
@@ -193,10 +196,10 @@ def _weigh(
     return _Weighed(Measurement(metric, bad, fixed, done[0][0].meter, curves), done)
 
 
-def _resized(programs: Programs) -> dict[float, Programs]:
+def _resized(programs: Programs, factors: Sequence[float]) -> dict[float, Programs]:
     try:
         return {
-            factor: Programs(*(scaled(text, factor) for text in programs)) for factor in FACTORS
+            factor: Programs(*(scaled(text, factor) for text in programs)) for factor in factors
         }
     except (ScalingError, SyntaxError) as reason:
         raise ProgramError(str(reason)) from reason
