@@ -11,7 +11,7 @@ from tfmemlint.facts.flow.paths import End
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import given_to
 from tfmemlint.facts.library.shapes import is_all, is_rest
-from tfmemlint.facts.sizes.layers import is_weightless
+from tfmemlint.facts.sizes.weights import is_weightless
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple

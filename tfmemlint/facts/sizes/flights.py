@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _AT_ONCE = 2
 """How many elements `tf.data.AUTOTUNE` comes to hold while the model keeps up."""
+_FEW = count(_AT_ONCE)
 _TUNED = -1
 _READ_AHEAD = Amount(("the elements read ahead",), of_bytes=True)
 
@@ -85,35 +86,61 @@ class Flights:
         if step.method in BATCHING:
             return count(2).times(element).folded()  # examples, and the batch that is made of them
         if step.method == "prefetch":
-            asked = self._count(step, "buffer_size")
+            asked = self._count(step, "buffer_size", self._at_once(chain, place))
             there = self._streams.count(chain, place)
             return (asked if there.value is None else smaller(asked, there)).times(element)
         if step.method == "map" and step.argument("num_parallel_calls") is not None:
-            return self._count(step, "num_parallel_calls").times(element)
+            handed_on = count(1)
+            return self._count(step, "num_parallel_calls").plus(handed_on).times(element)
         if step.method == "interleave" and step.argument("num_parallel_calls") is not None:
             return _READ_AHEAD
         return None
 
-    def _count(self, step: Step, parameter: str) -> Amount:
+    def _at_once(self, chain: Chain, place: int) -> Amount:
+        """How many elements the step behind a place asks for at once: a batch of them, or one."""
+        behind = chain.steps[place + 1 : place + 2]
+        size = behind[0].argument("batch_size") if behind else None
+        if size is None or behind[0].method not in BATCHING:
+            return _FEW
+        return self._numbers.of(size, behind[0].frame)
+
+    def _count(self, step: Step, parameter: str, tuned: Amount = _FEW) -> Amount:
+        """How many are asked for, or come to be held where TensorFlow decides."""
         given = step.argument(parameter)
         if given is None or (self._names.qualified(given) or "").endswith("AUTOTUNE"):
-            return count(_AT_ONCE)
+            return tuned
         asked = self._numbers.of(given, step.frame)
-        return count(_AT_ONCE) if asked.value == _TUNED else asked
+        return tuned if asked.value == _TUNED else asked
+
+    def making(self, chain: Chain) -> list[Flight]:
+        """What is held while an iterator is made: the data, and all of it once more.
+
+        Seen of arrays and of tensors: the second copy is gone before the first element comes.
+        """
+        again = "once more, while an iterator is made"
+        twice = [
+            Flight(node, again, self._arrays.nbytes(each), drawn=False)
+            for node, each in self._sliced(chain)
+            if self._values.of(each).kind in (Kind.ARRAY, Kind.TENSOR)
+        ]
+        return [*self._sources(chain), *twice] if twice else []
 
     def _sources(self, chain: Chain) -> list[Flight]:
         """The copies of arrays that pipelines begin with."""
+        return [
+            Flight(node, "a copy of the array", self._arrays.nbytes(each), drawn=False)
+            for node, each in self._sliced(chain)
+            if self._values.of(each).kind is Kind.ARRAY
+        ]
+
+    def _sliced(self, chain: Chain) -> list[tuple[ast.Call, ast.expr]]:
+        """The arrays and tensors that a pipeline begins with, and what it makes of them."""
         node = chain.source.node
         if chain.source.kind not in (From.SLICES, From.TENSORS) or not isinstance(node, ast.Call):
             return []
         given = argument(node, 0, "tensors")
         several = given.elts if isinstance(given, ast.Tuple) else [given]
-        arrays = [each for each in several if each is not None]
-        return [
-            Flight(node, "a copy of the array", self._arrays.nbytes(each), drawn=False)
-            for each in arrays
-            if self._values.of(each).kind is Kind.ARRAY
-        ]
+        return [(node, each) for each in several if each is not None]
 
 
 def _bounded(found: list[Flight], everything: Amount) -> list[Flight]:

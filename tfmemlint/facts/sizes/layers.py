@@ -1,11 +1,13 @@
-"""What Keras layers make of the shape of their input, and how many numbers their weights are."""
+"""What Keras layers make of the shape of their input."""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Sequence
-from math import ceil
+from math import ceil, prod
 
+from tfmemlint.facts.library import keras_layers as known
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.sizes import applications
 from tfmemlint.facts.sizes.amounts import Amount, count, product
@@ -14,20 +16,16 @@ from tfmemlint.light_typing import NamedTuple
 Dims = tuple[Amount, ...]
 Numbers = Callable[[ast.expr], tuple[int, ...] | None]
 """The whole numbers that a tuple, or one number, says."""
+Rows = Callable[[ast.expr], "list[Layer] | None"]
+"""The layers that an expression makes."""
 
-_KEEPS = frozenset(
-    """Activation ActivityRegularization AlphaDropout BatchNormalization CenteredDropout Dropout ELU
-    GaussianDropout GaussianNoise GroupNormalization LayerNormalization LeakyReLU Masking
-    Normalization PReLU RandomBrightness RandomContrast RandomFlip RandomRotation RandomTranslation
-    RandomZoom ReLU RMSNormalization Rescaling Softmax SpatialDropout1D SpatialDropout2D
-    SpatialDropout3D SpectralNormalization UnitNormalization""".split()  # noqa: SIM905
-)
 IN_PLACE = frozenset({"Flatten", "Reshape", "InputLayer", "Permute", "Identity"})
 """Layers whose output is their input, seen in another shape."""
-_MERGES = frozenset({"Add", "Average", "Maximum", "Minimum", "Multiply", "Subtract"})
-_FOUR_A_CHANNEL = frozenset({"BatchNormalization", "Normalization"})
-_TWO_A_CHANNEL = frozenset({"GroupNormalization", "LayerNormalization"})
-_GATES = {"GRU": 3, "LSTM": 4, "SimpleRNN": 1}
+UNTOLD = object()
+"""What an argument says that is no literal."""
+_AXES = re.compile("[123]D")
+_ATTENDS = frozenset({"AdditiveAttention", "Attention"})
+_RECURRENT = frozenset({"GRU", "LSTM", "SimpleRNN"})
 
 
 class Layer(NamedTuple):
@@ -37,218 +35,334 @@ class Layer(NamedTuple):
     """Its class, as `Dense`."""
     made: ast.Call
     numbers: Numbers
+    rows: Rows | None = None
 
-    def several(self, place: int | None, keyword: str) -> tuple[int, ...] | None:
-        """The numbers of an argument."""
-        given = argument(self.made, place, keyword)
-        return None if given is None else self.numbers(given)
+    @property
+    def kind(self) -> str:
+        """Its class without the number of axes, and by one name where there are several."""
+        return kind_of(self.name)
 
-    def one(self, place: int | None, keyword: str, otherwise: int | None = None) -> int | None:
+    @property
+    def axes(self) -> int | None:
+        """Over how many axes it slides: 2 for `Conv2D` and `Conv2DTranspose`."""
+        return next((int(self.name[each.start()]) for each in _AXES.finditer(self.name)), None)
+
+    def given(self, parameter: str) -> ast.expr | None:
+        """An argument, be it given by name or by place."""
+        own = known.PARAMETERS.get(self.name.replace("Convolution", "Conv"))
+        order = (own or known.PARAMETERS.get(self.kind, "")).split()
+        place = order.index(parameter) if parameter in order else None
+        return argument(self.made, place, parameter)
+
+    def several(
+        self, parameter: str, otherwise: tuple[int, ...] | None = None
+    ) -> tuple[int, ...] | None:
+        """The numbers of an argument; None where they are not known."""
+        given = self.given(parameter)
+        if given is None or (isinstance(given, ast.Constant) and given.value is None):
+            return otherwise
+        return self.numbers(given)
+
+    def one(self, parameter: str, otherwise: int | None = None) -> int | None:
         """The number of an argument."""
-        found = self.several(place, keyword)
-        return found[0] if found else otherwise
+        found = self.several(parameter, None if otherwise is None else (otherwise,))
+        return found[0] if found and len(found) == 1 else None
 
-    def says(self, place: int | None, keyword: str, otherwise: object = None) -> object:
+    def says(self, parameter: str, otherwise: object = None) -> object:
         """The text, or the truth, of an argument."""
-        given = argument(self.made, place, keyword)
-        return given.value if isinstance(given, ast.Constant) else otherwise
+        given = self.given(parameter)
+        if given is None:
+            return otherwise
+        return given.value if isinstance(given, ast.Constant) else UNTOLD
+
+    @property
+    def is_understood(self) -> bool:
+        """Whether it is given nothing that changes it in ways that nobody follows."""
+        if any(isinstance(each, ast.Starred) for each in self.made.args):
+            return False
+        if any(each.arg is None for each in self.made.keywords):
+            return False
+        return all(self.says(each, may[0]) in may for each, may in known.OTHERWISE.items())
+
+    @property
+    def inner(self) -> list[Layer] | None:
+        """The layers that it wraps; None where they are not in sight."""
+        given = self.given("cell" if self.name == "RNN" else "layer")
+        return None if given is None or self.rows is None else self.rows(given)
+
+
+def kind_of(name: str) -> str:
+    """A class without the number of axes, and by one name where there are several."""
+    stem = _AXES.sub("", name)
+    return known.ALIASES.get(stem, stem)
 
 
 def output(layer: Layer, inputs: Sequence[Dims]) -> Dims | None:
     """The shape of what a layer makes."""
     if not inputs:
         return None
-    given, name = inputs[0], layer.name
-    if applications.is_ready_made(name):
-        return applications.output(name, layer.made, given, layer.numbers)
-    if name in _KEEPS or name in _MERGES or name in ("InputLayer", "Identity"):
-        return max(inputs, key=len) if name in _MERGES else given
-    if name in ("Dense", "EinsumDense"):
-        units = layer.one(0, "units")
-        return (*given[:-1], count(units)) if units else None
-    if name == "Embedding":
-        width = layer.one(1, "output_dim")
-        return (*given, count(width)) if width else None
-    if name == "Flatten":
-        return (given[0], product(given[1:]))
-    if name == "Reshape":
-        return _reshaped(given, layer.several(0, "target_shape"))
-    if name == "Concatenate":
-        return joined(inputs, layer.one(0, "axis", -1) or -1)
-    if name == "RepeatVector":
-        times = layer.one(0, "n")
-        return (given[0], count(times), *given[1:]) if times else None
-    if name in ("MultiHeadAttention", "Attention", "AdditiveAttention"):
+    given, kind = inputs[0], layer.kind
+    if applications.is_ready_made(layer.name):
+        return applications.output(layer.name, layer.made, given, layer.numbers)
+    if layer.name in known.KEEPS:
         return given
-    if name in _GATES:
-        units = layer.one(0, "units")
-        steps = given[1:2] if layer.says(None, "return_sequences") is True else ()
-        return (given[0], *steps, count(units)) if units else None
-    return _spatial(layer, given)
+    if not layer.is_understood:
+        return None
+    if kind in _BY_KIND:
+        return _BY_KIND[kind](layer, inputs)
+    return _slid(layer, given) if layer.axes is not None else None
 
 
-def weights(layer: Layer, inputs: Sequence[Dims]) -> int | None:
-    """How many numbers the weights of a layer are; None where that is not known."""
-    name, given = layer.name, inputs[0] if inputs else ()
-    if applications.is_ready_made(name):
-        return applications.weights(name, layer.made, layer.numbers)
-    width = _whole(given[-1]) if given else None
-    bias = layer.says(None, "use_bias", otherwise=True) is not False
-    if name == "Embedding":
-        rows, columns = layer.one(0, "input_dim"), layer.one(1, "output_dim")
-        return rows * columns if rows and columns else None
-    if name in _FOUR_A_CHANNEL:
-        return width * 4 if width else None
-    if name in _TWO_A_CHANNEL:
-        return width * 2 if width else None
-    if name == "Dense":
-        units = layer.one(0, "units")
-        return width * units + units * bias if units and width else None
-    if name in _GATES:
-        units = layer.one(0, "units")
-        biases = 2 if name == "GRU" else 1
-        gates = _GATES[name]
-        return gates * units * (units + width + biases * bias) if units and width else None
-    if name.startswith(("Conv", "SeparableConv", "DepthwiseConv")):
-        return _of_convolution(layer, width, bias)
-    if name == "MultiHeadAttention":
-        heads, each = layer.one(0, "num_heads"), layer.one(1, "key_dim")
-        value = layer.one(2, "value_dim") or each
-        if not heads or not each or not value or not width:
+def through(row: Sequence[Layer], inputs: Sequence[Dims]) -> Dims | None:
+    """The shape of what layers make, one behind the other."""
+    for layer in row:
+        made = output(layer, inputs)
+        if made is None:
             return None
-        queries = 2 * heads * each * (width + bias) + heads * value * (width + bias)
-        return queries + width * (heads * value + bias)
-    return 0 if is_weightless(name) else None
+        inputs = [made]
+    return inputs[0] if inputs else None
 
 
-def is_weightless(name: str) -> bool:
-    """Whether layers of a class are known to have no weights, `Dropout` and the like."""
-    known = name in _KEEPS | _MERGES | IN_PLACE or name.startswith(_WEIGHTLESS)
-    return known and name not in _TWO_A_CHANNEL | _FOUR_A_CHANNEL
+def several_given(node: ast.Call, row: Sequence[Layer] | None) -> list[ast.expr]:
+    """The tensors that a call gives to the first of these layers."""
+    names = known.TOGETHER.get(row[0].name) if row else None
+    if names is not None:
+        found = [argument(node, place, name) for place, name in enumerate(names)]
+        return [each for each in found if each is not None]
+    first = node.args[:1]
+    if first and isinstance(first[0], (ast.List, ast.Tuple)):
+        return first[0].elts
+    return first
 
 
-_WEIGHTLESS = (
-    "Average",
-    "Center",
-    "Concatenate",
-    "Cropping",
-    "Flatten",
-    "Global",
-    "Max",
-    "Random",
-    "RepeatVector",
-    "Resizing",
-    "UpSampling",
-    "ZeroPadding",
-)
+def _merged(layer: Layer, inputs: Sequence[Dims]) -> Dims | None:
+    """Of inputs that are stretched to each other, where an axis of one is 1."""
+    del layer
+    longest = max(map(len, inputs))
+    padded = [(*[count(1)] * (longest - len(each)), *each) for each in inputs]
+    columns = zip(*padded, strict=True)
+    return tuple(next((each for each in one if each.value != 1), one[0]) for one in columns)
 
 
-def _of_convolution(layer: Layer, width: int | None, bias: bool) -> int | None:
-    filters, axes = _filters(layer), _axes(layer.name)
-    kernel = layer.several(*_kernel_place(layer.name))
-    if width is None or axes is None or kernel is None:
-        return None
-    area = 1
-    for each in kernel * (axes if len(kernel) == 1 else 1):
-        area *= each
-    if layer.name.startswith("Depthwise"):
-        return width * area + width * bias
-    if filters is None:
-        return None
-    if layer.name.startswith("Separable"):
-        return width * area + width * filters + filters * bias
-    groups = layer.one(None, "groups", 1) or 1
-    return width // groups * area * filters + filters * bias
+def _dense(layer: Layer, inputs: Sequence[Dims]) -> Dims | None:
+    units = layer.one("units")
+    return (*inputs[0][:-1], count(units)) if units else None
 
 
-def _spatial(layer: Layer, given: Dims) -> Dims | None:
-    """Layers that slide over the axes between the batch and the channels."""
-    name, axes = layer.name, _axes(layer.name)
-    if axes is None or len(given) != axes + 2:
-        return _resized(layer, given)
-    batch, *space, channels = given
-    if name.startswith("Global"):
-        ones = [count(1)] * axes if layer.says(None, "keepdims") is True else []
-        return (batch, *ones, channels)
-    if name.startswith("ZeroPadding"):
-        added = layer.several(0, "padding") or (1,)
-        return (batch, *(each.plus(count(2 * added[0])) for each in space), channels)
-    if name.startswith("UpSampling"):
-        times = layer.several(0, "size") or (2,)
-        times = times * axes if len(times) == 1 else times
-        sizes = [count(by * (_whole(each) or 0)) for each, by in zip(space, times, strict=False)]
-        return (batch, *sizes, channels)
-    pools = "Pooling" in name
-    kernel = layer.several(0, "pool_size") or (2,) if pools else layer.several(*_kernel_place(name))
-    stride = layer.several(1 if pools else _kernel_place(name)[0] + 1, "strides")
-    if kernel is None:
-        return None
-    stride = stride or (kernel if pools else (1,))
-    same = str(layer.says(None, "padding", "valid")).lower() == "same"
-    dilation = layer.one(None, "dilation_rate", 1) or 1
-    made: list[Amount] = []
-    for place, each in enumerate(space):
-        size, by = _whole(each), stride[min(place, len(stride) - 1)]
-        over = (kernel[min(place, len(kernel) - 1)] - 1) * dilation + 1
-        if size is None or not by:
-            return None
-        if "Transpose" in name:
-            made.append(count(size * by if same else size * by + max(over - by, 0)))
-        else:
-            made.append(count(ceil(size / by) if same else max(0, (size - over) // by + 1)))
-    filters = None if pools or name.startswith("Depthwise") else _filters(layer)
-    if not pools and not name.startswith("Depthwise") and filters is None:
-        return None
-    return (batch, *made, count(filters) if filters else channels)
+def _embedded(layer: Layer, inputs: Sequence[Dims]) -> Dims | None:
+    width = layer.one("output_dim")
+    return (*inputs[0], count(width)) if width else None
 
 
-def _resized(layer: Layer, given: Dims) -> Dims | None:
-    if layer.name not in ("Resizing", "CenterCrop", "RandomCrop") or len(given) != 4:
-        return None
-    height, width = layer.one(0, "height"), layer.one(1, "width")
-    return (given[0], count(height), count(width), given[3]) if height and width else None
+def _flat(layer: Layer, inputs: Sequence[Dims]) -> Dims | None:
+    del layer
+    given = inputs[0]
+    return (given[0], product(given[1:]) if given[1:] else count(1)) if given else None
 
 
-def _axes(name: str) -> int | None:
-    """Over how many axes a layer slides: 2 for `Conv2D` and `Conv2DTranspose`."""
-    digits = [letter for letter in name if letter in "123"]
-    return int(digits[-1]) if digits and name.startswith(_SLIDES) else None
-
-
-_SLIDES = (
-    "Average",
-    "Conv",
-    "Depthwise",
-    "Global",
-    "Max",
-    "Separable",
-    "UpSampling",
-    "ZeroPadding",
-)
-
-
-def _kernel_place(name: str) -> tuple[int, str]:
-    return (0 if name.startswith("Depthwise") else 1), "kernel_size"
-
-
-def _filters(layer: Layer) -> int | None:
-    return layer.one(0, "filters")
-
-
-def _reshaped(given: Dims, wanted: tuple[int, ...] | None) -> Dims | None:
+def _reshaped(layer: Layer, inputs: Sequence[Dims]) -> Dims | None:
+    given, wanted = inputs[0], layer.several("target_shape")
     if wanted is None:
         return None
     if -1 not in wanted:
         return (given[0], *map(count, wanted))
-    sizes = [_whole(each) for each in given[1:]]
-    there, rest = 1, 1
-    for size in sizes:
-        if size is None:
+    sizes = wholes(given[1:])
+    if sizes is None:
+        return None
+    left = prod(sizes) // prod(each for each in wanted if each > 0)
+    return (given[0], *(count(each if each > 0 else left) for each in wanted))
+
+
+def _permuted(layer: Layer, inputs: Sequence[Dims]) -> Dims | None:
+    given, order = inputs[0], layer.several("dims")
+    if order is None or sorted(order) != [*range(1, len(given))]:
+        return None
+    return (given[0], *(given[place] for place in order))
+
+
+def _concatenated(layer: Layer, inputs: Sequence[Dims]) -> Dims | None:
+    axis = layer.one("axis", -1)
+    return None if axis is None else joined(inputs, axis)
+
+
+def _repeated(layer: Layer, inputs: Sequence[Dims]) -> Dims | None:
+    times = layer.one("n")
+    return (inputs[0][0], count(times), *inputs[0][1:]) if times else None
+
+
+def _resized(layer: Layer, inputs: Sequence[Dims]) -> Dims | None:
+    given, height, width = inputs[0], layer.one("height"), layer.one("width")
+    if not height or not width or len(given) not in (3, 4):
+        return None
+    return (*given[:-3], count(height), count(width), given[-1])
+
+
+def _attended(layer: Layer, inputs: Sequence[Dims]) -> Dims | None:
+    if layer.name in _ATTENDS:
+        query, *others = inputs
+        return (*query[:-1], *others[0][-1:]) if others else None
+    return inputs[0]
+
+
+def _recurrent(layer: Layer, inputs: Sequence[Dims]) -> Dims | None:
+    given, width = inputs[0], layer.one("units")
+    if layer.name == "RNN":
+        cells = layer.inner
+        width = cells[0].one("units") if cells and len(cells) == 1 else None
+    sequences = layer.says("return_sequences", otherwise=False)
+    if not width or len(given) != 3 or not isinstance(sequences, bool):
+        return None
+    return (given[0], *(given[1:2] if sequences else ()), count(width))
+
+
+def _both_ways(layer: Layer, inputs: Sequence[Dims]) -> Dims | None:
+    row, mode = layer.inner, layer.says("merge_mode", "concat")
+    made = through(row, inputs) if row and row[0].name in _RECURRENT else None
+    if made is None:
+        return None
+    if mode == "concat":
+        return (*made[:-1], made[-1].plus(made[-1]))
+    return made if mode in ("ave", "mul", "sum") else None
+
+
+def _of_each_step(layer: Layer, inputs: Sequence[Dims]) -> Dims | None:
+    given, row = inputs[0], layer.inner
+    made = through(row, [(given[0], *given[2:])]) if row and len(given) > 2 else None
+    return None if made is None else (*made[:1], *given[1:2], *made[1:])
+
+
+def _wrapped(layer: Layer, inputs: Sequence[Dims]) -> Dims | None:
+    row = layer.inner
+    return through(row, inputs) if row else None
+
+
+_BY_KIND: dict[str, Callable[[Layer, Sequence[Dims]], Dims | None]] = {
+    **dict.fromkeys(known.MERGES, _merged),
+    **dict.fromkeys(known.TOGETHER, _attended),
+    **dict.fromkeys(_ATTENDS, _attended),
+    **dict.fromkeys((*_RECURRENT, "RNN"), _recurrent),
+    **dict.fromkeys(("CenterCrop", "RandomCrop", "Resizing"), _resized),
+    **dict.fromkeys(("Embedding", "ReversibleEmbedding"), _embedded),
+    "Bidirectional": _both_ways,
+    "Concatenate": _concatenated,
+    "Dense": _dense,
+    "Flatten": _flat,
+    "Permute": _permuted,
+    "RepeatVector": _repeated,
+    "Reshape": _reshaped,
+    "SpectralNormalization": _wrapped,
+    "TimeDistributed": _of_each_step,
+}
+
+
+def _slid(layer: Layer, given: Dims) -> Dims | None:
+    """Layers that slide over the axes between the batch and the channels."""
+    kind, axes = layer.kind, layer.axes or 0
+    if kind == "ConvLSTM" and len(given) == axes + 3:
+        made = _slid_over(layer, (given[0], *given[2:]))
+        sequences = layer.says("return_sequences", otherwise=False)
+        if made is None or not isinstance(sequences, bool):
             return None
-        there *= size
-    for size in wanted:
-        rest *= size if size > 0 else 1
-    return (given[0], *(count(size if size > 0 else there // rest) for size in wanted))
+        return (given[0], *(given[1:2] if sequences else ()), *made[1:])
+    if kind == "ConvLSTM" or len(given) != axes + 2:
+        return None
+    batch, *space, channels = given
+    if kind.startswith("Global"):
+        keeps = layer.says("keepdims", otherwise=False)
+        ones = [count(1)] * axes if keeps is True else []
+        return (batch, *ones, channels) if isinstance(keeps, bool) else None
+    if kind.startswith("Adaptive"):
+        sizes = across(layer.several("output_size"), axes)
+        return None if sizes is None else (batch, *map(count, sizes), channels)
+    if kind in ("Cropping", "ZeroPadding"):
+        return _cut_or_padded(layer, given)
+    if kind == "UpSampling":
+        times = across(layer.several("size", (2,)), axes)
+        before = wholes(space)
+        if times is None or before is None:
+            return None
+        return (batch, *(count(one * by) for one, by in zip(before, times, strict=True)), channels)
+    return _slid_over(layer, given)
+
+
+def _cut_or_padded(layer: Layer, given: Dims) -> Dims | None:
+    cuts, axes = layer.kind == "Cropping", len(given) - 2
+    told = layer.given("cropping" if cuts else "padding")
+    sides = _sides(layer, told, axes)
+    sizes = wholes(given[1:-1])
+    if sides is None or sizes is None:
+        return None
+    sign = -1 if cuts else 1
+    made = [each + sign * sum(side) for each, side in zip(sizes, sides, strict=True)]
+    return (given[0], *map(count, made), given[-1]) if min(made) > 0 else None
+
+
+def _sides(layer: Layer, told: ast.expr | None, axes: int) -> Sequence[tuple[int, ...]] | None:
+    """How much is cut off, or added, before and behind, on each axis."""
+    if told is None:  # of all of these, `Cropping2D` alone does nothing unless it is told
+        return [(0, 0) if layer.name == "Cropping2D" else (1, 1)] * axes
+    parts = told.elts if isinstance(told, (ast.List, ast.Tuple)) else []
+    if parts and all(isinstance(each, (ast.List, ast.Tuple)) for each in parts):
+        pairs = [layer.numbers(each) for each in parts]
+        whole = [each for each in pairs if each is not None and len(each) == 2]
+        return whole if len(whole) == axes else None
+    found = layer.numbers(told)
+    if found is None:
+        return None
+    if axes == 1 and len(found) == 2:
+        return [found]
+    each_axis = across(found, axes)
+    return None if each_axis is None else [(each, each) for each in each_axis]
+
+
+def _slid_over(layer: Layer, given: Dims) -> Dims | None:
+    kind, axes = layer.kind, len(given) - 2
+    pools, is_depthwise = kind.endswith("Pooling"), kind == "DepthwiseConv"
+    kernel = across(layer.several("pool_size", (2,)) if pools else kernel_of(layer), axes)
+    strides = layer.several("strides", kernel if pools else (1,))
+    stride, dilation = across(strides, axes), across(layer.several("dilation_rate", (1,)), axes)
+    padding = layer.says("padding", "valid")
+    space = wholes(given[1:-1])
+    if not (kernel and stride and dilation and space and isinstance(padding, str)):
+        return None
+    valid = padding.lower() == "valid"
+    made: list[int] = []
+    for size, over, by, spread in zip(space, kernel, stride, dilation, strict=True):
+        reach = (over - 1) * spread + 1
+        if kind == "ConvTranspose":
+            made.append(size * by + (max(reach - by, 0) if valid else 0))
+        else:
+            made.append((size - reach) // by + 1 if valid else ceil(size / by))
+    channels = given[-1]
+    if is_depthwise:
+        width, times = channels.value, layer.one("depth_multiplier", 1)
+        if times is None or width is None:
+            return None
+        channels = count(width * times)
+    elif not pools:
+        filters = layer.one("filters")
+        if not filters:
+            return None
+        channels = count(filters)
+    return (given[0], *map(count, made), channels) if min(made) > 0 else None
+
+
+def kernel_of(layer: Layer) -> tuple[int, ...] | None:
+    """The sides of a kernel."""
+    return layer.several("kernel_size")
+
+
+def across(numbers: tuple[int, ...] | None, axes: int) -> tuple[int, ...] | None:
+    """A number for each axis, where there is one for all of them or one for each."""
+    if numbers is None or len(numbers) not in (1, axes):
+        return None
+    return numbers * axes if len(numbers) < axes else numbers
+
+
+def wholes(dims: Sequence[Amount]) -> tuple[int, ...] | None:
+    """The sizes, where all of them are known."""
+    found = [int(each.value) for each in dims if each.value is not None]
+    return tuple(found) if len(found) == len(dims) else None
 
 
 def joined(inputs: Sequence[Dims], axis: int) -> Dims | None:
@@ -261,7 +375,3 @@ def joined(inputs: Sequence[Dims], axis: int) -> Dims | None:
     for each in inputs[1:]:
         total = total.plus(each[place])
     return (*first[:place], total, *first[place + 1 :])
-
-
-def _whole(amount: Amount) -> int | None:
-    return None if amount.value is None else int(amount.value)

@@ -10,7 +10,7 @@ from itertools import pairwise
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument
-from tfmemlint.facts.sizes import applications, layers
+from tfmemlint.facts.sizes import applications, layers, weights
 from tfmemlint.facts.sizes.amounts import Amount, count, held, product, total
 from tfmemlint.facts.sizes.arrays import Arrays, bytes_of
 from tfmemlint.facts.sizes.layers import Dims, Layer
@@ -43,6 +43,8 @@ class Run(NamedTuple):
             return held(0)
         if self.is_ready_made:  # what it keeps besides is not known
             return None
+        if self.layer.says("dtype", "float32") not in ("float32", None):
+            return None
         return None if self.made is None else product(self.made).times(held(_FLOAT))
 
     @property
@@ -51,9 +53,14 @@ class Run(NamedTuple):
         return applications.is_ready_made(self.layer.name)
 
     @property
+    def kernel(self) -> int | None:
+        """How many numbers the one weight of it is that is drawn at random."""
+        return weights.kernel(self.layer, self.inputs)
+
+    @property
     def weights(self) -> int | None:
         """How many numbers its weights are."""
-        return layers.weights(self.layer, self.inputs)
+        return weights.weights(self.layer, self.inputs)
 
 
 class Models:
@@ -180,13 +187,13 @@ class Models:
         found: list[Run] = []
         for layer in row:
             if layer.name == "InputLayer":
-                shape = layer.several(0, "shape")
+                shape = layer.several("shape")
                 stated = (count(1), *map(count, shape)) if shape is not None else None
                 if given is None and stated is not None:
                     given = stated
                 continue
-            told = layer.several(None, "input_shape")
-            width = layer.one(None, "input_dim")
+            told = layer.several("input_shape")
+            width = layer.one("input_dim")
             if given is None and told is None and width and layer.name == "Dense":
                 told = (width,)
             if given is None and told is not None:
@@ -246,13 +253,11 @@ class Models:
         value = self._values.of(node.func)
         if value.kind not in (Kind.LAYER, Kind.MODEL) or not node.args:
             return
-        first = node.args[0]
-        several = first.elts if isinstance(first, (ast.List, ast.Tuple)) else [first]
-        sized = [self._arrays.of(each) for each in several]
+        row = self._results.row_of(node.func)
+        sized = [self._arrays.of(each) for each in layers.several_given(node, row)]
         inputs = tuple((batch, *each.dims[1:]) for each in sized if each is not None and each.dims)
         if len(inputs) < len(sized):
             inputs = ()
-        row = self._results.row_of(node.func)
         for place, layer in enumerate(row or ()):
             made = layers.output(layer, inputs)
             yield Run(node if not place else layer.made, layer, inputs, made)
@@ -286,13 +291,9 @@ class Models:
             return left or self._evaluated(node.right, known, found)
         if not isinstance(node, ast.Call):
             return None
-        several = (
-            node.args[0].elts
-            if node.args and isinstance(node.args[0], (ast.List, ast.Tuple))
-            else node.args[:1]
-        )
-        inputs: list[Dims | None] = [self._evaluated(each, known, found) for each in several]
         row = self._results.row_of(node.func)
+        several = layers.several_given(node, row)
+        inputs: list[Dims | None] = [self._evaluated(each, known, found) for each in several]
         if row is None:
             name = self._names.qualified(node.func) or ""
             return inputs[0] if inputs and name.startswith("tensorflow.nn.") else None

@@ -432,32 +432,20 @@ class Results:
         callee = node.func
         if isinstance(callee, ast.Attribute) and callee.attr in _RUNS:
             callee = callee.value
-        given = self._inputs(node, frame, ask)
-        if not given:
+        row = self.row_of(callee, frame)
+        given = self._inputs(node, row, frame, ask)
+        if not given or not row:
             return None
-        made = self.through(callee, [given[0].dims or ()], frame)
+        made = layers.through(row, [each.dims or () for each in given])
         dtype = "float32" if (given[0].dtype or "").startswith(("int", "uint")) else given[0].dtype
         return None if made is None else Sized(made, dtype or "float32")
 
-    def _inputs(self, node: ast.Call, frame: Frame | None, ask: Ask) -> list[Sized]:
-        if not node.args:
-            return []
-        first = node.args[0]
-        several = first.elts if isinstance(first, (ast.List, ast.Tuple)) else [first]
-        found = [ask(each, frame) for each in several]
+    def _inputs(
+        self, node: ast.Call, row: list[layers.Layer] | None, frame: Frame | None, ask: Ask
+    ) -> list[Sized]:
+        found = [ask(each, frame) for each in layers.several_given(node, row)]
         known = [each for each in found if each is not None and each.dims is not None]
         return known if len(known) == len(found) else []
-
-    def through(
-        self, callee: ast.expr, inputs: list[layers.Dims], frame: Frame | None = None
-    ) -> layers.Dims | None:
-        """The shape of what a layer, or a row of them, makes of an input."""
-        for layer in self.row_of(callee, frame) or ():
-            made = layers.output(layer, inputs)
-            if made is None:
-                return None
-            inputs = [made]
-        return inputs[0] if self.row_of(callee, frame) else None
 
     def row_of(self, callee: ast.expr, frame: Frame | None = None) -> list[layers.Layer] | None:
         """The layers of a `Sequential`, or one layer by itself; None for anything else."""
@@ -484,7 +472,7 @@ class Results:
             return [layers.Layer(ready, made, self._whole)]
         if not name.startswith("keras.layers."):
             return None
-        return [layers.Layer(name.rpartition(".")[2], made, self._whole)]
+        return [layers.Layer(name.rpartition(".")[2], made, self._whole, self.row_of)]
 
     def output_of(self, model: ast.expr, frame: Frame | None = None) -> layers.Dims | None:
         """The shape of `model.output`, of a ready-made model that is told of its input."""

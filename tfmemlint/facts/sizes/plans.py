@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import JOINS, RANDOM_GENERATORS
 from tfmemlint.facts.pipelines.consumers import Into
-from tfmemlint.facts.sizes.amounts import Amount, held, product, total
+from tfmemlint.facts.sizes.amounts import Amount, count, held, product, total
 from tfmemlint.facts.sizes.arrays import Arrays
 from tfmemlint.facts.sizes.flights import Flights
 from tfmemlint.facts.sizes.models import Models
@@ -22,6 +22,11 @@ if TYPE_CHECKING:
     from tfmemlint.facts.syntax.tree import FunctionNode
 
 
+_SCALED = frozenset(
+    f"tensorflow.random.{middle}{name}"
+    for middle in ("", "stateless_")
+    for name in ("normal", "truncated_normal", "uniform")
+)
 _ALLOCATION = 256
 """Bytes, of which memory is given out in multiples."""
 _VIEWS = frozenset({"numpy", "ravel", "reshape", "transpose"})
@@ -89,7 +94,36 @@ class Plans:
         moving += self._readings()
         moving += self._computing()
         every = [[*one, *step] for one in moving for step in [[], *steps]]
-        return [Moment((*lasting, *each)) for each in every]
+        brief = [Moment((*self._before(one, lasting), *one)) for one in self._briefly()]
+        return [*(Moment((*lasting, *each)) for each in every), *brief]
+
+    def _briefly(self) -> Iterable[list[Item]]:
+        """What is held for moments of their own, in which nothing else goes on."""
+        for node, what, amount in [*self._steps.drawn(), *self._drawn()]:
+            if amount.value is not None:
+                yield [Item(node, Part.DATA, f"while {what} drawn", count(2).times(amount))]
+        for end in self._consumers.ends:
+            made = self._flights.making(end.chains[0]) if end.into in _READS and end.chains else []
+            if made:
+                yield [Item(each.step, Part.BUFFERS, each.what, each.amount) for each in made]
+
+    def _before(self, moment: list[Item], lasting: list[Item]) -> Iterable[Item]:
+        """What lasts of what is there by then: nothing that the code only comes to later."""
+        node = moment[0].node
+        plain = self._tree.function(node) is None and not any(self._tree.loops(node))
+        line = getattr(node, "end_lineno", 0)
+        for each in lasting:
+            later = self._tree.function(each.node) is None and _line(each.node) > line
+            if not (each.part is Part.SLOTS or (plain and later)):
+                yield each
+
+    def _drawn(self) -> Iterable[tuple[ast.Call, str, Amount]]:
+        """Random tensors, which are scaled and shifted: each step of it makes one of its own."""
+        for call, _ in self._names.calls(_SCALED):
+            whole = self._tracing.why(call) is None and not self._datasets.is_dataset(call)
+            amount = self._arrays.nbytes(call) if whole else None
+            if amount is not None:
+                yield call, f"`{_short(call)}` is", amount
 
     def _unmodelled(self) -> Iterable[Item]:
         """What is there, too, and cannot be told from the code alone."""
@@ -238,3 +272,11 @@ class Plans:
                     [Item(each.step, Part.BUFFERS, each.what, each.amount) for each in flights]
                 )
         return found
+
+
+def _line(node: ast.AST) -> int:
+    return int(getattr(node, "lineno", 0))
+
+
+def _short(call: ast.Call) -> str:
+    return f"{ast.unparse(call.func)}(\u2026)"

@@ -95,6 +95,20 @@ class Steps:
             step += self._given(call, inputs)
         return [*weights.values(), *slots.values()], [*steps.values()]
 
+    def drawn(self) -> Iterable[tuple[ast.AST, str, Amount]]:
+        """The largest weights that are drawn at random as each model is made."""
+        seen: set[ast.AST] = set()
+        for call, callee, inputs, _ in self.runs():
+            made = self._values.of(callee).origin or callee
+            if made in seen:
+                continue
+            seen.add(made)
+            runs = self._models.runs(callee, inputs) or []
+            kernels = [each.kernel for each in runs]
+            widest = max((each for each in kernels if each is not None), default=0)
+            if widest:
+                yield call, f"a weight of `{ast.unparse(callee)}` is", held(widest * 4)
+
     def _together(self, call: ast.Call) -> ast.AST:
         """The tape that keeps what a call makes; other calls are steps of their own."""
         tapes = list(self._tapes.recording(call))
