@@ -27,6 +27,8 @@ _SCALED = frozenset(
     for middle in ("", "stateless_")
     for name in ("normal", "truncated_normal", "uniform")
 )
+_COMPUTES = ("tensorflow.math.", "tensorflow.nn.", "tensorflow.image.", "tensorflow.reduce_")
+_WINDOWS = "numpy.lib.stride_tricks.sliding_window_view"
 _ALLOCATION = 256
 """Bytes, of which memory is given out in multiples."""
 _VIEWS = frozenset({"numpy", "ravel", "reshape", "transpose"})
@@ -42,6 +44,7 @@ class Plans:
     def __init__(self, tf: TensorFlow) -> None:
         self._tree = tf.tree
         self._names = tf.names
+        self._flow = tf.flow
         self._values = tf.values
         self._tracing = tf.tracing
         self._consumers = tf.consumers
@@ -102,6 +105,7 @@ class Plans:
         for node, what, amount in [*self._steps.drawn(), *self._drawn()]:
             if amount.value is not None:
                 yield [Item(node, Part.DATA, f"while {what} drawn", count(2).times(amount))]
+        yield from self._converted()
         for end in self._consumers.ends:
             made = self._flights.making(end.chains[0]) if end.into in _READS and end.chains else []
             if made:
@@ -116,6 +120,37 @@ class Plans:
             later = self._tree.function(each.node) is None and _line(each.node) > line
             if not (each.part is Part.SLOTS or (plain and later)):
                 yield each
+
+    def _converted(self) -> Iterable[list[Item]]:
+        """What operations hold that are given arrays by code that is not traced.
+
+        The array as a tensor; before that a copy of it where it is a view that is not in one
+        piece; and, for how far numbers vary, the distances from the mean and their squares.
+        """
+        for call in self._tree.all(ast.Call):
+            name = self._names.qualified(call.func) or ""
+            if not name.startswith(_COMPUTES) or not call.args or name in JOINS:
+                continue
+            given = call.args[0]
+            if self._tree.function(call) is not None or self._tracing.why(call) is not None:
+                continue
+            if self._values.of(given).kind is not Kind.ARRAY:
+                continue
+            amount = self._arrays.nbytes(given)
+            if amount.value is None or not amount.of_bytes:
+                continue
+            what = f"`{ast.unparse(given)}` as a tensor"
+            varies = 2 if name.endswith(("reduce_std", "reduce_variance")) else 0
+            found = [Item(call, Part.DATA, what, count(1 + varies).times(amount).folded())]
+            if self._is_strided(given):
+                found.append(Item(given, Part.DATA, "in one piece", amount, on_host=True))
+            yield found
+
+    def _is_strided(self, node: ast.expr) -> bool:
+        """Whether an array is a part of windows that overlap, which share their memory."""
+        origins = [node, *(each.value for each in self._flow.origins(_base(node)) or ())]
+        calls = (each for one in origins for each in ast.walk(one) if isinstance(each, ast.Call))
+        return any(self._names.qualified(each.func) == _WINDOWS for each in calls)
 
     def _drawn(self) -> Iterable[tuple[ast.Call, str, Amount]]:
         """Random tensors, which are scaled and shifted: each step of it makes one of its own."""
@@ -276,6 +311,13 @@ class Plans:
 
 def _line(node: ast.AST) -> int:
     return int(getattr(node, "lineno", 0))
+
+
+def _base(node: ast.expr) -> ast.expr:
+    """What parts are taken of."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node
 
 
 def _short(call: ast.Call) -> str:
