@@ -103,3 +103,44 @@ def decoded(record):
 ds = {dataset}.{steps}
 """
     assert applicability(code, source) is expected
+
+
+LATE = """\
+def decode(i):
+    return tf.fill([640, 64, 3], tf.cast(i, tf.float32))
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("ds = {late}\nprint(tf.data.experimental.cardinality(ds))", SAFE),
+        ("ds = {late}\nprint(show(ds))", UNSAFE),
+        ("size = len(open('sizes').read())\nds = {sized}", SAFE),
+        ("def make():\n    return {late}, 3\nds, n = make()\nfor x in ds: print(x)", SAFE),
+        ("def make():\n    return {late}, 3\nboth = make()\nprint(both)", UNSAFE),
+        ("def make():\n    return {late}, 3\nds, *n = make()", UNSAFE),
+        ("def make():\n    return {late}, 3\nds, n = make()\nprint(ds)", UNSAFE),
+    ],
+)
+def test_a_pipeline_that_is_only_read_is_changed_safely(
+    source: str, expected: Applicability
+) -> None:
+    late = "tf.data.Dataset.range(5000).map(decode).shuffle({})"
+    source = source.format(late=late.format("1000"), sized=late.format("size"))
+
+    assert applicability("TFM201", LATE + source) is expected
+
+
+@pytest.mark.parametrize(
+    ("load", "expected"),
+    [
+        ("'mnist', split='train', as_supervised=True", SAFE),
+        ("'mnist', split='train', shuffle_files=True", UNSAFE),
+        ("'mnist', split='train', read_config=config", UNSAFE),
+    ],
+)
+def test_less_of_a_known_data_set_is_made_ahead_safely(load: str, expected: Applicability) -> None:
+    source = f"import tensorflow_datasets as tfds\nds = tfds.load({load}).batch(64).prefetch(500)"
+
+    assert applicability("TFM207", source) is expected

@@ -205,3 +205,12 @@ def test_what_is_assumed_wins() -> None:
 
     assert (length.value, size.value) == (50000, 64)
     assert size.notes == ("assuming `batch_size` is 64",)
+
+
+@pytest.mark.parametrize(
+    "code", ["1e309", "-1e309", "1e308 * 10", "1e309 - 1e309", "10**400", "2**70 * 1.5"]
+)
+def test_what_is_no_number_of_things_is_not_known(look: Look, code: str) -> None:
+    file, (expression,) = look(f"see({code})")
+
+    assert file.tf.numbers.of(expression).value is None

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -48,7 +49,8 @@ def main(argv: list[str]) -> int:
             process = _begun(folder)
             time.sleep(chosen.uniform(0, whole))
             running = process.poll() is None
-            os.killpg(process.pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # it has ended, and all it started
+                os.killpg(process.pid, signal.SIGKILL)
             process.wait()
             kills += 1
             found = Counter(each.read_bytes() for each in folder.glob("*.py"))

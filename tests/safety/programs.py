@@ -259,6 +259,7 @@ LOOKS = (
     "it = iter(ds)\nprint(type(it).__name__, it.element_spec)",
     "print(len(ds._inputs()))",
     "print(isinstance(ds, tf.data.Dataset), ds.element_spec)",
+    "print(int(tf.data.experimental.cardinality(ds)))",
     "print(int(ds.cardinality()))",
 )
 
@@ -360,7 +361,7 @@ def _pipeline(choose: Choose, size: str, steps: Sequence[str], take: str = "6") 
     """A pipeline of pictures with some steps, in one expression or several statements."""
     state = _state(choose)
     made, given = _mapped(choose, size, state)
-    shape = choose(("fluent", "statements", "function"))
+    shape = choose(("fluent", "statements", "function", "pair"))
     count = choose(("400", "640", "COUNT"))
     calls = [each.replace("<image>", given) for each in steps]
     source = choose(
@@ -377,8 +378,11 @@ def _pipeline(choose: Choose, size: str, steps: Sequence[str], take: str = "6") 
     elif shape == "statements":
         chain = f"ds = {source}\n" + "\n".join(f"ds = ds.{each}" for each in calls)
     else:
-        inner = f"ds = {source}\n" + "\n".join(f"ds = ds.{each}" for each in calls) + "\nreturn ds"
-        chain = f"def make():\n{textwrap.indent(inner, '    ')}\nds = make()"
+        more = choose((", ds.take(2)", ", COUNT")) if shape == "pair" else ""
+        inner = f"ds = {source}\n" + "\n".join(f"ds = ds.{each}" for each in calls)
+        inner += f"\nreturn ds{more}"
+        given = "ds, other" if more else "ds"
+        chain = f"def make():\n{textwrap.indent(inner, '    ')}\n{given} = make()"
     return "\n".join(
         each
         for each in (
@@ -396,7 +400,7 @@ def _pipeline(choose: Choose, size: str, steps: Sequence[str], take: str = "6") 
 
 
 def _tfm201(choose: Choose) -> str:
-    buffer = choose(("256", "300", "COUNT"))
+    buffer = choose(("256", "300", "COUNT", "sized"))
     shuffle = choose(
         (
             f"shuffle({buffer}, seed=1)",
@@ -408,7 +412,9 @@ def _tfm201(choose: Choose) -> str:
         ("batch(4)", "take(20)", "batch(4, drop_remainder=True)", "take(12)", "repeat(2)")
     )
     parallel = choose(("", "", ", num_parallel_calls=tf.data.AUTOTUNE", ", num_parallel_calls=2"))
-    return _pipeline(choose, "128, 128, 3", [f"map(<image>{parallel})", shuffle, after], "3")
+    text = _pipeline(choose, "128, 128, 3", [f"map(<image>{parallel})", shuffle, after], "3")
+    sized = "tf.data.experimental.cardinality(tf.data.Dataset.range(300)).numpy()"
+    return (f"sized = {sized}\n" if buffer == "sized" else "") + text
 
 
 def _tfm205(choose: Choose) -> str:

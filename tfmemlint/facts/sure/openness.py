@@ -80,9 +80,27 @@ class Openness:
             for name in brought:
                 if name.partition(".")[0] in words.MODULES:
                     return name
-            if any(each.name == "*" for each in statement.names):
+            if any(each.name == "*" for each in statement.names) and not self._is_known(statement):
                 return "import *"
         return None
+
+    def _is_known(self, star: ast.Import | ast.ImportFrom) -> bool:
+        """Whether what `import *` brings is Keras', and takes the place of nothing named before."""
+        starred = f"{star.module}." if isinstance(star, ast.ImportFrom) and not star.level else ""
+        if not starred.startswith(words.STARS):
+            return False
+        for statement in self._tree.module.body:
+            if statement is star:
+                return True
+            if isinstance(statement, ast.Expr):
+                continue
+            if not isinstance(statement, (ast.Import, ast.ImportFrom)):
+                return False
+            module = statement.module if isinstance(statement, ast.ImportFrom) else ""
+            named = {each.asname or each.name for each in statement.names}
+            if words.STARRED & named and not f"{module}.".startswith(words.STARS):
+                return False
+        return False
 
     def _named(self) -> str | None:
         for name in self._tree.all(ast.Name):
