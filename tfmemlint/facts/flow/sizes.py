@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable
-from math import isfinite
 
 from tfmemlint.facts.flow.flow import Flow
 from tfmemlint.facts.flow.frames import Frame
@@ -15,6 +14,7 @@ from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.names import Names
 
 _MAX_DEPTH = 15
+_MOST = 2.0**63
 
 ValueOf = Callable[[ast.expr, Frame | None], Value]
 """What is known of an expression: handed in, for objects that hold each other are never freed."""
@@ -134,10 +134,7 @@ class Sizes:
             right = self._number(node.right, frame, value, depth - 1) if operation else None
             if operation is None or left is None or right is None:
                 return None
-            try:
-                return operation(left, right)
-            except (ArithmeticError, ValueError):
-                return None
+            return calculated(operation, left, right)
         rows = self.rows(node, frame)
         if rows is not None:
             shape = value(*rows).shape
@@ -163,10 +160,26 @@ def constant(node: ast.expr) -> int | float | None:
         inner = constant(node.operand)
         return None if inner is None else -inner
     if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
-        return None if isinstance(node.value, bool) else node.value
+        return None if isinstance(node.value, bool) or not is_amount(node.value) else node.value
     return None
+
+
+def calculated(
+    operation: Callable[[float, float], float], left: float, right: float
+) -> int | float | None:
+    """What two numbers make; None where that is no number of anything."""
+    try:
+        made = operation(left, right)
+    except (ArithmeticError, ValueError):
+        return None
+    return made if is_amount(made) else None
+
+
+def is_amount(number: float) -> bool:
+    """Whether there can be so many of anything: infinity, and what is no number, are none."""
+    return abs(number) < _MOST
 
 
 def as_count(number: float | None) -> int | None:
     """A number as a number of things; None where it is not known, or none."""
-    return int(number) if number is not None and isfinite(number) else None
+    return int(number) if number is not None and is_amount(number) else None

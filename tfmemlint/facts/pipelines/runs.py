@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 from functools import reduce
 
-from tfmemlint.facts.flow.sizes import ARITHMETIC
+from tfmemlint.facts.flow.sizes import ARITHMETIC, calculated, constant
 from tfmemlint.facts.flow.sources import Sources
 from tfmemlint.facts.flow.values import Values
 from tfmemlint.facts.library.kinds import Kind
@@ -146,7 +146,8 @@ class Run:
 
     def _evaluate(self, node: ast.expr) -> Held:
         if isinstance(node, ast.Constant):
-            return number(node.value) if isinstance(node.value, (int, float)) else OUTSIDE
+            literal = float(node.value) if isinstance(node.value, bool) else constant(node)
+            return number(literal) if literal is not None else OUTSIDE
         if isinstance(node, ast.Name):
             return self._scopes[-1].get(node.id) or self._outside(node)
         if isinstance(node, ast.Call):
@@ -418,10 +419,8 @@ def _calculated(op: ast.operator, left: Tensor, right: Tensor) -> Tensor:
     operation = ARITHMETIC.get(type(op))
     if operation is None or left.value is None or right.value is None:
         return NUMBER
-    try:
-        return number(operation(left.value, right.value))
-    except (ArithmeticError, ValueError):
-        return NUMBER
+    made = calculated(operation, left.value, right.value)
+    return NUMBER if made is None else number(made)
 
 
 def _key(node: ast.expr | None) -> str | int | None:

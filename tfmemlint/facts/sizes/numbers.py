@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from tfmemlint.facts.flow.flow import Origin
 from tfmemlint.facts.flow.frames import Frame
-from tfmemlint.facts.flow.sizes import ARITHMETIC, constant
+from tfmemlint.facts.flow.sizes import ARITHMETIC, calculated, constant
 from tfmemlint.facts.flow.solver import Question
 from tfmemlint.facts.library import makers
 from tfmemlint.facts.library.kinds import Extent, Kind
@@ -31,8 +31,6 @@ _LISTS = frozenset({Kind.LIST, Kind.PATHS})
 _LISTED = (ast.List, ast.ListComp)
 _OF_LISTS = frozenset({"numpy.array", "numpy.asarray", "numpy.stack", "tensorflow.stack"})
 """What has as many rows as the list that it is made of."""
-_MOST = 2.0**63
-"""What is no longer a number of things: infinity, or what is no number at all, among it."""
 _WHOLE_NUMBERS = frozenset({"abs", "float", "int", "round"})
 
 
@@ -73,7 +71,7 @@ class Numbers:
     def _number(self, node: ast.expr, frame: Frame | None) -> Amount:
         literal = constant(node)
         if literal is not None:
-            return count(literal) if abs(literal) < _MOST else _spoken(node)
+            return count(literal)
         if isinstance(node, ast.Call):
             return self._called(node, frame)
         if isinstance(node, ast.BinOp):
@@ -92,7 +90,7 @@ class Numbers:
 
     def _otherwise(self, node: ast.Name | ast.Attribute, frame: Frame | None) -> Amount:
         number = self._values.number(node, frame)
-        if number is not None and abs(number) < _MOST:
+        if number is not None:
             return count(number)
         given = self._default(node) or self._options.default(node)
         amount = self.of(given) if given is not None else None
@@ -153,11 +151,8 @@ class Numbers:
         operation = ARITHMETIC.get(type(node.op))
         if operation is None or left.value is None or right.value is None:
             return _spoken(node)
-        try:
-            value = operation(left.value, right.value)
-        except (ArithmeticError, ValueError):
-            return _spoken(node)
-        if not abs(value) < _MOST:
+        value = calculated(operation, left.value, right.value)
+        if value is None:
             return _spoken(node)
         notes = tuple(dict.fromkeys((*left.notes, *right.notes)))
         sure = left.is_certain and right.is_certain
