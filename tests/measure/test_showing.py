@@ -146,6 +146,8 @@ def test_what_check_finds_on_those_lines_is_shown_and_the_rest_counted(
     assert advise(elsewhere).here == ()
     assert advise(elsewhere).elsewhere == advice.elsewhere + len(codes)
     assert "on other lines; `tfmemlint check` tells" in said(elsewhere, advise(elsewhere))
+    of_host = elsewhere._replace(host_peak=90 * MB, host=Host(rises=((made.stack[-1], 9 * MB),)))
+    assert [each.code for file in advise(of_host).here for each in file.findings] == codes
 
 
 def test_what_the_rules_own_program_measured_is_not_shown_as_if_it_were_the_users(

@@ -45,11 +45,14 @@ def advise(account: Account) -> Advice:
 
 
 def culprits(account: Account) -> Iterator[Statement]:
-    """The statements that held the memory or were running when it was highest."""
+    """The statements that held the memory, drove the host's up, or ran when it was highest."""
     yield from account.stack
     for line in account.held:
         if line.statement.line and line.bytes >= _MATTERS * account.held_bytes:
             yield line.statement
+    for statement, risen in account.host.rises:
+        if risen >= _MATTERS * (account.host_peak or 0):
+            yield statement
     if account.failure:
         yield from filter(None, (account.failure.statement, account.failure.written_at))
 
