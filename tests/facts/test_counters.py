@@ -93,6 +93,31 @@ def test_a_range_of_a_parameter_is_as_long_as_callers_ask(calls: str, rounds: in
     assert file.tf.counters.left_after(file.tf.loops.loop(loop)) == rounds
 
 
+@pytest.mark.parametrize(
+    ("header", "body", "numbers"),
+    [
+        ("for i, x in enumerate(y):", "f(x)\nif i >= m - 1:\n    break", ["m - 1"]),
+        ("for i in range(k):", "if m == i:\n    f(i)\n    break", ["m"]),
+        ("for x in y:", "n += 1\nif n > m:\n    return", ["m"]),
+        ("for i, x in enumerate(y):", "if i == m or x:\n    break", [None]),
+        ("for i, x in enumerate(y):", "if i < m:\n    break", [None]),
+        ("for i, x in enumerate(y):", "if i == m:\n    f(x)\nelse:\n    break", [None]),
+        ("for i, x in enumerate(y):", "for z in x:\n    if i == m:\n        break", [None]),
+        ("for i, x in enumerate(y):", "if x:\n    break\nif i == m:\n    break", [None, "m"]),
+        ("for i, x in enumerate(y):", "f(x)", []),
+    ],
+)
+def test_what_leaves_a_loop_waits_for_a_number_of_rounds(
+    header: str, body: str, numbers: list[str | None]
+) -> None:
+    file = File("example.py", f"{HEAD}{header}\n{indent(dedent(body), '    ')}\n")
+    loop = next(iter(file.tf.tree.all(ast.For)))
+
+    awaited = file.tf.counters.awaited(file.tf.loops.loop(loop))
+
+    assert [None if each is None else ast.unparse(each) for each in awaited] == numbers
+
+
 def are_few(body: str) -> bool:
     """Whether tests keep `keep(x)` for five rounds or now and then."""
     code = indent(dedent(body), "    ")

@@ -64,7 +64,11 @@ LABEL = Tensor("uint8", (1,))
             "tfds.load('mnist', as_supervised=True)['train'].batch(8)",
             row((Tensor("uint8", (28, 28, 1), is_image=True), Tensor("int64", ()))),
         ),
-        ("tfds.load('imagenet2012').batch(8)", Tensor()),
+        (
+            "tfds.load('imagenet2012', split='train').batch(8)",
+            Several((("image", Tensor("uint8", is_image=True)), (None, Tensor()))),
+        ),
+        ("tfds.load('imagenet2012', split='train', as_supervised=True).batch(8)", Tensor()),
         (
             "D.zip((D.range(9), D.list_files('*'))).batch(8)",
             row((Tensor("int64", ()), PATH)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.files import Content, Contents
@@ -16,11 +17,20 @@ from tfmemlint.light_typing import NamedTuple
 
 FEW = 1024
 """Elements, or bytes of one, that are no matter."""
+_WHOLE = -1
+"""In place of a part's key: all of an element."""
 _MOST_STEPS = 16
 """Assignments on the way from an element to what is added."""
 _GIVES_ITERATOR = "as_numpy_iterator"
 _AS_NUMPY = "tensorflow_datasets.as_numpy"
 _SEEN_THROUGH = frozenset({"enumerate", "iter", "tqdm"})
+
+
+class _Read(NamedTuple):
+    """A read of an element of a pipeline, or of a part of it."""
+
+    node: ast.expr
+    key: int | str
 
 
 class Collection(NamedTuple):
@@ -46,6 +56,8 @@ class Collected:
         self._tree = tf.tree
         self._values = tf.values
         self._bindings = tf.bindings
+        self._counters = tf.counters
+        self._numbers = tf.numbers
 
     def of(self, listed: ast.expr) -> Collection | None:
         """The pipeline whose elements, or their inputs, a list holds, all of them."""
@@ -66,7 +78,8 @@ class Collected:
 
     def _filled(self, growth: Growth | Grown, frame: Frame | None) -> Collection | None:
         for loop in growth.loops:
-            if not isinstance(loop.node, ast.For) or any(_ends_early(loop)):
+            ends = self._counters.awaited(loop)
+            if not isinstance(loop.node, ast.For) or not all(map(self._is_late, ends)):
                 return None
             dataset, target = self._gone_over(loop.node.iter, loop.node.target)
             chains = self._datasets.of(dataset, frame)
@@ -78,6 +91,11 @@ class Collected:
             kept = whole and self._keeps(growth, loop, target, chains)
             return Collection(dataset, False) if kept else None
         return None
+
+    def _is_late(self, end: ast.expr | None) -> bool:
+        """Whether a loop goes on for many rounds before it ends by counting to a number."""
+        rounds = self._numbers.of(end).value if end is not None else None
+        return rounds is not None and rounds > FEW
 
     def _decodes(self, growth: Growth | Grown, loop: Loop) -> bool:
         """Whether what is added is decoded in the loop, of records as they are read."""
@@ -109,70 +127,40 @@ class Collected:
         self, growth: Growth | Grown, loop: Loop, target: ast.expr, chains: tuple[Chain, ...]
     ) -> bool:
         """Whether what is added is an element, or its inputs, and there are many that are large."""
-        first = target.elts[0] if isinstance(target, ast.Tuple) and target.elts else target
-        if not isinstance(first, ast.Name):
-            return False
-        contents = self._contents(loop.node, Content.ARRAY)
-        elements = growth.elements or [growth.value]
-        added = [self._picked(each, first, target) for each in elements]
-        kept = any(
-            key is not None and contents.of(each, None) is Content.ARRAY for each, key in added
-        )
-        keys = [key for _, key in added if key is not None]
-        if not keys and any(self._is_made_of_first(each, loop, target) for each in elements):
-            kept, keys = True, [0]
-        return kept and all(self._is_much(chain, key) for chain in chains for key in keys)
+        for added in growth.elements or [growth.value]:
+            reads = self._reads(added, loop, target)
+            keys = {each.key for each in reads or ()}
+            if len(keys) == 1 and reads and all(self._is_much(each, *keys) for each in chains):
+                made = (self._contents(each.node, Content.ARRAY).of(added, None) for each in reads)
+                if Content.ARRAY in made:
+                    return True
+        return False
 
-    def _is_made_of_first(self, added: ast.expr, loop: Loop, target: ast.expr) -> bool:
-        """Whether names lead from the inputs of an element, `pair[0]`, to an array that is added.
-
-        And from nothing else of the element.
-        """
-        pending, reads = [added], list[ast.expr]()
-        bound = [each for each in ast.walk(target) if isinstance(each, ast.Name)]
+    def _reads(self, added: ast.expr, loop: Loop, target: ast.expr) -> list[_Read] | None:
+        """What is read of an element for what is added, step by step; None if that is not clear."""
+        bound = dict(_named(target))
+        pending, reads = [added], list[_Read]()
         for each in pending:
             for name in [one for one in ast.walk(each) if isinstance(one, ast.Name)]:
                 before = self._bindings.reaching(name)
-                if any(one.node in bound for one in before):
-                    reads.append(name)
+                keys = [bound[one.node] for one in before if one.node in bound]
+                if keys:
+                    reads.append(self._read(name, keys[0]))
                     continue
                 inside = [one for one in before if self._tree.inside(one.node, loop.node)]
                 pending += [one.value for one in inside if one.value and one.value not in pending]
                 if len(pending) > _MOST_STEPS or any(one.path for one in inside):
-                    return False
-        if not isinstance(target, ast.Name) or not reads or not all(map(self._is_first, reads)):
-            return False
-        inputs = [self._tree.parent(each) for each in reads]
-        found = (self._contents(each, Content.ARRAY) for each in inputs if each is not None)
-        return any(each.of(added, None) is Content.ARRAY for each in found)
+                    return None
+        return reads
 
-    def _is_first(self, read: ast.expr) -> bool:
-        above = self._tree.parent(read)
+    def _read(self, name: ast.Name, key: int) -> _Read:
+        """A read of an element under the name of all of it, or of a part."""
+        above = self._tree.parent(name)
         index = above.slice if isinstance(above, ast.Subscript) else None
-        return isinstance(index, ast.Constant) and index.value == 0
-
-    def _picked(
-        self, added: ast.expr, first: ast.Name, target: ast.expr
-    ) -> tuple[ast.expr, int | str | None]:
-        """What is added, as if its part were all there is, and which part of an element it is.
-
-        No part where it is made of anything but the first.
-        """
-        names = {each.id for each in ast.walk(added) if isinstance(each, ast.Name)}
-        bound = {each.id for each in ast.walk(target) if isinstance(each, ast.Name)}
-        if names & bound != {first.id}:
-            return added, None
-        if first is not target:
-            return added, 0
-        inner = added
-        while isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute):
-            inner = inner.func.value
-        if isinstance(inner, ast.Subscript) and isinstance(inner.value, ast.Name):
-            key = inner.slice.value if isinstance(inner.slice, ast.Constant) else None
-            if isinstance(key, str):
-                return added, key
-            return (inner.value, 0) if key == 0 else (added, None)
-        return added, -1
+        named = index.value if isinstance(index, ast.Constant) else None
+        if key == _WHOLE and isinstance(above, ast.Subscript) and isinstance(named, (int, str)):
+            return _Read(above, named)
+        return _Read(name, key)
 
     def _is_long(self, chain: Chain) -> bool:
         most = (self._lengths.at_most(chain), self._lengths.at_most(chain._replace(steps=())))
@@ -181,13 +169,14 @@ class Collected:
     def _is_much(self, chain: Chain, key: int | str) -> bool:
         """Whether what is kept of many elements is large, as far as one sees."""
         elements = self._elements
-        if not self._is_long(chain):
+        is_data = key in (0, _WHOLE) or isinstance(key, str)
+        if not is_data or not self._is_long(chain):
             return False
         if chain.source.kind is From.UNSEEN and not chain.source.declared and not chain.steps:
             return False
         held = elements.entering(chain, len(chain.steps))
-        part: Held | None = held if key == -1 else None
-        if key != -1 and isinstance(held, Several) and key in held.keys:
+        part: Held | None = held if key == _WHOLE else None
+        if key != _WHOLE and isinstance(held, Several) and key in held.keys:
             part = held.part(key)
         if part is None:
             return key == 0  # the inputs of inputs and targets
@@ -201,5 +190,9 @@ class Collected:
 _WRAPS = frozenset({_AS_NUMPY, "tqdm.auto.tqdm", "tqdm.notebook.tqdm", "tqdm.tqdm"})
 
 
-def _ends_early(loop: Loop) -> list[ast.AST]:
-    return [each for each in loop.body if isinstance(each, (ast.Break, ast.Return))]
+def _named(target: ast.expr) -> Iterator[tuple[ast.AST, int]]:
+    """The names that a loop gives an element, or its parts, and which part each is."""
+    if isinstance(target, ast.Name):
+        yield target, _WHOLE
+    for place, each in enumerate(target.elts if isinstance(target, ast.Tuple) else ()):
+        yield from ((name, place) for name in ast.walk(each) if isinstance(name, ast.Name))

@@ -48,6 +48,27 @@ class Counters:
             bounds += [*self._beside(loop.node.iter), self._asked_for(loop.iterable)]
         return min((each for each in bounds if each is not None), default=None)
 
+    def awaited(self, loop: Loop) -> Iterator[ast.expr | None]:
+        """The number of rounds, or about so, that each `break` or `return` of a loop waits for.
+
+        `n` for `if i == n: break`; None for each that waits for something else.
+        """
+        for each in loop.body:
+            if isinstance(each, (ast.Break, ast.Return)):
+                above = self._tree.parent(each)
+                ours = isinstance(above, ast.If) and self._tree.parent(above) is loop.node
+                test = above.test if isinstance(above, ast.If) and ours else None
+                yield self._counted_to(test, loop) if each in getattr(above, "body", ()) else None
+
+    def _counted_to(self, test: ast.expr | None, loop: Loop) -> ast.expr | None:
+        if not isinstance(test, ast.Compare) or len(test.ops) != 1:
+            return None
+        one, other, compares = test.left, test.comparators[0], type(test.ops[0])
+        if compares in _FIRST_HOLDS and self._counts(one, loop):
+            return other
+        mirrored = _MIRRORED.get(compares, ast.NotEq) in _FIRST_HOLDS
+        return one if mirrored and self._counts(other, loop) else None
+
     def holds_for(self, test: ast.expr, loop: Loop) -> int | None:
         """In how many rounds a test of a count may hold, from the first: 5 for `i < 5`."""
         if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):

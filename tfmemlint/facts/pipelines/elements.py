@@ -202,7 +202,9 @@ class Elements:
         given = argument(node, 0, "name") if name == "tensorflow_datasets.load" else None
         known = CATALOGUE.get(str(given.value)) if isinstance(given, ast.Constant) else None
         if known is None:
-            return UNKNOWN
+            supervised = argument(node, None, "as_supervised")
+            plain = supervised is None or _is_false(supervised)
+            return _PICTURED if name == "tensorflow_datasets.load" and plain else UNKNOWN
         image, label = Tensor("uint8", known[1], is_image=True), Tensor("int64", ())
         supervised = argument(node, None, "as_supervised")
         if isinstance(supervised, ast.Constant) and supervised.value is True:
@@ -231,6 +233,12 @@ class Elements:
         return slice_._replace(is_view=aligned)
 
 
+def _is_false(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is False
+
+
+_PICTURED = Several((("image", Tensor("uint8", is_image=True)), (None, UNKNOWN)))
+"""Of ready-made data sets, what has an image has it under this name, and as bytes."""
 _BEGINNINGS = {
     From.FILES: _PATH,
     From.RANGE: Tensor("int64", ()),
