@@ -74,7 +74,7 @@ def parts(source: str) -> Held:
                 return tf.reshape(tf.io.decode_raw(example[IMAGE], tf.uint8), [28, 28, 1])
             records.map(parse).batch(8)
             """,
-            Tensor("uint8", (28, 28, 1)),
+            Tensor("uint8", (28, 28, 1), is_packed=True),
             id="raw bytes under a key that has a name",
         ),
         pytest.param(
@@ -143,7 +143,7 @@ def parts(source: str) -> Held:
                 return image
             records.map(parse).batch(8)
             """,
-            WIDE,
+            WIDE._replace(is_packed=True),
             id="told by `set_shape`",
         ),
         pytest.param(

@@ -214,7 +214,8 @@ class Operations:
             return row((Tensor("float32", None, first.times * 2, is_decoded=True), NUMBER))
         if name in ops.REINTERPRETS:
             numbers = self._dtype(given, 1, "out_type")
-            return Tensor(numbers, None, first.times, is_decoded=first.times == inf)
+            read = first.times == inf
+            return Tensor(numbers, None, first.times, is_decoded=read, is_packed=True)
         if name in ops.RESIZES:
             return self._resized(name, first, given)
         if name == "tensorflow.image.per_image_standardization":

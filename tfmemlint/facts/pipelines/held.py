@@ -36,6 +36,8 @@ class Tensor(NamedTuple):
     """Whether it is a part of an array, or kept by a cache, and takes up no memory of its own."""
     recast: bool = False
     """Whether it is floats that were cast from a type out of sight."""
+    is_packed: bool = False
+    """Whether it was kept as the bytes of its numbers: people do that to arrays."""
     value: float | None = None
     """The number it is, where that does not depend on the element."""
 
@@ -127,8 +129,14 @@ def growth(before: Held, after: Held) -> float:
     found = tuple(tensors(after))
     if any(each.times == inf and each.dtype != "string" for each in found):
         return inf
-    bulk = (each.times for each in found if each.is_image or (each.nbytes or 0) >= _BULK)
-    return min(bulk, default=0.0)
+    return min((each.times for each in found if _is_bulk(each)), default=0.0)
+
+
+def _is_bulk(part: Tensor) -> bool:
+    """Whether most of an element's bytes may be in this part of it."""
+    if part.nbytes is None:
+        return part.is_image or part.is_packed
+    return part.is_image or part.nbytes >= _BULK
 
 
 def added(before: Held, after: Held) -> int | None:
@@ -175,6 +183,7 @@ def either(one: Held, other: Held) -> Held:
             one.is_decoded or other.is_decoded,
             one.is_path and other.is_path,
             recast=one.recast and other.recast,
+            is_packed=one.is_packed and other.is_packed,
             value=one.value if one.value == other.value else None,
         )
     if isinstance(one, Several) and isinstance(other, Several) and one.keys == other.keys:
@@ -259,7 +268,8 @@ def resized(tensor: Tensor, shape: Shape | None, dtype: str | None) -> Tensor:
         return made._replace(times=inf)
     if was and size is not None:
         return made._replace(times=tensor.times * size / was)
-    if tensor.is_decoded and (size or 0) >= _AS_LARGE_AS_A_FILE:
+    of_any_size = size is None and (dtype or "").startswith("float")
+    if tensor.is_decoded and (of_any_size or (size or 0) >= _AS_LARGE_AS_A_FILE):
         return made._replace(times=tensor.times)
     return made
 

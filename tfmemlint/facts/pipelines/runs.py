@@ -248,7 +248,8 @@ class Run:
                 grown = None if tensor.shape is None else (*tensor.shape, 1)
                 return tensor._replace(shape=grown if at_end else None)
         self.effects.exact = False
-        return vague(held)
+        picked = isinstance(held, Several) and isinstance(node.slice, (ast.Name, ast.Attribute))
+        return each_of(held) if picked else vague(held)
 
     def _is_new_axis(self, node: ast.expr) -> bool:
         is_none = isinstance(node, ast.Constant) and node.value is None
@@ -303,7 +304,9 @@ class Run:
             if self._is_of_element(node.func.value):
                 return self._method(node, node.func)
         elif isinstance(node.func, ast.Name) and node.func.id in _BUILTINS:
-            return given.first if node.func.id in ("dict", "list", "tuple") else OUTSIDE
+            if node.func.id == "dict":
+                return _from_pairs(given.first)
+            return given.first if node.func.id in ("list", "tuple") else OUTSIDE
         self.effects.stateful = self.effects.stateful or _is_print(node.func)
         self.effects.known = self.effects.known and _is_print(node.func)
         return OUTSIDE
@@ -413,6 +416,15 @@ def made_functions(functions: Functions, maker: FunctionNode) -> tuple[FunctionN
     inner = [each for each in found if each is not None]
     own = all(functions.tree.function(each) is maker for each in inner)
     return tuple(dict.fromkeys(inner)) if own and len(inner) == len(returned) else ()
+
+
+def _from_pairs(held: Held) -> Held:
+    """The dictionary that is made of pairs, whose keys are not known, or of another one."""
+    match held:
+        case Several((((None, Several(((0, _), (1, value))))),)):
+            return Several(((None, value),))
+        case _:
+            return held
 
 
 def _calculated(op: ast.operator, left: Tensor, right: Tensor) -> Tensor:
