@@ -105,6 +105,15 @@ def test_of_other_arrays_nothing_is_known(look: Look, expression: str) -> None:
         ("for i, (each, y) in enumerate(tf.data.TFRecordDataset('f')):\n    see(each)", Rows.BATCH),
         ("[see(each) for each in tf.data.Dataset.range(9).batch(8)]", Rows.BATCH),
         ("for each in tf.data.Dataset.range(9).batch(4096):\n    see(each)", None),
+        ("for each in PIPED:\n    see(tf.squeeze(each, axis=0))", Rows.BATCH),
+        ("for each in PIPED:\n    see(tf.squeeze(each))", None),
+        (
+            "def joined(t):\n    s = t.shape\n    return tf.reshape(t, (s[0] * s[1], *s[2:]))\n"
+            "for each in PIPED:\n    see(joined(each))",
+            Rows.BATCH,
+        ),
+        ("for each in PIPED:\n    see(tf.reshape(each, (n * m, 3)))", None),
+        ("for each in x:\n    see(tf.reshape(each, (each.shape[0] * each.shape[1], 3)))", None),
         ("for each in x:\n    see(each)", None),
         ("for each in x:\n    see(each[None])", Rows.ONE),
     ],
@@ -112,7 +121,8 @@ def test_of_other_arrays_nothing_is_known(look: Look, expression: str) -> None:
 def test_elements_of_pipelines_are_batches_unless_they_are_large(
     look: Look, code: str, expected: Rows | None
 ) -> None:
-    assert rows(look, code) is expected
+    piped = "tf.data.Dataset.range(90).batch(8).batch(1)"
+    assert rows(look, code.replace("PIPED", piped)) is expected
 
 
 def test_rows_are_followed_through_names_and_functions(look: Look) -> None:

@@ -220,7 +220,11 @@ class Batches:
             return None if given is None else self.of(given, frame)
         if last == "reshape":
             shape = makers.argument(call, 1, makers.TOLD.get(name, "shape"))
+            if shape is not None and given is not None and self._merges(shape, frame):
+                return Rows.BATCH if self.of(given, frame) is not None else None
             return None if shape is None else self._reshaped(shape, frame)
+        if last == "squeeze" and _axis(call, 1) == 0:  # a batch of one batch
+            return Rows.BATCH if given and self.of(given, frame) is Rows.BATCH else None
         if last in ("concat", "concatenate") and isinstance(given, (ast.List, ast.Tuple)):
             beside = _axis(call, 1) not in (None, 0)
             return self.of_inputs(given, frame) if beside else None
@@ -242,6 +246,16 @@ class Batches:
         origin = self._only(shape, frame) if isinstance(shape, ast.Name) else None
         told = origin.value if origin is not None else shape
         return self._first(told.elts, frame) if isinstance(told, (ast.List, ast.Tuple)) else None
+
+    def _merges(self, shape: ast.expr, frame: Frame | None) -> bool:
+        """Whether a shape makes one axis of the first two: `(x.shape[0] * x.shape[1], …)`."""
+        origin = self._only(shape, frame) if isinstance(shape, ast.Name) else None
+        told = origin.value if origin is not None else shape
+        first = told.elts[0] if isinstance(told, (ast.List, ast.Tuple)) and told.elts else None
+        if not isinstance(first, ast.BinOp) or not isinstance(first.op, ast.Mult):
+            return False
+        axes = [each.slice for each in (first.left, first.right) if isinstance(each, ast.Subscript)]
+        return sorted(str(constant(each)) for each in axes) == ["0", "1"]
 
     def _first(self, sizes: list[ast.expr], frame: Frame | None) -> Rows | None:
         return _few(self._values.number(sizes[0], frame)) if len(sizes) > 1 else None

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 FEW = 32
 """As many as one batch: a literal list of them is no data set."""
+MANY = 256
+"""As many are a data set of their own, even if they were taken from a larger one."""
 _MAX_HOPS = 8
 
 
@@ -34,6 +36,7 @@ class Iterables:
         self._names = tf.names
         self._flow = tf.flow
         self._values = tf.values
+        self._numbers = tf.numbers
 
     def counted(self, node: ast.expr) -> ast.expr | None:
         """`paths` for `range(len(paths))`."""
@@ -200,8 +203,15 @@ class Iterables:
             return all(self.is_part(each.value, each.frame, hops) for each in returned)
         if name is None and isinstance(node.func, ast.Attribute):
             samples = node.func.attr in _SAMPLING_METHODS
+            if samples and node.args and self._are_many(node.args[0], frame):
+                samples = False
             return samples or self.is_part(node.func.value, frame, hops)
         return False
+
+    def _are_many(self, count: ast.expr, frame: Frame | None) -> bool:
+        """Whether a number of things to take is large, as callers give it or defaults have it."""
+        number = self._numbers.of(count, frame).value
+        return number is not None and number > MANY
 
     def _may_be_batch(self, counted: ast.Call, whole: ast.expr, frame: Frame | None) -> bool:
         """Whether `x` of `range(x.shape[0])` is a parameter, unseen what for, cut into its rows.

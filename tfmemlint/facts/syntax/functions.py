@@ -135,13 +135,23 @@ class Functions:
     def calls_of(self, function: FunctionNode | ast.ClassDef) -> tuple[ast.Call, ...]:
         """The calls that run a function (or make an instance of a class).
 
-        In this module and in that of the function; of a function of this module, in all others of
-        the project, too.
+        In this module and in that of the function; of a method, in those of the classes between its
+        own and one of this module, too; of a function of this module, in all others of the project.
         """
         home = self.tree.elsewhere(function)
-        others = [home] if home is not None else self._imports.importers
+        others: Iterable[TensorFlow] = self._imports.importers
+        if home is not None:
+            owner = home.functions.class_of(function)
+            others = [home] if owner is None else [home, *self._between(owner, home)]
         calls = (call for each in others for call in each.functions.calls_here(function))
         return (*self.calls_here(function), *calls)
+
+    def _between(self, owner: ast.ClassDef, home: TensorFlow) -> Iterable[TensorFlow]:
+        """The files of classes that inherit from one, and that classes of this module inherit."""
+        lineages = (self.lineage(each) for each in self.heirs_here(owner))
+        homes = [self.tree.elsewhere(each) for lineage in lineages for each in lineage]
+        others = {id(each): each for each in homes if each is not None and each is not home}
+        return others.values()
 
     def calls_here(self, function: FunctionNode | ast.ClassDef) -> tuple[ast.Call, ...]:
         """The calls in this module that run a function (or make an instance of a class)."""
