@@ -13,6 +13,7 @@ from tfmemlint.facts.graphs.tracing import TracedBy
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.syntax.tree import within
 from tfmemlint.light_typing import TYPE_CHECKING
+from tfmemlint_rules._analyses.batches import Batches, Rows
 from tfmemlint_rules._analyses.joins import Joined, Joins
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ class Rounds:
         self._tracing = tf.tracing
         self._graph_loops = tf.graph_loops
         self._joins = tf.of(Joins)
+        self._loading = tf.loading
+        self._batches = tf.of(Batches)
 
     def are_many(self, joined: Joined, few: int) -> bool:
         """Whether one of the loops has more rounds than a few, or as many as there is data."""
@@ -75,8 +78,15 @@ class Rounds:
             over_data
             or self.is_for_gradient(joined)
             or any(map(self._is_from_model, self.made_of(joined)))
+            or self.are_of_files(joined)
             or (not joined.is_numpy and self._tracing.surely_eager(joined.node))
         )
+
+    def are_of_files(self, joined: Joined) -> bool:
+        """Whether NumPy joins one row to what there was, which each round reads from a file."""
+        one = (isinstance(each, ast.List) and len(each.elts) == 1 for each in joined.added)
+        of_one = any(one) or Rows.ONE in map(self._batches.of, joined.added)
+        return joined.is_numpy and of_one and self._loading.loads_in(joined.loops[0], joined.added)
 
     def is_for_gradient(self, joined: Joined) -> bool:
         """Whether a gradient is seen to be taken of the copies that a graph makes, or of a tape.
@@ -138,7 +148,9 @@ class Rounds:
         counted = self._iterables.counted(loop.iterable)
         if counted is not None:
             return self._values.of(counted).is_array or self._tensors.is_tensor(counted)
-        return self._gives_data(loop.iterable) or self._are_slices_added(joined, loop)
+        if self._gives_data(loop.iterable) or self._are_slices_added(joined, loop):
+            return True
+        return loop is joined.loops[0] and self.are_of_files(joined)
 
     def _bounds(self, iterable: ast.expr) -> Iterator[float | None]:
         """How much there is at the most: so many elements of a pipeline, `n` for `rows[:n]`."""

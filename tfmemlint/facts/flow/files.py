@@ -177,6 +177,8 @@ class Contents:
                 return _made_by_method(node.func.attr, receiver)
         elif called(node) == "open":
             return Content.FILE if given is Content.PATH else Content.NOTHING
+        elif called(node) == "list" and given is Content.ARRAY:
+            return given  # its rows
         elif called(node) in reading.SAME_TEXT:
             return given if given in (Content.TEXT, Content.FIELDS) else _or_path(given)
         return _or_path(given)

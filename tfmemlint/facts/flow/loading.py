@@ -9,7 +9,7 @@ from functools import cached_property
 from tfmemlint.facts.flow.files import Content, Contents, may_load, may_parse
 from tfmemlint.facts.flow.flow import Origin
 from tfmemlint.facts.flow.frames import Frame, frame_at
-from tfmemlint.facts.flow.iterables import called
+from tfmemlint.facts.flow.iterables import MANY, called
 from tfmemlint.facts.flow.loops import Growth, Loop, is_empty
 from tfmemlint.facts.library.reading import READERS
 from tfmemlint.facts.syntax.bindings import How, element
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 8
+_MOST_LISTS = 3
+"""Lists that are made of each other, one array for one."""
 
 
 class Gathered(NamedTuple):
@@ -54,6 +56,8 @@ class Loading:
         self._anywhere = anywhere
         self._values = tf.values
         self._rows = rows
+        self._counters = tf.counters
+        self._numbers = tf.numbers
 
     def gathered(self, expression: ast.expr) -> Gathered | None:
         """The list an expression is, if it holds an array for each file of a whole data set."""
@@ -87,6 +91,14 @@ class Loading:
             each for part in loop.body for each in ast.walk(part) if isinstance(each, ast.Call)
         )
         return any(contents.of(each, None) is Content.ARRAY for each in calls)
+
+    def loads_in(self, loop: Loop, nodes: Iterable[ast.expr]) -> bool:
+        """Whether each round of a loop over many files reads one of these from its file."""
+        if not isinstance(loop.node, ast.For) or not self._may_be_any:
+            return False
+        contents = self._contents(loop.node)
+        read = any(contents.of(each, None) is Content.ARRAY for each in nodes)
+        return read and not self._iterables.is_part(loop.node.iter)
 
     def _gathered(
         self, node: ast.expr, path: tuple[int, ...], frame: Frame | None, hops: int
@@ -177,8 +189,11 @@ class Loading:
         """What is gone over by the innermost loop that loads a file each trip, and all of them."""
         elements, feeding, limited = tuple(added), list[ast.expr](), False
         for loop in loops:
-            if loop.iterable is None or isinstance(loop.node, ast.While) or _stops_early(loop):
+            if loop.iterable is None or isinstance(loop.node, ast.While) or self._stops_early(loop):
                 continue
+            before = self._loaded_before(elements, loop, frame)
+            if before is not None:
+                return before.files
             contents = self._contents(loop.node, self._gives(loop.node.iter, frame))
             # Of all folders, but some files of each: there the outer loop has to name the part.
             loads = not limited and any(
@@ -191,6 +206,27 @@ class Loading:
                     return zipped or self._iterables.counted(loop.iterable) or loop.iterable
                 limited = limited or self._iterables.is_part(loop.node.iter, frame)
         return None
+
+    def _loaded_before(
+        self, elements: tuple[ast.expr, ...], loop: Loop, frame: Frame | None
+    ) -> Gathered | None:
+        """`for image in images: arrays.append(np.array(image))`: as many, made of those of a list.
+
+        The list is one with an array for each file itself.
+        """
+        header = loop.node
+        if not isinstance(header, ast.For) or not isinstance(header.iter, ast.Name):
+            return None
+        made = self._contents(header, Content.ARRAY)
+        if not any(made.of(each, frame) is Content.ARRAY for each in elements):
+            return None
+        return self._gathered(header.iter, (), frame, _MOST_LISTS)
+
+    def _stops_early(self, loop: Loop) -> bool:
+        """Whether anything but counting to a large number leaves a loop before its end."""
+        ends = self._counters.awaited(loop) if _has_break(loop) else ()
+        numbers = [None if each is None else self._numbers.of(each).value for each in ends]
+        return any(each is None or each <= MANY for each in numbers)
 
     def _contents(self, source: ast.AST, gives: Content = Content.PATH) -> Contents:
         return Contents(
@@ -265,7 +301,7 @@ def _operands(node: ast.expr) -> list[ast.expr]:
     return [node.left, node.right] if isinstance(node, ast.BinOp) else []
 
 
-def _stops_early(loop: Loop) -> bool:
+def _has_break(loop: Loop) -> bool:
     return any(isinstance(each, ast.Break) for each in ast.walk(loop.node))
 
 

@@ -81,6 +81,10 @@ ARRAY_METHODS = makers.ARRAY_METHODS | frozenset(
 KEEPS = frozenset(
     {
         "keras.utils.img_to_array",
+        "librosa.amplitude_to_db",
+        "librosa.feature.melspectrogram",
+        "librosa.power_to_db",
+        "librosa.stft",
         "numpy.abs",
         "numpy.add",
         "numpy.concatenate",
@@ -111,6 +115,7 @@ KEEPS = frozenset(
         "tensorflow.multiply",
         "tensorflow.pad",
         "tensorflow.reverse",
+        "tensorflow.signal.stft",
         "tensorflow.stack",
         "tensorflow.subtract",
     }

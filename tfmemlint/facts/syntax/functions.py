@@ -59,6 +59,7 @@ class Functions:
         self._receivers: dict[ast.AST, ast.ClassDef | None] = {}
         self._lineages: dict[ast.ClassDef, tuple[ast.ClassDef, ...]] = {}
         self._methods: dict[ast.ClassDef, dict[str, FunctionNode]] = {}
+        self._homes_between: dict[ast.ClassDef, tuple[TensorFlow, ...]] = {}
 
     def definition(self, callee: ast.expr) -> FunctionNode | ast.ClassDef | None:
         """The function, lambda or class of this module that an expression means, if just one.
@@ -148,10 +149,12 @@ class Functions:
 
     def _between(self, owner: ast.ClassDef, home: TensorFlow) -> Iterable[TensorFlow]:
         """The files of classes that inherit from one, and that classes of this module inherit."""
-        lineages = (self.lineage(each) for each in self.heirs_here(owner))
-        homes = [self.tree.elsewhere(each) for lineage in lineages for each in lineage]
-        others = {id(each): each for each in homes if each is not None and each is not home}
-        return others.values()
+        if owner not in self._homes_between:
+            lineages = (self.lineage(each) for each in self.heirs_here(owner))
+            homes = [self.tree.elsewhere(each) for lineage in lineages for each in lineage]
+            others = {id(each): each for each in homes if each is not None and each is not home}
+            self._homes_between[owner] = tuple(others.values())
+        return self._homes_between[owner]
 
     def calls_here(self, function: FunctionNode | ast.ClassDef) -> tuple[ast.Call, ...]:
         """The calls in this module that run a function (or make an instance of a class)."""
