@@ -647,6 +647,20 @@ def test_what_is_excluded_is_not_checked(run: Run, here: Path) -> None:
     assert files("--no-respect-gitignore") == ["a.py", "b/a.py", "c/a.py"]
 
 
+@pytest.mark.parametrize("root", ["tfmemlint.toml", ".git", "."])
+def test_how_the_folders_above_a_project_are_called_excludes_nothing(
+    run: Run, tmp_path: Path, root: str
+) -> None:
+    project = tmp_path / "elsewhere" / "build" / "project"
+    own, excluded = write(project / "a.py"), write(project / "build" / "b.py")
+    if root != ".":
+        (project / root).touch()
+    command = ["check", "--show-files", "--force-exclude"]
+
+    done = run(*command, str(project), str(own), str(excluded), cwd=project)
+    assert done.out == f"{own}\n"
+
+
 def test_comments_suppress_findings_unless_they_are_ignored(run: Run, here: Path) -> None:
     write(here / "a.py", "beans  # noqa: ACM103", "spam  # tfmemlint: ignore[spam-word] in a joke")
 

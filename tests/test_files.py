@@ -46,7 +46,7 @@ def found(
         map(str, paths or ["."]),
         lambda folder: excluded,
         respect_gitignore=respect_gitignore,
-        force_exclude=force_exclude,
+        force_exclude=(lambda path: str(Path.cwd())) if force_exclude else None,
     )
 
 
@@ -364,6 +364,6 @@ def test_git_ignores_the_same_files(
         command = ["git", "ls-files", "-z", "--others", "--exclude-standard", "*.py"]
         listed = subprocess.run(command, cwd=root, check=True, capture_output=True, env=GIT)
         expected = {os.fsdecode(name) for name in listed.stdout.split(b"\0") if name}
-        ours = find([folder], lambda _: Matcher(), respect_gitignore=True, force_exclude=False)
+        ours = find([folder], lambda _: Matcher(), respect_gitignore=True, force_exclude=None)
 
         assert expected == {os.path.relpath(path, folder) for path in ours.files}

@@ -242,7 +242,7 @@ def _found(options: Namespace, configs: Configs) -> Found:
         options.paths or [os.curdir],
         configs.excluded,
         respect_gitignore=options.respect_gitignore,
-        force_exclude=options.force_exclude,
+        force_exclude=configs.begins if options.force_exclude else None,
         suffixes=tuple(arguments.suffixes(options)),
     )
 
@@ -251,7 +251,8 @@ def _check_stdin(options: Namespace, configs: Configs, checker: Checker, path: s
     stdin: TextIO | None = sys.stdin
     data = stdin.buffer.read() if stdin else b""
     outcome = Outcome(Checked(path, ""))
-    if not (options.force_exclude and is_excluded(os.path.abspath(path), configs.excluded)):
+    named = os.path.abspath(path)
+    if not (options.force_exclude and is_excluded(named, configs.excluded, configs.begins)):
         outcome = checker.check(path, data)
     if options.fix and not options.diff:
         sys.stdout.buffer.write(outcome.change.after if outcome.change else data)

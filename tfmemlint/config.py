@@ -1,7 +1,7 @@
 """Settings: `[tool.tfmemlint]` in pyproject.toml, or a tfmemlint.toml, the nearest to each file."""
 
 # pathlib takes longer to import than a small file takes to check.
-# ruff: noqa: PTH100, PTH109, PTH116, PTH118, PTH119, PTH120, PTH123
+# ruff: noqa: PTH100, PTH109, PTH112, PTH116, PTH118, PTH119, PTH120, PTH123
 
 from __future__ import annotations
 
@@ -181,6 +181,23 @@ class Configs:
             patterns = (*config.exclude, *config.extend_exclude)
             self._excluded[config] = matcher(patterns, ANY)
         return self._excluded[config]
+
+    def begins(self, path: str) -> str:
+        """Where the project of a file or folder begins, given by its absolute path.
+
+        That is where its settings are, else its repository, else the working directory; or all
+        folders are its project.
+        """
+        folder = path if os.path.isdir(path) else os.path.dirname(path)
+        settings = self.of(folder).path if self._always is None else None
+        if settings is not None:
+            return os.path.dirname(settings)
+        above = [folder]
+        while os.path.dirname(above[-1]) != above[-1]:
+            above.append(os.path.dirname(above[-1]))
+        repositories = (each for each in above if os.path.lexists(os.path.join(each, ".git")))
+        here = os.getcwd()
+        return next(repositories, here if here in above else above[-1])
 
     def oldest_tensorflow(self, folder: str) -> tuple[int, ...] | None:
         """The oldest TensorFlow that code in a folder is to run with; None if any.

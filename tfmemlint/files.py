@@ -23,6 +23,9 @@ _LARGEST = 1_000_000
 Excluded = Callable[[str], Matcher]
 """What is excluded in a folder, given by its absolute path."""
 
+Begins = Callable[[str], str]
+"""Where the project of a file or folder begins, all of them given by their absolute paths."""
+
 
 class Found(NamedTuple):
     """Files in the order they are to be reported, and what stood in the way of finding more."""
@@ -45,10 +48,13 @@ def find(
     excluded: Excluded,
     *,
     respect_gitignore: bool,
-    force_exclude: bool,
+    force_exclude: Begins | None,
     suffixes: tuple[str, ...] = SUFFIXES,
 ) -> Found:
-    """The files that these paths mean, each one once."""
+    """The files that these paths mean, each one once.
+
+    With `force_exclude` what is excluded is left out where it was named, too.
+    """
     found: dict[str, str] = {}
     links: list[tuple[str, str]] = []
     problems: list[str] = []
@@ -61,7 +67,7 @@ def find(
                 continue
             is_folder = False  # to be reported as a file that cannot be read
         absolute = os.path.abspath(path)
-        if force_exclude and is_excluded(absolute, excluded):
+        if force_exclude and is_excluded(absolute, excluded, force_exclude):
             continue
         if is_folder:
             ignores = _above(absolute) if respect_gitignore else ()
@@ -88,15 +94,20 @@ def _prefix(folder: str) -> str:
     return path if path.endswith(os.sep) else path + os.sep
 
 
-def is_excluded(path: str, excluded: Excluded) -> bool:
-    """Whether a file or folder, given by its absolute path, is excluded or in one that is."""
-    while True:
+def is_excluded(path: str, excluded: Excluded, begins: Begins) -> bool:
+    """Whether a file or folder, given by its absolute path, is excluded or in one that is.
+
+    How the folders are called in which a project stands is nothing that settings speak of.
+    """
+    first = begins(path)
+    while path != first:
         folder, name = os.path.split(path)
         if not name:
             return False
         if excluded(folder).matches(name, _slashed(path)):
             return True
         path = folder
+    return False
 
 
 def _walk(

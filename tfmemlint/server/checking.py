@@ -55,7 +55,7 @@ class Desk:
 
     def check(self, path: str, part: Part) -> Found:
         """What is found in a Python file. Raises ConfigError."""
-        if is_excluded(os.path.abspath(path), self._configs.excluded):  # noqa: PTH100
+        if self._is_excluded(path):
             return Found(part)
         with _without_a_pause():
             checked = self._checker.check(path, *_opened(part.text)).checked
@@ -63,7 +63,7 @@ class Desk:
 
     def check_cells(self, path: str, cells: Sequence[Part | None]) -> list[Found]:
         """What is found in the code cells of a notebook; None stands for cells of text."""
-        if is_excluded(os.path.abspath(path), self._configs.excluded):  # noqa: PTH100
+        if self._is_excluded(path):
             return [Found(cell) for cell in cells if cell]
         data = json.dumps(
             {
@@ -86,6 +86,10 @@ class Desk:
                 own = _moved(finding, lines, starts[at], cell.text)
                 found[cell.uri] = Found(cell, (*found[cell.uri].findings, own))
         return list(found.values())
+
+    def _is_excluded(self, path: str) -> bool:
+        configs = self._configs
+        return is_excluded(os.path.abspath(path), configs.excluded, configs.begins)  # noqa: PTH100
 
     def look_around(self) -> None:
         """Other files have changed, as far as anybody knows."""
