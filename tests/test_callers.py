@@ -32,7 +32,7 @@ def f(x):
 FIXED = SOURCE.replace("persistent=True", "")
 
 LINTERS = {
-    "none-ls": ["check", "-n", "-e", "--output-format=concise", "--stdin-filename", "a.py", "-"],
+    "none-ls": ["check", "-n", "-e", "--output-format=json", "--stdin-filename", "a.py", "-"],
     "ale": [
         *("check", "-q", "--no-fix", "--output-format", "json-lines"),
         *("--stdin-filename", "a.py", "-"),
@@ -41,25 +41,34 @@ LINTERS = {
         *("check", "--force-exclude", "--quiet", "--stdin-filename", "a.py", "--no-fix"),
         *("--output-format", "json", "-"),
     ],
-    "pylsp-ruff, Spyder": [
-        *("check", "--quiet", "--output-format=json", "--no-fix", "--force-exclude"),
-        *("--stdin-filename=a.py", "--config=s.toml", "--line-length=100", "--exclude=b,c"),
+    "python-lsp-ruff": [
+        *("check", "--quiet", "--exit-zero", "--output-format=json", "--extension=ipynb:python"),
+        *("--no-fix", "--force-exclude", "--stdin-filename=a.py", "--config=s.toml"),
+        *("--line-length=100", "--preview", "--unsafe-fixes", "--unfixable=TFM1", "--exclude=b,c"),
         *("--select=TFM", "--extend-select=TFM402", "--ignore=TFM1", "--extend-ignore=TFM3"),
-        *("--preview", "--target-version=py311", "--", "-"),
+        *("--target-version=py311", "--", "-"),
     ],
     "SublimeLinter": [
-        *("check", "--output-format=json", "--no-cache", "--stdin-filename", "a.py", "-"),
+        *("check", "--output-format=json", "--no-fix", "--no-cache"),
+        *("--stdin-filename", "a.py", "-"),
     ],
+    "Flycheck": [
+        *("check", "--config", "s.toml", "--select=TFM", "--extend-select=TFM402", "--ignore=TFM1"),
+        *("--target-version=py311", "--preview", "--output-format=json"),
+        *("--stdin-filename", "a.py", "-"),
+    ],
+    "makeprg": ["check", "--output-format=concise", "--stdin-filename", "a.py", "-"],
 }
 FIXERS = {
     "conform": [
         *("check", "--fix", "--force-exclude", "--exit-zero", "--no-cache"),
         *("--stdin-filename", "a.py", "-"),
     ],
+    "none-ls": ["check", "--fix", "-n", "-e", "--stdin-filename", "a.py", "-"],
     "ale": ["check", "--stdin-filename", "a.py", "--fix", "-"],
-    "pylsp-ruff, Spyder": [
-        *("check", "--quiet", "--output-format=json", "--fix", "--force-exclude"),
-        *("--stdin-filename=a.py", "--config=s.toml", "--unsafe-fixes", "--", "-"),
+    "python-lsp-ruff": [
+        *("check", "--quiet", "--exit-zero", "--output-format=json", "--extension=ipynb:python"),
+        *("--fix", "--force-exclude", "--stdin-filename=a.py", "--config=s.toml", "--", "-"),
     ],
 }
 
