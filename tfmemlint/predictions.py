@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,6 +24,9 @@ CLOSE = 0.15
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "sizes.md"
 BEGIN, END = "<!-- predictions: begin -->", "<!-- predictions: end -->"
+
+UNTOLD = "The code tells less than was measured:"
+"""Begins what a rule's page says of a program that is far from what its code tells."""
 
 _PEAKS = (Metric.DEVICE_PEAK, Metric.HOST_PEAK)
 _GROWTHS = (Metric.DEVICE_GROWTH, Metric.HOST_GROWTH)
@@ -123,6 +126,12 @@ def recorded(folder: Path, code: str) -> Iterator[Compared]:
                 yield Compared(code, which, metric, Predicted(predicted, 0), figure)
 
 
+def explained(rule: Rule) -> str:
+    """Why less is told than was measured, as the rule's page says; empty where it does not."""
+    paragraphs = (each.replace("\n", " ") for each in rule.page.split("\n\n"))
+    return next((each for each in paragraphs if each.startswith(UNTOLD)), "")
+
+
 def renew(folder: Path) -> None:
     """Record what the code says, where the programs are still those that were measured."""
     if content := of_same_programs(folder):
@@ -146,8 +155,11 @@ def _taken(folder: Path) -> tuple[Metric, Mapping[str, Any]] | None:
         return None
 
 
-def table(compared: Iterable[Compared]) -> list[str]:
-    """One row a program, and how many are close of those of which all is known."""
+def table(compared: Iterable[Compared], pages: Collection[str] = ()) -> list[str]:
+    """One row a program, and how many are close of those of which all is known.
+
+    `pages` are the rules whose pages say why less is told.
+    """
     lines: list[str] = []
     every = list(compared)
     for each in every:
@@ -155,21 +167,25 @@ def table(compared: Iterable[Compared]) -> list[str]:
         seen = amount(each.metric, each.measured)
         if each.is_told:
             verdict = f"{each.ratio:.2f}"
+            if not each.is_close and each.code in pages:
+                verdict += ", as its page explains"
         else:
             verdict = "sizes unknown" if each.predicted.unknown else "not predicted"
         name = each.metric.value
         lines.append(f"{each.code} {each.which:<6} {name:<13} {said:>16} {seen:>16}  {verdict}")
     whole = [each for each in every if each.is_told]
     close = sum(each.is_close for each in whole)
+    told = sum(not each.is_close and each.code in pages for each in whole)
     twice = sum(not 0.5 <= each.ratio <= 2 for each in whole)
     lines.append(
         f"{close} of {len(whole)} programs whose sizes are all known are predicted within "
-        f"{CLOSE:.0%}; {twice} are more than two times off"
+        f"{CLOSE:.0%}; of the others {told} are explained by the rules' pages, {twice} are more "
+        "than two times off"
     )
     return lines
 
 
-def markdown(compared: Iterable[Compared]) -> str:
+def markdown(compared: Iterable[Compared], pages: Mapping[str, str]) -> str:
     """The same as a table for the documentation, of programs whose sizes are all known."""
     every = list(compared)
     told = [each for each in every if each.is_told]
@@ -181,7 +197,9 @@ def markdown(compared: Iterable[Compared]) -> str:
         said, seen = amount(each.metric, each.predicted.bytes), amount(each.metric, each.measured)
         row = (each.code, each.which, each.metric.value, said, seen, f"{each.ratio:.2f}")
         lines.append(f"| {' | '.join(row)} |")
-    return "\n".join([*lines, "", f"{table(every)[-1]}.", ""])
+    far = dict.fromkeys(each.code for each in told if not each.is_close)
+    why = [f"- {code}. {pages[code]}" for code in far if code in pages]
+    return "\n".join([*lines, "", f"{table(every, pages)[-1]}:", "", *why, ""])
 
 
 def main(argv: Sequence[str]) -> int:
@@ -190,25 +208,26 @@ def main(argv: Sequence[str]) -> int:
 
     rules: Mapping[str, Rule] = registry.load()
     folders = {code: registry.folder(rule) for code, rule in rules.items()}
+    pages = {code: why for code, rule in rules.items() if (why := explained(rule))}
     wanted = {code: folders[code] for code in argv if code in folders} or folders
     if "--write" in argv:
         for folder in wanted.values():
             renew(folder)
-        write_document(folders)
+        write_document(folders, pages)
         return 0
     compared = [each for code, folder in wanted.items() for each in compare(folder, code)]
     print(f"{'rule':<7}{'':<7}{'metric':<13} {'predicted':>17} {'measured':>16}  ratio")
-    for line in table(compared):
+    for line in table(compared, pages):
         print(line)
     return 0
 
 
-def write_document(folders: Mapping[str, Path]) -> None:
+def write_document(folders: Mapping[str, Path], pages: Mapping[str, str]) -> None:
     """Renew the table in the documentation, from the records."""
     compared = [each for code, folder in folders.items() for each in recorded(folder, code)]
     before, _, rest = DOCUMENT.read_text("utf-8").partition(BEGIN)
     after = rest.partition(END)[2]
-    text = f"{before}{BEGIN}\n{markdown(compared)}{END}{after}"
+    text = f"{before}{BEGIN}\n{markdown(compared, pages)}{END}{after}"
     DOCUMENT.write_text(text, encoding="utf-8", newline="\n")
 
 

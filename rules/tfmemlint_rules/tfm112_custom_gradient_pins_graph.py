@@ -19,6 +19,10 @@ This is so in TensorFlow 2.21, where it was measured. There an optimizer's step 
 its model kept for good as well, whatever the activations are: of loops that train the rule says
 nothing.
 
+The code tells less than was measured: of the first program it tells what a model weighs, 258 KB a
+step. `tfmemlint measure` finds as much after 40 rounds, 257 KB for each of them; measured step by
+step it is the large kernel twice, 512 KB.
+
 ## What to do instead
 Make the model once, before the loop, and give it each round's weights with `load_weights` or
 `set_weights`. Where models have to differ, take an activation without a custom gradient

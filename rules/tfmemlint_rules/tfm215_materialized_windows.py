@@ -9,6 +9,10 @@ an array.
 Windows that begin a step apart have all but a step in common. The array holds each of them in full:
 `width` times as much as the series itself.
 
+The code tells less than was measured: the second program holds 1.3 MB of data, and takes 40 MB
+whatever the series, for each call that is given 256 windows: 10 MB where NumPy copies the view into
+one piece, 10 MB as a tensor, and 20 MB for `reduce_std`, of distances from the mean and squares.
+
 ## What to do instead
 `np.lib.stride_tricks.sliding_window_view` gives the same windows as a view of the series, without
 copying. `keras.utils.timeseries_dataset_from_array` makes batches of windows as they are needed.

@@ -8,6 +8,10 @@ ZCA takes the covariance of every number of an image with every other: (height t
 channels) squared. For 32 by 32 pixels in color that is 36 MB, for 224 by 224 it is 84 GB, and the
 decomposition holds it several times. An array of the data is made for it, too.
 
+The code tells less than was measured: `ImageDataGenerator.fit` copies the images before it takes
+means off, and NumPy's deviation makes one more array of them, so that what stands in the second
+program once is held three times.
+
 ## What to do instead
 `featurewise_center=True` and `featurewise_std_normalization=True` need one image's numbers. In a
 model, `keras.layers.Normalization` does so, with `adapt`, batch by batch.

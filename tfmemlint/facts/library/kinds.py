@@ -8,6 +8,7 @@ from enum import Enum
 from math import prod
 
 from tfmemlint.facts.library.makers import DTYPE_BYTES
+from tfmemlint.facts.library.promotion import of_arrays, quotient
 from tfmemlint.facts.library.shapes import Shape
 from tfmemlint.light_typing import NamedTuple
 
@@ -96,7 +97,7 @@ def arithmetic(node: ast.BinOp, left: Value, right: Value) -> Value:
         if one.is_array and other.kind in (Kind.NUMBER, Kind.UNKNOWN):
             return one._replace(dtype=_promoted(node.op, one, other))
     if left.is_array and right.is_array:
-        joined = common([left, right])._replace(origin=left.origin)
+        joined = _of_both(node.op, left, right)
         for one, other in ((left, right), (right, left)):
             if one.extent is Extent.WHOLE and other.extent is Extent.UNKNOWN:  # a mean, say
                 joined = joined._replace(extent=one.extent, shape=one.shape, origin=one.origin)
@@ -109,6 +110,19 @@ def arithmetic(node: ast.BinOp, left: Value, right: Value) -> Value:
         return Value(Kind.LIST, origin=node)
     number = left.kind is Kind.NUMBER and right.kind is Kind.NUMBER
     return Value(Kind.NUMBER, origin=node) if number else UNKNOWN
+
+
+def _of_both(operation: ast.operator, left: Value, right: Value) -> Value:
+    """Of two arrays, or of an array that becomes a tensor because the other is one."""
+    joined = common([left, right])._replace(origin=left.origin)
+    tensors = [each for each in (left, right) if each.kind is Kind.TENSOR]
+    divides = isinstance(operation, ast.Div)
+    if len(tensors) == 1:
+        joined = joined._replace(kind=Kind.TENSOR, dtype=tensors[0].dtype)
+    elif not tensors:
+        joined = joined._replace(dtype=of_arrays(left.dtype, right.dtype))
+    dtype = quotient(joined.dtype, tensor=bool(tensors)) if divides else joined.dtype
+    return joined._replace(dtype=dtype)
 
 
 def _promoted(operation: ast.operator, array: Value, other: Value) -> str | None:

@@ -177,6 +177,11 @@ class Run:
             return self._comprehension(node)
         inner = [self._held(each) for each in _operands(node)]
         self.effects.known = self.effects.known and isinstance(node, _UNDERSTOOD)
+        tensors = [each for each in inner if isinstance(each, Tensor)]
+        compares = isinstance(node, ast.Compare) and len(tensors) == len(inner) == 2
+        if compares and not all(each.is_number for each in tensors):
+            made = self._operations.pairwise((tensors[0], tensors[1]))
+            return made._replace(dtype="bool") if isinstance(made, Tensor) else made
         return OUTSIDE if isinstance(node, _UNDERSTOOD) else vague(row(inner))
 
     def _dictionary(self, node: ast.Dict) -> Several:

@@ -14,7 +14,7 @@ from tfmemlint.facts.pipelines.specs import Signatures
 from tfmemlint.facts.sizes.amounts import Amount, count, held, named, one_of, product
 from tfmemlint.facts.sizes.numbers import Numbers
 from tfmemlint.facts.sizes.operations import Results, Sized, broadcast, promoted
-from tfmemlint.facts.sizes.rows import LISTED, NUMBERS
+from tfmemlint.facts.sizes.rows import LISTED, NUMBERS, PYTHON_FLOATS, PYTHON_INTS
 from tfmemlint.facts.sizes.streams import Streams
 from tfmemlint.facts.syntax.bindings import How, element
 from tfmemlint.facts.syntax.names import Names
@@ -138,17 +138,21 @@ class Arrays:
         """What an expression makes of others."""
         if isinstance(node, (ast.Name, ast.Attribute)):
             is_number = self._names.qualified(node) in NUMBERS
-            return Sized((), None) if is_number else self._named(node, frame)
+            return Sized((), PYTHON_FLOATS) if is_number else self._named(node, frame)
         if isinstance(node, ast.BinOp):
             return self._arithmetic(node, frame)
         if isinstance(node, ast.UnaryOp):
             return self.of(node.operand, frame)
+        if isinstance(node, ast.Compare) and len(node.comparators) == 1:
+            left, right = self.of(node.left, frame), self.of(node.comparators[0], frame)
+            both = left is not None and right is not None and (left.dims or right.dims)
+            return broadcast(left, right, "bool") if both and left and right else None
         if isinstance(node, ast.IfExp):
             return one_shape([self.of(node.body, frame), self.of(node.orelse, frame)])
         if isinstance(node, ast.Subscript):
             return self._subscript(node, frame)
         if isinstance(node, ast.Constant) and isinstance(node.value, (bool, int, float)):
-            return Sized((), None)
+            return Sized((), PYTHON_FLOATS if isinstance(node.value, float) else PYTHON_INTS)
         if isinstance(node, ast.Call):
             return self._results.of(node, frame, self.of, self.elements) or self._returned(
                 node, frame
@@ -223,7 +227,10 @@ class Arrays:
             is_number = self._values.of(other, frame).kind is Kind.NUMBER
             number = is_number or self._numbers.of(other, frame).value is not None
             return known if known is not None and known.dims and number else None
-        dtype = promoted(left, right, divides=isinstance(node.op, ast.Div))
+        pairs = ((node.left, left), (node.right, right))
+        tensors = [one for each, one in pairs if self._results.is_tensor(each, frame)]
+        tensor = tensors[0] if tensors else None
+        dtype = promoted(left, right, divides=isinstance(node.op, ast.Div), tensor=tensor)
         return broadcast(left, right, dtype)
 
     def _subscript(self, node: ast.Subscript, frame: Frame | None) -> Sized | None:

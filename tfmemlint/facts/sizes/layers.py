@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from math import ceil, prod
 
+from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.library import keras_layers as known
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.sizes import applications
@@ -36,6 +37,8 @@ class Layer(NamedTuple):
     made: ast.Call
     numbers: Numbers
     rows: Rows | None = None
+    frame: Frame | None = None
+    """The call in which it is made anew, of a function that makes layers."""
 
     @property
     def kind(self) -> str:

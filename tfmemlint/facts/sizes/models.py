@@ -96,7 +96,7 @@ class Models:
 
     def weights(self, runs: list[Run]) -> Amount | None:
         """The bytes of the weights of layers, each layer counted once."""
-        distinct = {each.layer.made: each.weights for each in runs}
+        distinct = {(each.layer.made, each.layer.frame): each.weights for each in runs}
         known = [each for each in distinct.values() if each is not None]
         return held(sum(known) * _FLOAT) if len(known) == len(distinct) else None
 
@@ -229,35 +229,47 @@ class Models:
         """The layers between the inputs of a model and its outputs, backwards."""
         outputs = argument(made, 1, "outputs")
         batch = given[0] if given else count(1)
-        found: dict[ast.Call, Run] = {}
-        pending: list[ast.expr] = [outputs] if outputs is not None else []
-        for node in pending:
-            if len(pending) > _MOST:
+        found: dict[tuple[ast.AST, Frame | None], Run] = {}
+        pending: list[tuple[ast.expr, Frame | None]] = [(outputs, None)] if outputs else []
+        seen: set[tuple[ast.expr, Frame | None]] = set()
+        for node, frame in pending:
+            if len(pending) > _MOST * 4:
                 return None
+            if (node, frame) in seen:
+                continue
+            seen.add((node, frame))
             if isinstance(node, (ast.List, ast.Tuple)):
-                pending += node.elts
+                pending += [(each, frame) for each in node.elts]
             elif isinstance(node, ast.Name):
-                origins = self._flow.origins(node) or ()
-                pending += [each.value for each in origins]
+                origins = self._flow.origins(node, frame) or ()
+                pending += [(each.value, each.frame) for each in origins]
             elif isinstance(node, ast.Attribute) and node.attr == "output":
-                for layer in self._results.row_of(node.value) or ():
-                    made_of = self._results.output_of(node.value)
-                    found.setdefault(layer.made, Run(layer.made, layer, (), made_of))
-            elif isinstance(node, ast.Call) and node not in found:
-                pending += node.args
-                for run in self._applied(node, batch):
-                    found[run.node if isinstance(run.node, ast.Call) else node] = run
+                for layer in self._results.row_of(node.value, frame) or ():
+                    made_of = self._results.output_of(node.value, frame)
+                    found.setdefault((layer.made, None), Run(layer.made, layer, (), made_of))
+            elif isinstance(node, ast.Call):
+                returned = [*self._flow.returned(node, frame)]
+                pending += [(each.value, each.frame) for each in returned]
+                given_to = [] if returned else layers.several_given(node, None) or node.args
+                pending += [(each, frame) for each in given_to]
+                for run in self._applied(node, frame, batch):
+                    key = run.node if isinstance(run.node, ast.Call) else node
+                    found[key, frame] = run
         return [*found.values()][::-1] or None
 
-    def _applied(self, node: ast.Call, batch: Amount) -> Iterator[Run]:
-        value = self._values.of(node.func)
+    def _applied(self, node: ast.Call, frame: Frame | None, batch: Amount) -> Iterator[Run]:
+        value = self._values.of(node.func, frame)
         if value.kind not in (Kind.LAYER, Kind.MODEL) or not node.args:
             return
-        row = self._results.row_of(node.func)
-        sized = [self._arrays.of(each) for each in layers.several_given(node, row)]
+        row = self._results.row_of(node.func, frame)
+        sized = [self._arrays.of(each, frame) for each in layers.several_given(node, row)]
         inputs = tuple((batch, *each.dims[1:]) for each in sized if each is not None and each.dims)
         if len(inputs) < len(sized):
             inputs = ()
+        inner = None if row is not None or not inputs else self.runs(node.func, inputs[0], frame)
+        if row is None and inner is None:
+            yield Run(node, _unseen(node), inputs, None)
+        yield from inner or ()
         for place, layer in enumerate(row or ()):
             made = layers.output(layer, inputs)
             yield Run(node if not place else layer.made, layer, inputs, made)
@@ -296,10 +308,19 @@ class Models:
         inputs: list[Dims | None] = [self._evaluated(each, known, found) for each in several]
         if row is None:
             name = self._names.qualified(node.func) or ""
-            return inputs[0] if inputs and name.startswith("tensorflow.nn.") else None
+            if inputs and name.startswith(("tensorflow.nn.", "keras.activations.")):
+                return inputs[0]
+            if self._values.of(node.func).kind in (Kind.LAYER, Kind.MODEL):
+                found.append(Run(node, _unseen(node), (), None))
+            return None
         given = tuple(each for each in inputs if each is not None)
         for layer in row:
             made = layers.output(layer, given) if len(given) == len(inputs) else None
             found.append(Run(node, layer, given, made))
             given, inputs = (made,) if made is not None else (), [made]
         return given[0] if given else None
+
+
+def _unseen(node: ast.Call) -> Layer:
+    """What stands for a layer of which nothing is known."""
+    return Layer("", node, lambda _: None)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from tfmemlint.facts.flow.frames import Frame
+from tfmemlint.facts.flow.frames import Frame, frame_at
 from tfmemlint.facts.library import makers
 from tfmemlint.facts.library.kinds import Kind
-from tfmemlint.facts.library.makers import DTYPE_BYTES, argument
+from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.library.promotion import of_arrays, quotient
 from tfmemlint.facts.sizes import applications, layers, rows
 from tfmemlint.facts.sizes.amounts import Amount, count, named, product
 from tfmemlint.facts.sizes.numbers import Numbers
+from tfmemlint.facts.sizes.rows import PYTHON_FLOATS
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -80,6 +82,7 @@ class Results:
     """What calls make, of tensors that are asked for one by one."""
 
     def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
         self._names = tf.names
         self._functions = tf.functions
         self._values = tf.values
@@ -177,6 +180,10 @@ class Results:
         generated = isinstance(made.func, ast.Attribute) and made.func.attr in makers.GENERATED
         return name in makers.FILLED or (not name and generated)
 
+    def is_tensor(self, node: ast.expr, frame: Frame | None) -> bool:
+        """Whether something is a tensor or a variable, and no array."""
+        return self._values.of(node, frame).kind in (Kind.TENSOR, Kind.VARIABLE)
+
     def matmul(self, left: Sized, right: Sized) -> Sized | None:
         """The product of matrices, or of stacks of them."""
         if not left.dims or not right.dims:
@@ -212,7 +219,17 @@ class Results:
             second = ask(other, frame) if other is not None else None
             if second is None:
                 return given if given.dims else None
-            dtype = "bool" if last in _COMPARES else promoted(given, second)
+            kinds = [
+                Kind.TENSOR if self.is_tensor(each, frame) else Kind.ARRAY
+                for each in (first, other)
+                if each is not None
+            ]
+            numpy = name.startswith("numpy.")
+            tensor = None if numpy or Kind.TENSOR not in kinds else (given, second)
+            made = tensor[kinds.index(Kind.TENSOR)] if tensor is not None else None
+            divides = last in ("divide", "truediv")
+            dtype = promoted(given, second, divides=divides, tensor=made)
+            dtype = "bool" if last in _COMPARES else dtype
             told = argument(node, None, "dtype")
             return broadcast(given, second, dtype if told is None else self._values.dtype(told))
         if last in _REDUCES:
@@ -454,6 +471,11 @@ class Results:
         if not isinstance(made, ast.Call):
             return None
         name = self._names.qualified(made.func) or ""
+        inside = frame_at(self._tree, made, frame)
+
+        def numbers(node: ast.expr) -> tuple[int, ...] | None:
+            return self._whole(node, inside)
+
         if name == "keras.Sequential":
             listed = argument(made, 0, "layers")
             if not isinstance(listed, (ast.List, ast.Tuple)):
@@ -466,13 +488,13 @@ class Results:
                 found += inner
             return found
         if name in ("keras.Input", "keras.layers.Input"):
-            return [layers.Layer("InputLayer", made, self._whole)]
+            return [layers.Layer("InputLayer", made, numbers, None, inside)]
         if name.startswith("keras.applications."):
             ready = f"{applications.PREFIX}{name.rpartition('.')[2]}"
-            return [layers.Layer(ready, made, self._whole)]
+            return [layers.Layer(ready, made, numbers, None, inside)]
         if not name.startswith("keras.layers."):
             return None
-        return [layers.Layer(name.rpartition(".")[2], made, self._whole, self.row_of)]
+        return [layers.Layer(name.rpartition(".")[2], made, numbers, self.row_of, inside)]
 
     def output_of(self, model: ast.expr, frame: Frame | None = None) -> layers.Dims | None:
         """The shape of `model.output`, of a ready-made model that is told of its input."""
@@ -483,8 +505,8 @@ class Results:
         told = applications.inputs(only.made, only.numbers) or (count(1),)
         return layers.output(only, [told])
 
-    def _whole(self, node: ast.expr) -> tuple[int, ...] | None:
-        found = self._shape(node, None)
+    def _whole(self, node: ast.expr, frame: Frame | None) -> tuple[int, ...] | None:
+        found = self._shape(node, frame)
         whole = [int(each.value) for each in found or () if each.value is not None]
         return tuple(whole) if found is not None and len(whole) == len(found) else None
 
@@ -538,16 +560,35 @@ def broadcast(left: Sized, right: Sized, dtype: str | None) -> Sized | None:
     return Sized(dims, dtype)
 
 
-def promoted(left: Sized, right: Sized, *, divides: bool = False) -> str | None:
-    """The type of what is made of two arrays: a plain number has none of its own."""
-    if left.dtype is None or right.dtype is None:
+def promoted(
+    left: Sized, right: Sized, *, divides: bool = False, tensor: Sized | None = None
+) -> str | None:
+    """The type of what is made of two arrays: a plain number has none of its own.
+
+    A tensor among them, `tensor`, has the other become one of its type.
+    """
+    if tensor is not None and tensor.dtype is not None:
+        return quotient(tensor.dtype, tensor=True) if divides else tensor.dtype
+    weak = [each for each in (left, right) if not each.dims and _is_weak(each.dtype)]
+    if weak:
+        other = right if left is weak[0] else left
+        dtype = other.dtype
+        if weak[0].dtype == PYTHON_FLOATS and dtype not in (None, PYTHON_FLOATS):
+            dtype = of_arrays(dtype, "float16") if quotient(dtype) == dtype else "float64"
+        if _is_weak(dtype):
+            both = {each.dtype for each in (left, right)}
+            dtype = PYTHON_FLOATS if divides or PYTHON_FLOATS in both else dtype
+            return None if None in both else dtype
+    elif left.dtype is None or right.dtype is None:
         dtype = left.dtype or right.dtype if not (left.dims and right.dims) else None
     else:
-        floats = [each for each in (left.dtype, right.dtype) if "float" in each]
-        dtype = max(floats or (left.dtype, right.dtype), key=lambda each: DTYPE_BYTES.get(each, 0))
-    if divides and dtype is not None and "float" not in dtype and "complex" not in dtype:
-        return "float64"
-    return dtype
+        dtype = of_arrays(left.dtype, right.dtype) if left.dtype != right.dtype else left.dtype
+    return quotient(dtype) if divides else dtype
+
+
+def _is_weak(dtype: str | None) -> bool:
+    """Whether it is that of Python's own numbers, if of any."""
+    return dtype is None or dtype in rows.LISTED
 
 
 def _is_true(node: ast.expr | None) -> bool:

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
     Of = Callable[[ast.expr], Amount]
 
-LISTED = {"Python floats": ("float64", "float32"), "Python ints": ("int64", "int32")}
+PYTHON_FLOATS, PYTHON_INTS = "Python floats", "Python ints"
+LISTED = {PYTHON_FLOATS: ("float64", "float32"), PYTHON_INTS: ("int64", "int32")}
 """Numbers in lists, and what NumPy and TensorFlow make of them."""
 
 NUMBERS = frozenset(f"{module}.{name}" for module in ("math", "numpy") for name in ("e", "pi"))
@@ -39,7 +40,7 @@ def listed(dtype: str | None) -> str | None:
     """The type of the numbers of an array in a list."""
     if dtype is None:
         return None
-    return "Python floats" if "float" in dtype else "Python ints" if "int" in dtype else None
+    return PYTHON_FLOATS if "float" in dtype else PYTHON_INTS if "int" in dtype else None
 
 
 def as_array(dtype: str | None, *, tensor: bool) -> str | None:

@@ -62,12 +62,14 @@ class Steps:
                 continue
             size, trained = self._models.weights(runs), self._models.trained(runs)
             step = steps.setdefault(self._together(call), [])
-            if size is not None and size.value and made not in weights:
-                weights[made] = Item(made, Part.WEIGHTS, f"`{name}`", size)
-                several = self._slots() if trains else 0
-                if several:
-                    slot = UNSEEN if trained is None else count(several).times(trained).folded()
-                    slots[made] = Item(made, Part.SLOTS, f"of `{name}`", slot)
+            if size is None:
+                weights.setdefault(made, Item(made, Part.WEIGHTS, f"`{name}`", UNSEEN))
+            elif size.value:
+                weights.setdefault(made, Item(made, Part.WEIGHTS, f"`{name}`", size))
+            several = self._slots() if trains and size is not None and size.value else 0
+            if several:
+                slot = UNSEEN if trained is None else count(several).times(trained).folded()
+                slots.setdefault(made, Item(made, Part.SLOTS, f"of `{name}`", slot))
             if trains and size is not None and size.value:
                 changed = UNSEEN if trained is None else trained
                 step.append(Item(call, Part.GRADIENTS, f"of `{name}`", changed))
