@@ -12,7 +12,7 @@ from tfmemlint.facts.library.promotion import of_arrays, quotient
 from tfmemlint.facts.sizes.arrays import Arrays
 
 NAMES = """bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 float32 float64 complex64
-complex128""".split()
+complex128""".split()  # noqa: SIM905
 MADE = """\
 import numpy as np
 import tensorflow as tf

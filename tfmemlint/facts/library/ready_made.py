@@ -44,12 +44,21 @@ COUNTED = {
     "EfficientNetV2B1": Counted(6_931_124, 0, 1_280, 1_280),
     "EfficientNetV2B2": Counted(8_769_374, 0, 1_408, 1_408),
     "EfficientNetV2B3": Counted(12_930_622, 0, 1_536, 1_536),
+    "EfficientNetV2L": Counted(117_746_848, 0, 1_280, 1_280),
+    "EfficientNetV2M": Counted(53_150_388, 0, 1_280, 1_280),
+    "EfficientNetV2S": Counted(20_331_360, 0, 1_280, 1_280),
     "InceptionResNetV2": Counted(54_336_736, 0, 1_536, 1_536),
     "InceptionV3": Counted(21_802_784, 0, 2_048, 2_048),
     "MobileNet": Counted(3_228_864, 0, 1_024, 1_024),
     "MobileNetV2": Counted(2_257_984, 0, 1_280, 1_280),
+    "MobileNetV3Large": Counted(2_996_352, 1_230_080, 1_280, 960),
+    "MobileNetV3Small": Counted(939_120, 590_848, 1_024, 576),
+    "NASNetLarge": Counted(84_916_818, 0, 4_032, 4_032),
+    "NASNetMobile": Counted(4_269_716, 0, 1_056, 1_056),
     "ResNet101": Counted(42_658_176, 0, 2_048, 2_048),
+    "ResNet101V2": Counted(42_626_560, 0, 2_048, 2_048),
     "ResNet152": Counted(58_370_944, 0, 2_048, 2_048),
+    "ResNet152V2": Counted(58_331_648, 0, 2_048, 2_048),
     "ResNet50": Counted(23_587_712, 0, 2_048, 2_048),
     "ResNet50V2": Counted(23_564_800, 0, 2_048, 2_048),
     "VGG16": Counted(14_714_688, 119_545_856, 4_096, 512),
@@ -58,5 +67,38 @@ COUNTED = {
 }
 OWN_ORDER = ("MobileNet", "NASNet")
 """Those whose arguments come in an order of their own."""
-HALVES = {"VGG16": False, "VGG19": False, "ResNet50": True, "ResNet101": True, "ResNet152": True}
-"""Those that halve the sides of pictures five times, and whether they round up each time."""
+_SIDES = {
+    "down": "ConvNeXt DenseNet VGG",
+    "even": "EfficientNetB MobileNet NASNet",
+    "inception": "Inception",
+    "up": "EfficientNetV2 ResNet",
+    "xception": "Xception",
+}
+_RULES = tuple((name, rule) for rule, names in _SIDES.items() for name in names.split())
+
+
+def side_of(name: str, side: int) -> int | None:
+    """How long a side of a picture still is in what a model makes of it without its top.
+
+    All halve it five times. Some round up each time, some down; those that are `even` do either,
+    by what they are told of the picture as they are made, and convolutions without padding take
+    something off besides.
+    """
+    rule = next((rule for start, rule in _RULES if name.startswith(start)), None)
+    if rule is None or side < 32:
+        return None
+    if rule == "up":
+        return -(-side // 32)
+    if rule == "down":
+        return side // 32
+    if rule == "even":
+        return None if side % 32 else side // 32
+    side = _third(side) - 2
+    if rule == "xception":
+        return -(-side // 16)
+    return _third(_third(_third(_third(side) - 2)))
+
+
+def _third(side: int) -> int:
+    """What three by three without padding makes of a side, at every second place."""
+    return (side - 3) // 2 + 1

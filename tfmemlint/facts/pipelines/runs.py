@@ -181,7 +181,7 @@ class Run:
         compares = isinstance(node, ast.Compare) and len(tensors) == len(inner) == 2
         if compares and not all(each.is_number for each in tensors):
             made = self._operations.pairwise((tensors[0], tensors[1]))
-            return made._replace(dtype="bool") if isinstance(made, Tensor) else made
+            return made._replace(dtype="bool")
         return OUTSIDE if isinstance(node, _UNDERSTOOD) else vague(row(inner))
 
     def _dictionary(self, node: ast.Dict) -> Several:

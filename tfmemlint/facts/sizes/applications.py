@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from tfmemlint.facts.library.makers import argument
-from tfmemlint.facts.library.ready_made import COUNTED, HALVES, OWN_ORDER
+from tfmemlint.facts.library.ready_made import COUNTED, OWN_ORDER, side_of
 from tfmemlint.facts.sizes.amounts import Amount, count, named
 from tfmemlint.light_typing import TYPE_CHECKING
 
@@ -74,11 +74,8 @@ def inputs(made: ast.Call, numbers: Numbers) -> tuple[Amount, ...] | None:
 
 
 def _halved(name: str, side: Amount) -> Amount | None:
-    rounds_up = HALVES.get(name)
-    if rounds_up is None or side.value is None:
-        return None
-    size = int(side.value)
-    return count(-(-size // 32) if rounds_up else size // 32)
+    made = None if side.value is None else side_of(name, int(side.value))
+    return None if made is None else count(made)
 
 
 def _is_understood(name: str, made: ast.Call) -> bool:

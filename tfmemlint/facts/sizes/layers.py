@@ -11,7 +11,7 @@ from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.library import keras_layers as known
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.sizes import applications
-from tfmemlint.facts.sizes.amounts import Amount, count, product
+from tfmemlint.facts.sizes.amounts import NOTHING, Amount, count, product
 from tfmemlint.light_typing import NamedTuple
 
 Dims = tuple[Amount, ...]
@@ -26,6 +26,8 @@ UNTOLD = object()
 """What an argument says that is no literal."""
 _AXES = re.compile("[123]D")
 _ATTENDS = frozenset({"AdditiveAttention", "Attention"})
+_KEPT_A_STEP = {"GRU": 6, "LSTM": 7}
+"""Rows of their width that a step keeps in TensorFlow's loops, as they were counted."""
 _RECURRENT = frozenset({"GRU", "LSTM", "SimpleRNN"})
 
 
@@ -136,6 +138,40 @@ def several_given(node: ast.Call, row: Sequence[Layer] | None) -> list[ast.expr]
     if first and isinstance(first[0], (ast.List, ast.Tuple)):
         return first[0].elts
     return first
+
+
+def kept(layer: Layer, inputs: Sequence[Dims], made: Dims) -> Amount | None:
+    """How many numbers a layer keeps for its gradients, beside what it gives."""
+    if layer.name == "LayerNormalization":
+        return product(made)  # before it is scaled and shifted
+    if layer.name == "MultiHeadAttention":
+        return _kept_of_attention(layer, inputs)
+    if layer.name == "Bidirectional":
+        row = layer.inner
+        inner = output(row[0], inputs) if row and len(row) == 1 else None
+        one = kept(row[0], inputs, inner) if row and inner is not None else None
+        return None if one is None else one.plus(one)
+    gates = _KEPT_A_STEP.get(layer.name)
+    units = layer.one("units")
+    if gates and units and inputs and len(inputs[0]) == 3:
+        batch, steps, width = inputs[0]  # each step of the input is taken out of it, too
+        rows = batch.times(steps)
+        return rows.times(count(gates * units)).plus(rows.times(width))
+    return NOTHING
+
+
+def _kept_of_attention(layer: Layer, inputs: Sequence[Dims]) -> Amount | None:
+    """Queries, keys, values, what they are mixed to, and the share of each step in each."""
+    heads, each = layer.one("num_heads"), layer.one("key_dim")
+    value = layer.one("value_dim", each) if each else None
+    if not heads or not each or not value or len(inputs) < 2:
+        return None
+    if any(len(one) != 3 for one in inputs):
+        return None
+    (batch, queries, _), (_, keys, _) = inputs[:2]
+    rows = batch.times(queries).times(count(heads * (each + value)))
+    columns = batch.times(keys).times(count(heads * (each + value)))
+    return rows.plus(columns).plus(batch.times(count(heads)).times(queries).times(keys))
 
 
 def _merged(layer: Layer, inputs: Sequence[Dims]) -> Dims | None:

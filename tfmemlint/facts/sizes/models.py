@@ -37,7 +37,7 @@ class Run(NamedTuple):
     made: Dims | None
 
     @property
-    def keeps(self) -> Amount | None:
+    def gives(self) -> Amount | None:
         """The bytes of its output, where that is not its input again; None if unknown."""
         if self.layer.name in layers.IN_PLACE:
             return held(0)
@@ -46,6 +46,15 @@ class Run(NamedTuple):
         if self.layer.says("dtype", "float32") not in ("float32", None):
             return None
         return None if self.made is None else product(self.made).times(held(_FLOAT))
+
+    @property
+    def keeps(self) -> Amount | None:
+        """The bytes that it keeps for its gradients: of its output, and of what led to it."""
+        gives = self.gives
+        if gives is None or self.made is None:
+            return gives
+        beside = layers.kept(self.layer, self.inputs, self.made)
+        return None if beside is None else gives.plus(beside.times(held(_FLOAT)))
 
     @property
     def is_ready_made(self) -> bool:
@@ -128,16 +137,31 @@ class Models:
         And the gradient of the largest of them, which convolutions have twice: of what they give
         and of what they are given. Without gradients the largest output with its input.
         """
-        sizes = [each.keeps for each in runs or ()]
+        sizes = [each.keeps if trains else each.gives for each in runs or ()]
         known = [each for each in sizes if each is not None]
         if not runs or len(known) < len(sizes):
             return _UNSEEN
-        largest = max(known, key=lambda each: each.value or 0)
+        given = [each for each in (one.gives for one in runs) if each is not None]
+        largest = max(given, key=lambda each: each.value or 0)
         if trains:
             slides = any(each.layer.name.startswith("Conv") for each in runs)
             return total([*known, largest, *([largest] if slides else [])])
         pairs = [one.plus(other) for one, other in pairwise(known)]
         return max([*pairs, largest], key=lambda each: each.value or 0)
+
+    def eagerly(self, runs: list[Run]) -> Amount:
+        """The bytes that layers hold one after the other in code that is not traced.
+
+        Each has what it is given, what it makes of that, and the same before it is added to or
+        bent; what the first of them is given is not its own.
+        """
+        sizes = [each.gives for each in runs]
+        known = [each for each in sizes if each is not None]
+        if not known or len(known) < len(sizes):
+            return _UNSEEN
+        twice = [each.plus(each) for each in known]
+        every = [twice[0], *(one.plus(other) for one, other in zip(known, twice[1:], strict=False))]
+        return max(every, key=lambda each: each.value or 0)
 
     def in_step(
         self, callee: ast.expr, rows: Amount, array: ast.expr, *, trains: bool = True
@@ -323,4 +347,9 @@ class Models:
 
 def _unseen(node: ast.Call) -> Layer:
     """What stands for a layer of which nothing is known."""
-    return Layer("", node, lambda _: None)
+    return Layer("", node, _nothing)
+
+
+def _nothing(node: ast.expr) -> None:
+    """No number is known of it."""
+    del node

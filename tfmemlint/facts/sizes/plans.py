@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from tfmemlint.facts.flow.frames import entered
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import JOINS, RANDOM_GENERATORS
 from tfmemlint.facts.pipelines.consumers import Into
@@ -29,6 +30,7 @@ _SCALED = frozenset(
 )
 _COMPUTES = ("tensorflow.math.", "tensorflow.nn.", "tensorflow.image.", "tensorflow.reduce_")
 _WINDOWS = "numpy.lib.stride_tricks.sliding_window_view"
+_CALLERS = 20
 _ALLOCATION = 256
 """Bytes, of which memory is given out in multiples."""
 _VIEWS = frozenset({"numpy", "ravel", "reshape", "transpose"})
@@ -44,6 +46,7 @@ class Plans:
     def __init__(self, tf: TensorFlow) -> None:
         self._tree = tf.tree
         self._names = tf.names
+        self._functions = tf.functions
         self._flow = tf.flow
         self._values = tf.values
         self._tracing = tf.tracing
@@ -156,7 +159,7 @@ class Plans:
         """Random tensors, which are scaled and shifted: each step of it makes one of its own."""
         for call, _ in self._names.calls(_SCALED):
             whole = self._tracing.why(call) is None and not self._datasets.is_dataset(call)
-            amount = self._arrays.nbytes(call) if whole else None
+            amount = self._largest(call, self._tree.function(call)) if whole else None
             if amount is not None:
                 yield call, f"`{_short(call)}` is", amount
 
@@ -216,7 +219,7 @@ class Plans:
             if self._tree.function(node) is not function or not isinstance(target, ast.Name):
                 continue
             side = self._side(node.value)
-            amount = self._arrays.nbytes(node.value) if side is not None else None
+            amount = self._largest(node.value, function) if side is not None else None
             if amount is not None and amount.value is None:
                 yield Item(node, Part.DATA, f"`{target.id}`", UNSEEN)
             elif amount is not None:
@@ -229,6 +232,17 @@ class Plans:
             if others and name in reads:
                 before = max(others, key=lambda each: each[1].value or 0)
                 yield Item(before[0], Part.DATA, f"`{name}` before", before[1], before[2])
+
+    def _largest(self, node: ast.expr, function: FunctionNode | None) -> Amount:
+        """The bytes of something: in a function the most that any of its calls makes it."""
+        calls = self._functions.calls_of(function) if function is not None else ()
+        if function is None or not 1 < len(calls) <= _CALLERS:
+            return self._arrays.nbytes(node)
+        frames = [entered(function, call, None) for call in calls]
+        amounts = [self._arrays.nbytes(node, each) for each in frames]
+        if any(each.value is None for each in amounts):
+            return self._arrays.nbytes(node)._replace(value=None)
+        return max(amounts, key=lambda each: each.value or 0)
 
     def _is_on_host(self, node: ast.expr) -> bool:
         """Whether something is NumPy's, or Python's own."""

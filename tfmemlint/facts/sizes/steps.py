@@ -28,6 +28,7 @@ _KERAS = {
     "train_on_batch": True,
 }
 _BATCH = 32
+_UPDATE = "while they are updated"
 
 
 class Steps:
@@ -77,25 +78,23 @@ class Steps:
                     single = (each.weights or 0 for each in runs if not each.is_ready_made)
                     widest = max(single, default=0)
                     update = held(2 * 4 * widest)  # of one weight at a time
-                    step.append(Item(call, Part.SLOTS, "while they are updated", update))
+                    step.append(Item(call, Part.SLOTS, _UPDATE, update))
+            method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+            eager = not trains and method not in _KERAS and self._tracing.why(call) is None
             made_of = self._models.activations(runs, trains=trains)
-            step.append(Item(call, Part.ACTIVATIONS, _summed(runs), made_of))
+            step.append(
+                Item(
+                    call,
+                    Part.ACTIVATIONS,
+                    _summed(runs),
+                    self._models.eagerly(runs) if eager else made_of,
+                )
+            )
             if inputs is None:
                 step.append(Item(call, Part.ACTIVATIONS, f"a batch for `{name}`", UNSEEN))
-            method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-            if not trains and method not in _KERAS and self._tracing.why(call) is None:
-                outputs = [each.keeps for each in runs if each.keeps is not None]
-                largest = max(outputs, key=lambda each: each.value or 0, default=held(0))
-                step.append(
-                    Item(
-                        call,
-                        Part.ACTIVATIONS,
-                        "of the largest layer before its activation",
-                        largest,
-                    )
-                )
             step += self._given(call, inputs)
-        return [*weights.values(), *slots.values()], [*steps.values()]
+        moments = [moment for step in steps.values() for moment in _backwards_and_updated(step)]
+        return [*weights.values(), *slots.values()], moments
 
     def drawn(self) -> Iterable[tuple[ast.AST, str, Amount]]:
         """The largest weights that are drawn at random as each model is made."""
@@ -190,6 +189,13 @@ _OPTIMISERS = frozenset(
     for middle in ("", ".legacy", ".experimental")
     for name in (*SLOTS, "SGD")
 )
+
+
+def _backwards_and_updated(step: list[Item]) -> Iterable[list[Item]]:
+    """First activations are there, and come to be gradients; then weights are changed by these."""
+    yield [each for each in step if each.what != _UPDATE]
+    if any(each.what == _UPDATE for each in step):
+        yield [each for each in step if each.part is not Part.ACTIVATIONS]
 
 
 def _summed(runs: list[Run]) -> str:
