@@ -20,10 +20,11 @@ Unsafe: the histograms are not written. What is trained is the same. Offered whe
 be taken out alone.
 
 ## When to ignore it
-When the largest layer is small. The rule is silent by itself where its table is known to stay below
-50 MB, and where the code that makes the network has no wide layer in sight: 512 units, 256 filters
-of several pixels, or a network of `keras.applications`; where the number is 0 or not known; in
-tests; and in code of Keras 1, whose histograms are made in another way.
+When the largest layer is small. A table that is known to stay below 50 MB is hidden, unless
+`min-bytes` says otherwise. The rule is silent by itself where the code that makes the network has
+no wide layer in sight: 512 units, 256 filters of several pixels, or a network of
+`keras.applications`; where the number is 0 or not known; in tests; and in code of Keras 1, whose
+histograms are made in another way.
 """
 
 from __future__ import annotations
@@ -52,6 +53,7 @@ FLOAT, ROW = 4, 240
 """Bytes of a weight, and of its row in the table."""
 LARGEST = Amount(("the largest weight",), of_bytes=True)
 WORTH = 50 << 20
+"""Bytes: tables that are known to be smaller are not worth doing without histograms."""
 
 
 def check(file: File) -> Iterator[Diagnostic]:
@@ -60,7 +62,7 @@ def check(file: File) -> Iterator[Diagnostic]:
     for call, _ in file.tf.names.calls(CALLBACK):
         given = argument(call, 1, "histogram_freq")
         often = file.tf.values.number(given) if given is not None else None
-        if given is not None and often and _is_large(file):
+        if given is not None and often and _may_be_large(file):
             yield Diagnostic(
                 file.span(next((k for k in call.keywords if k.value is given), given)),
                 "`TensorBoard` makes a histogram of each weight, by a table sixty times as large",
@@ -69,17 +71,16 @@ def check(file: File) -> Iterator[Diagnostic]:
             )
 
 
-def _is_large(file: File) -> bool:
+def _may_be_large(file: File) -> bool:
     weights = file.tf.of(LargeWeights)
-    largest = weights.largest
-    return weights.may_be_large if largest is None else largest * ROW >= WORTH
+    return weights.largest is not None or weights.may_be_large
 
 
 def _cost(file: File) -> Cost:
     """The table of the largest weight."""
     largest = file.tf.of(LargeWeights).largest
     one = LARGEST if largest is None else held(largest * FLOAT)
-    return costs.cost(count(ROW // FLOAT).times(one))
+    return costs.cost(count(ROW // FLOAT).times(one), worth=WORTH)
 
 
 def _fix(file: File, call: ast.Call) -> Fix | None:
