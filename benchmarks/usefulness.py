@@ -27,8 +27,8 @@ from typing import Any
 from tfmemlint import registry
 
 CHECK = (
-    *(sys.executable, "-m", "tfmemlint", "check", "--isolated", "--no-cache", "--exit-zero"),
-    *("--output-format", "json"),
+    *(sys.executable, "-m", "tfmemlint", "check", "--no-cache", "--exit-zero"),
+    *("--output-format", "json", "."),
 )
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 VERDICTS = ("worth", "little", "useless", "wrong")
@@ -42,7 +42,7 @@ def found_in(repository: Path, kept: Path | None) -> list[dict[str, Any]]:
     if file and file.exists():
         known: list[dict[str, Any]] = json.loads(file.read_text("utf-8"))
         return known
-    done = subprocess.run((*CHECK, str(repository)), capture_output=True, check=True)
+    done = subprocess.run(CHECK, cwd=repository, capture_output=True, check=True)
     if file:
         file.write_bytes(done.stdout)
     found: list[dict[str, Any]] = json.loads(done.stdout)

@@ -62,6 +62,13 @@ def test_two_messages_about_one_place_are_both_reported() -> None:
     assert len(lint("a.py", "f()\n", [rule("X1", two)])) == 2
 
 
+def test_no_rule_is_asked_about_tests() -> None:
+    tests = "import pytest\n\n\ndef test_it():\n    f()\n"
+
+    assert lint("train.py", tests, [rule("X1", calls)]) == ()
+    assert lint("test_it.py", "f()\n", [rule("X1", calls)])
+
+
 def test_a_clean_file_has_no_findings() -> None:
     assert lint("a.py", "x = 1\n", [rule("X1", calls)]) == ()
 

@@ -27,6 +27,25 @@ def test_tests_are_told_by_their_names(path: str, expected: bool) -> None:
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
+        ("def test_fit():\n    model.fit(x)", True),
+        ("class TestFit:\n    pass\n\nif __name__ == '__main__':\n    TestFit()", True),
+        ("if TYPE_CHECKING:\n    import keras", True),
+        ("def batches():\n    return x", True),
+        ("model.evaluate(x)", False),
+        ("for batch in batches:\n    model(batch)", False),
+        (
+            "def test(model):\n    model.evaluate(x)\n\nif __name__ == '__main__':\n    test(m)",
+            False,
+        ),
+    ],
+)
+def test_a_script_that_tests_a_model_tests_no_code(source: str, expected: bool) -> None:
+    assert File("test_unet.py", source).is_test is expected
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
         ("import unittest", True),
         ("from absl.testing import parameterized", True),
         ("import tensorflow as tf\nclass Case(tf.test.TestCase):\n    pass", True),

@@ -75,3 +75,20 @@ def test_a_rule_that_never_spoke_says_why_it_stays(code: str) -> None:
 
     assert figures["rule"] == code
     assert bool(figures.get("kept")) is not bool(figures["findings"])
+
+
+def test_a_repository_is_checked_with_what_it_requires(tmp_path: Path) -> None:
+    waits = """import tensorflow as tf
+
+model = tf.keras.models.load_model("model.keras")
+model.fit(tf.data.TFRecordDataset("rows.tfrecord").batch(8))
+"""
+    for name, version in (("old+project", "2.3"), ("new+project", "2.15")):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "train.py").write_text(waits)
+        (folder / "requirements.txt").write_text(f"tensorflow=={version}\n")
+
+    _, *drawn = map(json.loads, run("draw", tmp_path).splitlines())
+
+    assert [each["repository"] for each in drawn if each["code"] == "TFM223"] == ["old+project"]

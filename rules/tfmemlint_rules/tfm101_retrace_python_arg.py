@@ -57,8 +57,6 @@ KEEPS = {
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    if file.is_test:
-        return
     for retrace in file.tf.retraces.all:
         handled = _handled(file, retrace)
         if Handled.STRUCTURE not in handled:

@@ -44,8 +44,6 @@ from tfmemlint_rules._analyses.same_graphs import SameGraphs
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    if file.is_test:
-        return
     named = 0
     for remake in file.tf.remakes.all:
         fix = _fix(file, remake, edits.fresh(file, f"traced_{named + 1}" if named else "traced"))

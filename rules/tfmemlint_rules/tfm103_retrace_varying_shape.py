@@ -50,8 +50,6 @@ HOW = {
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    if file.is_test:
-        return
     for varying in file.tf.of(VaryingShapes).all:
         span = file.span(varying.given.argument)
         yield Diagnostic(span, _message(file, varying), _fix(file, varying))

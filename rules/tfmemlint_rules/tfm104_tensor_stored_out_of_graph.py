@@ -43,7 +43,7 @@ from tfmemlint_rules._analyses.escapes import Escapes
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    found = file.tf.of(Escapes).all if not file.is_test else ()
+    found = file.tf.of(Escapes).all
     tracing = file.tf.tracing
     if not found or tracing.is_off or tracing.by_hand:
         return

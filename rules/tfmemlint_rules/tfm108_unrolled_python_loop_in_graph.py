@@ -49,8 +49,6 @@ FEW_EPOCHS = 8
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    if file.is_test:
-        return
     found = [each for each in file.tf.unrollings.all if _is_long(each)]
     if not found or file.tf.names.uses(LIKES_STRAIGHT_CODE):
         return

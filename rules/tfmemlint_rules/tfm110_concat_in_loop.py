@@ -71,7 +71,7 @@ FEW = 16
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    joins = file.tf.of(Joins).all if not file.is_test else ()
+    joins = file.tf.of(Joins).all
     told, rounds = set[Joined](), file.tf.of(Rounds)
     for joined in joins:
         if joined in told or not rounds.are_many(joined, FEW) or not rounds.copy_tensors(joined):

@@ -39,7 +39,7 @@ FEW = 8
 
 def check(file: File) -> Iterator[Diagnostic]:
     mode = file.tf.of(EagerMode)
-    if not mode.left_on or mode.is_debugged or file.is_test:
+    if not mode.left_on or mode.is_debugged:
         return
     for switch in mode.left_on:
         meant = mode.is_needed(switch) or not mode.runs(switch)

@@ -53,7 +53,7 @@ FEW = 8
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    if not file.tf.of(CustomGradients).any or file.is_test or file.tf.tracing.is_off:
+    if not file.tf.of(CustomGradients).any or file.tf.tracing.is_off:
         return
     for model in file.tf.anew.models:
         assert isinstance(model.made, ast.Call)

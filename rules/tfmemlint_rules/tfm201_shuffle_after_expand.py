@@ -26,7 +26,8 @@ pipeline. Not offered where other steps, or other statements, stand between.
 When records are larger than what is made of them. The rule is silent by itself where it sees that,
 and behind `cache`, whose memory the buffer then shares, unless a `map` makes new elements of what
 is cached. It is silent, too, where a `cache` stands between the two in a branch that defaults do
-not leave out. Of batches TFM202 speaks: `shuffle` goes before the `batch` first.
+not leave out. Of batches TFM202 speaks: `shuffle` goes before the `batch` first. Of a ready-made
+data set, such as MNIST, less than 256 MB in the buffer are hidden.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric,
 from tfmemlint.facts.pipelines.chains import Step
 from tfmemlint.facts.pipelines.elements import Passage
 from tfmemlint.facts.pipelines.late_shuffles import LateShuffle
+from tfmemlint.facts.sizes.ready import Ready
 
 MOVABLE = frozenset({"map", "prefetch", "with_options"})
 """Steps with which `shuffle` may change places."""
@@ -66,7 +68,11 @@ def _cost(file: File, site: LateShuffle) -> Cost:
     streams, chain = file.tf.streams, site.chain
     kept = streams.kept(chain, site.shuffle, there=streams.count(chain, site.map))
     after = kept.times(streams.element(chain, site.map))
-    return costs.cost(streams.buffered(chain, site.shuffle), after=after)
+    return costs.cost(
+        streams.buffered(chain, site.shuffle),
+        after=after,
+        worth=costs.worth(ready=file.tf.of(Ready).is_chain(chain)),
+    )
 
 
 def _says(file: File, step: Step, passage: Passage) -> str:

@@ -20,7 +20,8 @@ other statements, stand between.
 ## When to ignore it
 When all of it fits, and time matters more. The rule is silent by itself where it sees that there is
 little of it, for pipelines that are only evaluated, and for caches in files. Where elements are
-only cast, TFM212 says so.
+only cast, TFM212 says so. Of a ready-made data set, such as MNIST, less than 256 MB in the cache
+are hidden.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from tfmemlint.facts.pipelines.caches import Cached
 from tfmemlint.facts.pipelines.chains import BATCHING, Step
 from tfmemlint.facts.pipelines.consumers import Into
 from tfmemlint.facts.pipelines.elements import Passage
+from tfmemlint.facts.sizes.ready import Ready
 
 MOVABLE = BATCHING | {"prefetch", "with_options"}
 """Steps with which `cache` may change places."""
@@ -48,11 +50,12 @@ def check(file: File) -> Iterator[Diagnostic]:
         chain, first, cache, passage = found[0]
         fixes = {_fix(file, each) for each in found}
         streams = file.tf.streams
+        worth = costs.worth(ready=file.tf.of(Ready).is_chain(chain))
         yield Diagnostic(
             edits.method_call(file, call) or file.span(call),
             f"`cache` keeps every element that {_says(file, chain.steps[first], passage)}",
             fixes.pop() if len(fixes) == 1 else None,
-            costs.cost(streams.all(chain, cache), Law.DATA, streams.all(chain, first)),
+            costs.cost(streams.all(chain, cache), Law.DATA, streams.all(chain, first), worth),
         )
 
 

@@ -23,7 +23,8 @@ TFM204's affair: as batches they may not fit.
 ## When to ignore it
 When the cast is not to a wider type after all. The rule is silent by itself where it sees that,
 where `map` does anything else, for small ready-made data sets and for caches in files. `shuffle`
-behind a cast is TFM201's affair.
+behind a cast is TFM201's affair. Of a ready-made data set, such as MNIST, less than 256 MB in the
+cache are hidden.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Law, Metric, Rule, costs, edits
 from tfmemlint.facts.pipelines.caches import Cached
+from tfmemlint.facts.sizes.ready import Ready
 
 KEEPS = frozenset({"batch", "prefetch", "repeat", "shard", "shuffle", "skip", "take"})
 """Steps that give the same whether elements are cast before or afterwards."""
@@ -48,7 +50,12 @@ def check(file: File) -> Iterator[Diagnostic]:
             edits.method_call(file, call) or file.span(call),
             f"`cache` keeps elements that {who} has cast to {times} times their size",
             fixes.pop() if len(fixes) == 1 else None,
-            costs.cost(streams.all(chain, site.cache), Law.DATA, streams.all(chain, site.map)),
+            costs.cost(
+                streams.all(chain, site.cache),
+                Law.DATA,
+                streams.all(chain, site.map),
+                costs.worth(ready=file.tf.of(Ready).is_chain(chain)),
+            ),
         )
 
 

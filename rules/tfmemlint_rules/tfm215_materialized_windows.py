@@ -24,8 +24,8 @@ where the list is used for nothing else.
 
 ## When to ignore it
 When the series is short. The rule is silent by itself for windows of up to 16 steps, of up to 64
-of a table that pandas has read, for windows that overlap by half or less, for series known to be
-small, and for text and lists.
+of a table that pandas has read, as such or scaled, for windows that overlap by half or less, for
+series known to be small, and for text and lists.
 """
 
 from __future__ import annotations
@@ -55,7 +55,6 @@ NARROW = 16
 """Steps: as many times the series, which is short as a rule, are little."""
 NARROW_OF_A_TABLE = 64
 """The same of what pandas has read: tables of days or hours have thousands of rows."""
-READS_A_TABLE = "pandas.read_"
 
 
 def check(file: File) -> Iterator[Diagnostic]:
@@ -75,8 +74,18 @@ def check(file: File) -> Iterator[Diagnostic]:
 
 def _cost(file: File, stack: Stack, windows: Windows) -> Cost:
     """All windows, and the series that holds the same."""
-    series = file.tf.arrays.nbytes(windows.series)
-    return costs.cost(_held(file, stack, windows), Law.DATA, series)
+    series, held = file.tf.arrays.nbytes(windows.series), _held(file, stack, windows)
+    return costs.cost(_bounded(file, windows, held), Law.DATA, series)
+
+
+def _bounded(file: File, windows: Windows, held: Amount) -> Amount:
+    """The same with what it does not exceed, whoever calls the function."""
+    lists, arrays = file.tf.of(WindowLists), file.tf.arrays
+    sizes = [arrays.nbytes(*each).at_most for each in lists.series(windows)]
+    known, width = [each for each in sizes if each is not None], lists.steps(windows)
+    if held.at_most is not None or width is None or len(known) < len(sizes):
+        return held
+    return held._replace(at_most=width * max(known), of_bytes=True)
 
 
 def _held(file: File, stack: Stack, windows: Windows) -> Amount:
@@ -89,9 +98,9 @@ def _held(file: File, stack: Stack, windows: Windows) -> Amount:
 
 
 def _is_large(file: File, windows: Windows) -> bool:
-    series, width = file.tf.values.of(windows.series), file.tf.of(WindowLists).steps(windows)
-    origin = series.origin.func if isinstance(series.origin, ast.Call) else None
-    table = (file.tf.names.qualified(origin) or "").startswith(READS_A_TABLE)
+    lists = file.tf.of(WindowLists)
+    series, width = file.tf.values.of(windows.series), lists.steps(windows)
+    table = all(lists.is_a_table(*each) for each in lists.series(windows))
     narrow = width is not None and width <= (NARROW_OF_A_TABLE if table else NARROW)
     if series.kind in (Kind.LIST, Kind.PATHS, Kind.PATH) or narrow:
         return False

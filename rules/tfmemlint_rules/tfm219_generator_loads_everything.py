@@ -57,8 +57,6 @@ ELEMENT = Amount(("what is in a file",), of_bytes=True)
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    if file.is_test:
-        return
     for hoard in file.tf.of(Generators).hoards:
         growth = hoard.gathered.growth if hoard.gathered else None
         yield Diagnostic(

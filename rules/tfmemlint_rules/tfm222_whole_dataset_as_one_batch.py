@@ -22,7 +22,8 @@ None is offered where each batch is trained on again and again.
 When a step needs all the data: exact gradient descent, or examples that depend on each other. The
 rule is silent by itself for several arrays that may make up a graph, for rows that must keep their
 order (`shuffle=False`), for models with a `train_step` of their own, in files that use L-BFGS or
-have a tape watch their inputs, and where the one batch is only taken out of the pipeline again.
+have a tape watch their inputs, and where the one batch is only taken out of the pipeline again. Of
+a ready-made data set, such as MNIST, less than 256 MB of activations are hidden.
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ from tfmemlint.facts.library.kinds import Extent, Kind
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.pipelines.chains import BATCHING, From
 from tfmemlint.facts.sizes.amounts import Amount, count
+from tfmemlint.facts.sizes.ready import Ready
 
 FROM_TENSORS = frozenset({"tensorflow.data.Dataset.from_tensors"})
 ORDINARY_BATCH = 1024
@@ -102,13 +104,15 @@ def _is_gone_over(file: File, size: ast.expr) -> bool:
 
 def _cost(file: File, where: ast.AST | None, array: ast.expr) -> Cost:
     """The activations of all rows, and of 32."""
+    worth = costs.worth(ready=file.tf.of(Ready).is_array(array))
     where = file.tf.tree.parent(where) if isinstance(where, ast.keyword) else where
     fit = where.func if isinstance(where, ast.Call) else None
     rows, models = file.tf.numbers.length(array), file.tf.models
     if not isinstance(fit, ast.Attribute) or fit.attr != "fit":
-        return costs.cost(rows.times(ACTIVATIONS), Law.DATA, count(32).times(ACTIVATIONS))
+        after = count(32).times(ACTIVATIONS)
+        return costs.cost(rows.times(ACTIVATIONS), Law.DATA, after, worth)
     after = models.in_step(fit.value, count(32), array)
-    return costs.cost(models.in_step(fit.value, rows, array), Law.DATA, after)
+    return costs.cost(models.in_step(fit.value, rows, array), Law.DATA, after, worth)
 
 
 def _batches(file: File, passing: frozenset[ast.expr]) -> Iterator[tuple[ast.expr, list[ast.expr]]]:

@@ -1,9 +1,9 @@
 """A pipeline without `prefetch` makes the training wait for its data.
 
 ## What it finds
-A tf.data pipeline that reads, decodes or maps what it gives and ends without `prefetch` in `fit`,
-or in a loop that takes gradients, followed there through names, branches, helper functions and
-attributes. It is reported where it is made, once for all that take it, be it as
+A tf.data pipeline that reads, decodes, parses or resizes what it gives and ends without `prefetch`
+in `fit`, or in a loop that takes gradients, followed there through names, branches, helper
+functions and attributes. It is reported where it is made, once for all that take it, be it as
 `fit(batches.repeat())`: only the first batch of an epoch is not prefetched by what stands before a
 `repeat`.
 
@@ -30,12 +30,13 @@ would not be the last step.
 When memory is short and time is not. The rule is silent by itself where the project asks for
 TensorFlow 2.12 or newer, in its requirements or lock files or by the setting `tensorflow`, or the
 file needs Keras 3, and `inject_prefetch` is not mentioned in the file; where it is set to True
-there; in tests; where there is little to do for an element: slices of arrays, what a cache in
-memory has ready, ready-made data sets that nothing batches further; for validation and
-evaluation, which are a small part of the time; for pipelines of up to 1,024 elements that are
-taken, written down or of a table that scikit-learn brings along; and for pipelines that code out of
-sight may prefetch: those handed to other modules or to distribution strategies. Where the same line
-is reported for a `shuffle` that comes too late, that goes first.
+there; in tests; where there is little to do for an element: slices of arrays, also where a `map`
+goes over each once, as to cast, scale or count classes, what a cache in memory has ready,
+ready-made data sets that nothing batches further, and texts of them; for validation and evaluation,
+which are a small part of the time; for pipelines of up to 1,024 elements that are taken, written
+down or of a table that scikit-learn brings along; and for pipelines that code out of sight may
+prefetch: those handed to other modules or to distribution strategies. Where the same line is
+reported for a `shuffle` that comes too late, that goes first.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def check(file: File) -> Iterator[Diagnostic]:
     oldest = file.tensorflow or ()
     injected = file.tf.is_for_keras_3 or oldest >= INJECTS
     told = "inject_prefetch" in file.text
-    if file.is_test or (_is_injected(file) if told else injected):
+    if _is_injected(file) if told else injected:
         return
     reported: set[ast.Call] = set()
     for end in file.tf.consumers.ends:
@@ -79,7 +80,7 @@ def check(file: File) -> Iterator[Diagnostic]:
             yield Diagnostic(
                 edits.method_call(file, last) or file.span(last),
                 f"{_taker(end)} waits for each element of {_name(end.dataset)}: "
-                "nothing prefetches them",
+                f"nothing prefetches them{_until(file)}",
                 _fix(file, last if len(waited) == 1 else end.dataset, end),
             )
 
@@ -143,6 +144,12 @@ def _is_told_of(file: File, chain: Chain, last: ast.Call) -> bool:
         if too_late and step.call.end_lineno == last.end_lineno:
             return True
     return False
+
+
+def _until(file: File) -> str:
+    """With which versions that holds, where it is not known which one it will be."""
+    unknown = file.tensorflow is None and "inject_prefetch" not in file.text
+    return " before TensorFlow 2.12" if unknown else ""
 
 
 def _taker(end: End) -> str:

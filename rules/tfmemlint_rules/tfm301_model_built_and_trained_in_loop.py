@@ -65,7 +65,7 @@ FORGETS = ": `clear_session` frees none of it"
 
 def check(file: File) -> Iterator[Diagnostic]:
     newer = file.tensorflow is not None and file.tensorflow >= MEASURED
-    if newer or file.is_test or file.tf.tracing.is_off:
+    if newer or file.tf.tracing.is_off:
         return
     trainings = file.tf.of(Trainings)
     for training in trainings.all:

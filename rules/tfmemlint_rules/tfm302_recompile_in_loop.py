@@ -61,7 +61,7 @@ MEASURED = (2, 22)
 
 def check(file: File) -> Iterator[Diagnostic]:
     newer = file.tensorflow is not None and file.tensorflow >= MEASURED
-    if newer or file.is_test or file.tf.tracing.is_off:
+    if newer or file.tf.tracing.is_off:
         return
     for found in file.tf.of(Recompilations).all:
         if found.rounds is None or found.rounds > FEW:

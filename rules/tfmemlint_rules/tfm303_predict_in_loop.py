@@ -52,7 +52,7 @@ FOR_BATCHES_ALONE = frozenset(
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    if file.is_test or file.is_for_sessions:
+    if file.is_for_sessions:
         return
     for call, loop, rows in file.tf.of(Predictions).repeated:
         yield Diagnostic(

@@ -31,7 +31,7 @@ from tfmemlint_rules._analyses.per_round import PerRound, PerRounds
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    for found in () if file.is_test else file.tf.of(PerRounds).loaded:
+    for found in file.tf.of(PerRounds).loaded:
         loop, called = file.named(found.loop.node), file.named(found.call)
         yield Diagnostic(
             file.span(found.call),

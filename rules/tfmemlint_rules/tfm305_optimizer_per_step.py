@@ -34,7 +34,7 @@ from tfmemlint_rules._analyses.per_round import PerRound, PerRounds
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    for found in () if file.is_test else file.tf.of(PerRounds).optimizers:
+    for found in file.tf.of(PerRounds).optimizers:
         loop, statement = file.named(found.loop.node), file.tf.tree.statement(found.call)
         name = statement.targets[0] if isinstance(statement, ast.Assign) else found.call
         yield Diagnostic(

@@ -25,10 +25,10 @@ code for sessions, where what is averaged over batches is for people to say.
 ## When to ignore it
 When the step needs all rows together: exact gradient descent, a loss over pairs. The rule is silent
 by itself for up to 32 rows, and for up to 2,048, which people choose for one batch, if it does not
-see what the model makes of them; where gradients of
-inputs are taken, for steps that pick rows or take several inputs, and in files that use a graph
-library or a minimiser such as L-BFGS. Activations known to be less than 16 MiB are hidden, unless
-`min-bytes` says otherwise.
+see what the model makes of them; where gradients of inputs are taken, for steps that pick rows or
+take several inputs, and in files that use a graph library or a minimiser such as L-BFGS.
+Activations known to be less than 16 MiB, of a ready-made data set, such as MNIST, less than 256 MB,
+are hidden, unless `min-bytes` says otherwise.
 """
 
 from __future__ import annotations
@@ -53,6 +53,7 @@ from tfmemlint import (
 )
 from tfmemlint.facts.flow.wholes import Whole
 from tfmemlint.facts.sizes.amounts import count
+from tfmemlint.facts.sizes.ready import Ready
 from tfmemlint_rules._analyses.full_batches import FullBatch, FullBatches
 from tfmemlint_rules._analyses.sliceable import Sliceable
 
@@ -112,7 +113,8 @@ def _cost(file: File, found: FullBatch) -> Cost:
     rows = file.tf.numbers.length(found.array, frame)
     now = models.in_step(model, rows, found.array, trains=trains)
     batch = models.in_step(model, count(32), found.array, trains=trains)
-    return costs.cost(now, Law.DATA, batch, worth=WORTH)
+    worth = costs.worth(ready=file.tf.of(Ready).is_array(found.array, frame), otherwise=WORTH)
+    return costs.cost(now, Law.DATA, batch, worth=worth)
 
 
 def _changes(file: File, found: FullBatch) -> tuple[str, Iterable[Edit | None]]:

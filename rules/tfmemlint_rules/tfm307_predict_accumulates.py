@@ -33,8 +33,6 @@ from tfmemlint_rules._analyses.collected_outputs import Outputs
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    if file.is_test:
-        return
     outputs = file.tf.of(Outputs)
     for found in outputs.all:
         amount = file.tf.arrays.listed(found.stack.listed) or UNKNOWN

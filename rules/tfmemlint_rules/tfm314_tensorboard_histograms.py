@@ -57,7 +57,7 @@ WORTH = 50 << 20
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    if file.is_test or file.tf.is_for_keras_1:
+    if file.tf.is_for_keras_1:
         return
     for call, _ in file.tf.names.calls(CALLBACK):
         given = argument(call, 1, "histogram_freq")

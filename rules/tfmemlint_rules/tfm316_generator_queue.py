@@ -52,8 +52,6 @@ NAMES = ("max_queue_size", "max_q_size")
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    if file.is_test:
-        return
     for keyword in file.tf.tree.all(ast.keyword):
         call = file.tf.tree.parent(keyword)
         if keyword.arg not in NAMES or not isinstance(call, ast.Call) or not _reads(file, call):

@@ -87,8 +87,6 @@ BUILTIN = {"len", "max", "min", "print", "sum"}
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    if file.is_test:
-        return
     found = [each for each in file.tf.of(KeptTensors).all if _is_worth_a_word(file, each)]
     fixes = {each.growth.node: _fix(file, each) for each in found}
     for kept in found:

@@ -29,9 +29,9 @@ When there are few classes. The rule is silent by itself for up to 32 where each
 have one label, such as those of MNIST and CIFAR-10, or where the models of the file end in a
 `Dense` with a softmax of so few units, where a batch is written out at a time, where any loss or
 metric of the file is not known to have a sparse form, and for label smoothing and mixed labels,
-which are no longer one class each. What is known to be less than 16 MiB is hidden, unless
-`min-bytes` says otherwise. By hand, it is silent for tables as long as they are wide, such
-as those of neighbours.
+which are no longer one class each. What is known to be less than 16 MiB, of a ready-made data set,
+such as CIFAR-100, less than 256 MB, is hidden, unless `min-bytes` says otherwise. By hand, it is
+silent for tables as long as they are wide, such as those of neighbours.
 """
 
 from __future__ import annotations
@@ -40,8 +40,21 @@ import ast
 from collections.abc import Iterator
 from math import prod
 
-from tfmemlint import Applicability, Claim, Cost, Diagnostic, Edit, File, Fix, Metric, Rule, edits
+from tfmemlint import (
+    Applicability,
+    Claim,
+    Cost,
+    Diagnostic,
+    Edit,
+    File,
+    Fix,
+    Metric,
+    Rule,
+    costs,
+    edits,
+)
 from tfmemlint.facts.sizes.amounts import held, named, product
+from tfmemlint.facts.sizes.ready import Ready
 from tfmemlint_rules._analyses.filled_one_hots import FilledOneHot, FilledOneHots
 from tfmemlint_rules._analyses.one_hots import OneHot, OneHots, Rename
 
@@ -50,8 +63,6 @@ WORTH = 16 << 20
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    if file.is_test:
-        return
     for filled in file.tf.of(FilledOneHots).all:
         yield Diagnostic(file.span(filled.made), _advice(file, filled), None, _filled(file, filled))
     hots = file.tf.of(OneHots)
@@ -99,7 +110,8 @@ def _cost(file: File, found: OneHot, classes: float | None) -> Cost:
     is_row = all(axis == 1 for axis in shape[1:])
     rows_of = named(f"len({labels})" if is_row else f"{labels}.size")
     text = product([rows_of, named(width), held(found.width)]).text
-    return Cost(text, total, at_most=total, worth=WORTH)
+    worth = costs.worth(ready=file.tf.of(Ready).is_array(found.labels), otherwise=WORTH)
+    return Cost(text, total, at_most=total, worth=worth)
 
 
 def _fix(file: File, found: tuple[OneHot, ...], hots: OneHots) -> Fix | None:

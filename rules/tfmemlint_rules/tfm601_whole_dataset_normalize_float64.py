@@ -27,8 +27,9 @@ When something needs float64. The rule is silent by itself where that is asked f
 `x.astype(np.float64)`, for parts of an array, for arrays whose dtype is not known, unless what they
 are divided by is cast to float32 there and then, for float arrays, which keep theirs, and in place,
 `x /= 255`, which makes no copy. Less than 128 MB in float64, and less than 512 MB in two arrays of
-float32, are hidden as long as `min-bytes` is not set. What is done alike to several arrays in one
-place, as to training and test data, is reported once, for the largest.
+float32 or of a ready-made data set, such as the 376 MB that the images of MNIST become, are hidden
+as long as `min-bytes` is not set. What is done alike to several arrays in one place, as to training
+and test data, is reported once, for the largest.
 """
 
 from __future__ import annotations
@@ -52,6 +53,7 @@ from tfmemlint import (
     edits,
 )
 from tfmemlint.facts.sizes.amounts import Amount, count, held
+from tfmemlint.facts.sizes.ready import Ready
 from tfmemlint_rules._analyses.scalings import UFUNCS, Scaling, Scalings
 
 BESIDE = 3
@@ -65,12 +67,12 @@ LONGEST = 30
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    found = () if file.is_test else file.tf.of(Scalings).all
+    found = file.tf.of(Scalings).all
     eager = [each for each in found if file.tf.tracing.why(each.whole) is None]
     for alike in _alike(file, eager):
         largest = max(alike, key=lambda each: each.size.rows or 0)
         span = file.span(largest.whole)
-        yield Diagnostic(span, _message(file, largest), _fix(file, alike), _cost(largest))
+        yield Diagnostic(span, _message(file, largest), _fix(file, alike), _cost(file, largest))
 
 
 def _alike(file: File, found: list[Scaling]) -> list[list[Scaling]]:
@@ -103,7 +105,7 @@ def _message(file: File, found: Scaling) -> str:
     return f"{made}, eight times its bytes" if found.source in BYTES else made
 
 
-def _cost(found: Scaling) -> Cost:
+def _cost(file: File, found: Scaling) -> Cost:
     """All arrays that are there at once, and the one that is left."""
     name = ast.unparse(found.array)
     rows = Amount((f"`{name}.size`" if len(name) <= LONGEST else "its numbers",))
@@ -114,6 +116,7 @@ def _cost(found: Scaling) -> Cost:
     wide = rows.times(width.times(held(8 if found.dtype == "float64" else 4)).folded())
     now = wide.plus(one) if found.after is not None or found.dtype == "float32" else wide
     worth = WORTH_FLOAT32 if found.dtype == "float32" else WORTH_FLOAT64
+    worth = 2 * costs.worth(ready=file.tf.of(Ready).is_array(found.array), otherwise=worth // 2)
     return costs.cost(now, Law.DATA, one, worth=worth)
 
 

@@ -54,7 +54,7 @@ SEEDS = ("keras.utils.set_random_seed", "numpy.random.seed")
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    for found in () if file.is_test else file.tf.of(WidesFirst).all:
+    for found in file.tf.of(WidesFirst).all:
         made, dtype = file.named(found.made), ast.unparse(found.dtype)
         yield Diagnostic(
             file.span(found.cast),

@@ -94,7 +94,7 @@ def check(file: File) -> Iterator[Diagnostic]:
 
 def _of_pipeline(file: File, stack: Stack) -> Iterator[Diagnostic]:
     """A list that a loop over a pipeline fills with what it gives."""
-    found = None if file.is_test else file.tf.of(Collected).of(stack.listed)
+    found = file.tf.of(Collected).of(stack.listed)
     if found is not None:
         given = file.source(found.dataset)
         all_of = "a pipeline" if "\n" in given or len(given) > LONG else f"`{given}`"
@@ -119,7 +119,8 @@ def _cost(file: File, stack: Stack, gathered: Gathered) -> Cost:
     arrays, each = file.tf.arrays, file.tf.arrays.elements(stack.listed)
     if each is None:
         files = file.tf.numbers.length(gathered.files)
-        return costs.cost(count(2).times(files).times(ELEMENT), Law.DATA, ELEMENT)
+        every = count(2).times(files).times(ELEMENT)
+        return costs.cost(every, Law.DATA, ELEMENT)
     held = arrays.listed(stack.listed) or ELEMENT
     return costs.cost(count(2).times(held), Law.DATA, bytes_of(each).folded())
 

@@ -19,7 +19,8 @@ None. Where the images are read in batches is for the program to say.
 ## When to ignore it
 When the result is small and wanted often. The rule is silent by itself for parts of an array and
 for what may be one batch, in loops, in the functions that a pipeline maps, and in other traced
-code. Floats known to be less than 64 MiB are hidden, unless `min-bytes` says otherwise.
+code. Floats known to be less than 64 MiB, of a ready-made data set, such as MNIST, less than 256
+MB, are hidden, unless `min-bytes` says otherwise.
 """
 
 from __future__ import annotations
@@ -27,8 +28,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tfmemlint import Claim, Cost, Diagnostic, File, Metric, Rule
+from tfmemlint import Claim, Cost, Diagnostic, File, Metric, Rule, costs
 from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.sizes.ready import Ready
 
 OPS = """adjust_brightness adjust_contrast convert_image_dtype grayscale_to_rgb random_brightness
 per_image_standardization random_contrast resize resize_with_crop_or_pad resize_with_pad"""
@@ -41,8 +43,6 @@ WORTH = 64 << 20
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    if file.is_test:
-        return
     for call in file.tf.tree.calls({*file.tf.names.spelled(IMAGE_OPS), PREPARES}):
         name = file.tf.names.qualified(call.func) or ""
         prepares = name.startswith("keras.applications.") and name.endswith(PREPARES)
@@ -70,8 +70,10 @@ def _is_whole(file: File, call: ast.Call, images: ast.expr) -> bool:
 def _cost(file: File, call: ast.Call, images: ast.expr) -> Cost:
     made = file.tf.values.of(call)._replace(dtype="float32")
     given = file.tf.values.of(images)._replace(dtype="float32")
-    total = made.nbytes if made.nbytes is not None else given.nbytes
-    return Cost(f"`{file.named(call)}`", total, at_most=total, worth=WORTH)
+    resizes = "resize" in ast.unparse(call.func)
+    total = made.nbytes if made.nbytes is not None or resizes else given.nbytes
+    worth = costs.worth(ready=file.tf.of(Ready).is_array(images), otherwise=WORTH)
+    return Cost(f"`{file.named(call)}`", total, at_most=total, worth=worth)
 
 
 RULE = Rule(

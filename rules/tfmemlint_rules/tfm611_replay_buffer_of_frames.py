@@ -68,7 +68,7 @@ STEP = Amount(("what is kept of a step",), of_bytes=True)
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    for memory in () if file.is_test else file.tf.of(Replays).all:
+    for memory in file.tf.of(Replays).all:
         if any(_is_wide(each) or each.is_stacked for each in memory.pictures):
             yield Diagnostic(
                 file.span(memory.at),

@@ -48,7 +48,7 @@ LONG = 60
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    for found in () if file.is_test else file.tf.of(PreallocatedArrays).all:
+    for found in file.tf.of(PreallocatedArrays).all:
         if found.told is None:
             files = file.source(found.files)
             each = "each file" if "\n" in files or len(files) > LONG else f"each of `{files}`"

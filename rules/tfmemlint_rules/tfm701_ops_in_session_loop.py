@@ -37,7 +37,7 @@ from tfmemlint_rules._analyses.session_ops import SessionOps
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    for found in () if file.is_test else file.tf.of(SessionOps).all:
+    for found in file.tf.of(SessionOps).all:
         made, loop = file.named(found.made), file.named(found.loop.node)
         yield Diagnostic(
             file.span(found.made),

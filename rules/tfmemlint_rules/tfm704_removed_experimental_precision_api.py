@@ -45,16 +45,22 @@ VERSIONS = frozenset({"VERSION", "__version__", "git_version"})
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    if file.is_test or (file.tensorflow is not None and file.tensorflow < GONE_SINCE):
+    if file.tensorflow is not None and file.tensorflow < GONE_SINCE:
         return
     used = file.tf.names.reads(NAMES)
     if used and not any(_asks_for_version(file, each) for each in used):
         name = (file.tf.names.qualified(used[0]) or "").rpartition(".")[2]
         yield Diagnostic(
             file.span(used[0]),
-            f"`{file.named(used[0])}` is gone since 2.9: it is `mixed_precision.{NEW_NAMES[name]}`",
+            f"`{_old(file, used[0])}` is gone since 2.9: it is `mixed_precision.{NEW_NAMES[name]}`",
             _fix(file, used),
         )
+
+
+def _old(file: File, used: ast.expr) -> str:
+    """The name as it is written or, if that does not tell it from the new one, in full."""
+    written = file.named(used)
+    return written if "experimental" in written else file.tf.names.qualified(used) or written
 
 
 def _asks_for_version(file: File, used: ast.expr) -> bool:

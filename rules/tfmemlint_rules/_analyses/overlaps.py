@@ -2,27 +2,101 @@
 
 from __future__ import annotations
 
+import ast
+import builtins
+from collections.abc import Iterator
+
 from tfmemlint.facts import TensorFlow
-from tfmemlint.facts.pipelines.chains import BATCHING, Chain, From
+from tfmemlint.facts.pipelines.chains import Chain, From, Step
+from tfmemlint.facts.syntax.tree import FunctionNode
 
 _WORKS = frozenset({"filter", "flat_map", "group_by_window", "interleave", "map", "scan"})
 _READS = frozenset({From.GENERATOR, From.RECORDS})
 """What reads or runs Python for each element."""
+_QUICK = (
+    "keras.applications.",
+    "keras.utils.to_categorical",
+    "numpy.",
+    "tensorflow.",
+)
+"""Where functions stand that go over an element once, which takes no time beside a step."""
+_SLOW = (
+    "keras.applications.",
+    "tensorflow.audio.",
+    "tensorflow.compat.v1.py_func",
+    "tensorflow.image.",
+    "tensorflow.io.",
+    "tensorflow.linalg.",
+    "tensorflow.lookup.",
+    "tensorflow.map_fn",
+    "tensorflow.numpy_function",
+    "tensorflow.py_function",
+    "tensorflow.raw_ops.",
+    "tensorflow.read_file",
+    "tensorflow.signal.",
+    "tensorflow.strings.",
+    "tensorflow.vectorized_map",
+    "tensorflow.while_loop",
+)
+"""Among them those that read, decode, parse, resize or run Python."""
+_QUICK_AFTER_ALL = ("tensorflow.image.convert_image_dtype",)
+_PREPARES = ".preprocess_input"
+_OF_TENSORS = frozenset(
+    {"copy", "get", "get_shape", "items", "keys", "pop", "set_shape", "update", "values"}
+)
+"""Methods of what an element is."""
+_BUILT_IN = frozenset(dir(builtins))
+_MOST = 12
+"""Functions that are followed from one to the next."""
 
 
 class Overlaps:
     """The work that pipelines do for each element they give."""
 
     def __init__(self, tf: TensorFlow) -> None:
-        pass
+        self._names = tf.names
+        self._bindings = tf.bindings
+        self._functions = tf.functions
 
     def works(self, chain: Chain) -> bool:
-        """Whether elements are read, decoded or mapped, not but cut from arrays or from a cache."""
+        """Whether elements are read, decoded or made at length, not but cut from what is there."""
         for step in reversed(chain.steps):
-            if step.method in _WORKS:
+            if step.method in _WORKS and not self._is_quick(step):
                 return True
             if step.method == "cache":
                 return not step.caches_in_memory
         if chain.source.kind is From.CATALOGUE:  # as it is, it prefetches by itself
-            return not BATCHING.isdisjoint(chain.methods)
+            return "batch" in chain.methods
         return chain.source.kind in _READS or any(map(self.works, chain.source.parts))
+
+    def _is_quick(self, step: Step) -> bool:
+        """Whether all that a function does with an element is to go over it, as to cast it."""
+        given = step.argument("map_func") or step.argument("predicate")
+        if step.method not in ("filter", "map") or given is None:
+            return False
+        pending: list[ast.expr | FunctionNode] = [self._bindings.assigned(given) or given]
+        for each in pending:
+            function = each if isinstance(each, FunctionNode) else self._functions.function(each)
+            if function is None:
+                if not isinstance(each, ast.expr) or not self._is_quick_call(each):
+                    return False
+                continue
+            if len(pending) > _MOST:
+                return False
+            pending += [call for call in self._called(function) if call not in pending]
+        return True
+
+    def _called(self, function: FunctionNode) -> Iterator[ast.expr]:
+        """What a function calls."""
+        nodes = self._functions.body(function)
+        return (each.func for each in nodes if isinstance(each, ast.Call))
+
+    def _is_quick_call(self, callee: ast.expr) -> bool:
+        name = self._names.qualified(callee)
+        if name is None:
+            if isinstance(callee, ast.Attribute):
+                return callee.attr in _OF_TENSORS
+            return isinstance(callee, ast.Name) and callee.id in _BUILT_IN
+        if name.endswith(_PREPARES) or name in _QUICK_AFTER_ALL:
+            return True
+        return name.startswith(_QUICK) and not name.startswith(_SLOW)

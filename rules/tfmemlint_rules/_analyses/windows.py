@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 
+from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.loops import Growth, Loop
+from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.functions import default
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
@@ -12,6 +14,9 @@ if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 8
+_READS_A_TABLE = ("pandas.read_", "pandas_datareader.", "tushare.", "yfinance.")
+_SCALES = frozenset({"concat", "fit_transform", "inverse_transform", "transform"})
+"""Methods that give back what they are given, in other units."""
 
 
 class Windows(NamedTuple):
@@ -39,6 +44,7 @@ class WindowLists:
 
     def __init__(self, tf: TensorFlow) -> None:
         self._tree = tf.tree
+        self._names = tf.names
         self._bindings = tf.bindings
         self._flow = tf.flow
         self._loops = tf.loops
@@ -109,15 +115,51 @@ class WindowLists:
         return Windows(element, series, width, others, begins_at, bounds, growth)
 
     def steps(self, windows: Windows) -> int | float | None:
-        """How wide the windows are, or would be if a function were told no other width."""
+        """How wide the windows are at most: by callers, or by the default a function has."""
         width = windows.width
         known = self._values.number(width)
+        if known:
+            return known
+        origins = self._flow.origins(width) or ()
+        told = [self._values.number(each.value, each.frame) for each in origins if not each.path]
+        if told and len(told) == len(origins) and None not in told:
+            return max(each for each in told if each is not None)
         binding = self._bindings.only(width) if isinstance(width, ast.Name) else None
         function = self._tree.function(width)
-        if known or binding is None or function is None or not isinstance(binding.node, ast.arg):
-            return known
+        if binding is None or function is None or not isinstance(binding.node, ast.arg):
+            return None
         value = default(function, binding.name)
         return self._values.number(value) if value is not None else None
+
+    def series(self, windows: Windows) -> tuple[tuple[ast.expr, Frame | None], ...]:
+        """All that the windows may be cut from: what callers give, or what stands there itself."""
+        origins = self._flow.origins(windows.series) or ()
+        if not origins or any(each.path or each.how is not How.ASSIGNED for each in origins):
+            return ((windows.series, None),)
+        return tuple((each.value, each.frame) for each in origins)
+
+    def is_a_table(self, node: ast.expr, frame: Frame | None, hops: int = _MAX_HOPS) -> bool:
+        """Whether something holds what was read as a table, or the columns of one."""
+        if not hops:
+            return False
+        if isinstance(node, ast.Call):
+            if (self._names.qualified(node.func) or "").startswith(_READS_A_TABLE):
+                return True
+            first = node.args[0] if node.args else None
+            if isinstance(node.func, ast.Attribute):
+                inside = first if node.func.attr in _SCALES else node.func.value
+                name = self._names.qualified(node.func)
+                inside = first if name is not None and name.startswith("numpy.") else inside
+                return inside is not None and self.is_a_table(inside, frame, hops - 1)
+            return False
+        if isinstance(node, (ast.Name, ast.Attribute)):
+            origins = self._flow.origins(node, frame) or ()
+            for each in origins:
+                if each.value is not node and self.is_a_table(each.value, each.frame, hops - 1):
+                    return True
+        if isinstance(node, (ast.Attribute, ast.Subscript)):
+            return self.is_a_table(node.value, frame, hops - 1)
+        return False
 
     def fillers(self, windows: Windows, reader: ast.expr) -> list[ast.stmt] | None:
         """The statements that only fill the list, and that nothing but `reader` needs.

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from itertools import pairwise
 
-from tfmemlint.facts.flow.frames import Frame
+from tfmemlint.facts.flow.frames import Frame, entered
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.sizes import applications, layers, weights
@@ -25,6 +25,7 @@ _FLOAT = 4
 _MOST = 400
 """Layers of one model."""
 _UNSEEN = Amount(("activations",), of_bytes=True)
+_RECORDED = Amount(("what is recorded",), of_bytes=True)
 _WRAPS = frozenset({"keras.Model", "keras.models.Model"})
 
 
@@ -180,11 +181,16 @@ class Models:
 
     def recorded(self, block: list[ast.stmt]) -> Amount:
         """The bytes of what the statements of a tape compute, each as often as loops run it."""
+        found = self._recorded(block, None)
+        return found if found.value else _RECORDED._replace(at_most=found.at_most)
+
+    def _recorded(self, block: list[ast.stmt], frame: Frame | None) -> Amount:
+        """The same, and what the functions compute that are called."""
         found = held(0)
         for node in (each for statement in block for each in ast.walk(statement)):
             if not isinstance(node, (ast.BinOp, ast.Call)):
                 continue
-            made = self._computed(node)
+            made = self._computed(node, frame)
             if made is None:
                 found = found._replace(at_most=None)
                 continue
@@ -192,20 +198,34 @@ class Models:
                 if any(self._tree.inside(loop, statement) for statement in block):
                     made = made.times(self._numbers.rounds(loop))
             found = found.plus(made.folded())
-        return found if found.value else Amount(("what is recorded",), of_bytes=True)
+        return found
 
-    def _computed(self, node: ast.BinOp | ast.Call) -> Amount | None:
+    def _computed(self, node: ast.BinOp | ast.Call, frame: Frame | None) -> Amount | None:
         """What an operation, or all the layers of a model, give; None where that is not known."""
-        sized = self._arrays.of(node)
+        if self._values.of(node, frame).kind is Kind.NUMBER or self._tells(node):
+            return held(0)
+        sized = self._arrays.of(node, frame)
         if isinstance(node, ast.Call) and self._names.qualified(node.func) is None:
+            function = self._functions.function(node.func)
+            if isinstance(function, ast.FunctionDef):
+                inner = entered(function, node, frame)
+                return self._recorded(function.body, inner) if inner is not None else None
             if self._values.of(node.func).kind not in (Kind.LAYER, Kind.MODEL):
                 return None
-            given = self._arrays.of(node.args[0]) if node.args else None
+            given = self._arrays.of(node.args[0], frame) if node.args else None
             runs = self.runs(node.func, given.dims if given is not None else None)
             kept = [each.keeps for each in runs or ()]
             known = [each for each in kept if each is not None]
             return total(known) if runs and len(known) == len(kept) else None
-        return bytes_of(sized) if sized is not None and sized.dims else None
+        return bytes_of(sized) if sized is not None and sized.dims is not None else None
+
+    def _tells(self, node: ast.expr) -> bool:
+        """Whether a call tells a tape what to record, or people what there is."""
+        if not isinstance(node, ast.Call):
+            return False
+        if isinstance(node.func, ast.Name):
+            return node.func.id == "print"
+        return isinstance(node.func, ast.Attribute) and node.func.attr == "watch"
 
     def _in_a_row(self, row: list[Layer], given: Dims | None) -> list[Run]:
         found: list[Run] = []

@@ -204,6 +204,8 @@ class Results:
                 return listed
         if last in ("concat", "concatenate", "hstack", "vstack"):
             return self._joined(first, node, frame, ask, elements)
+        if last in _FROM_LISTS and _is_range(first):
+            return Sized((self._numbers.length(first, frame),), "int64")
         given = ask(first, frame)
         if given is None or given.dims is None:
             return None
@@ -547,6 +549,10 @@ _FIRST = {
     "stack": "values",
 }
 _FROM_LISTS = frozenset({"array", "asarray", "constant", "convert_to_tensor"})
+
+
+def _is_range(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"
 
 
 def broadcast(left: Sized, right: Sized, dtype: str | None) -> Sized | None:
