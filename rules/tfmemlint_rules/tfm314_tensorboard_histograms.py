@@ -62,13 +62,25 @@ def check(file: File) -> Iterator[Diagnostic]:
     for call, _ in file.tf.names.calls(CALLBACK):
         given = argument(call, 1, "histogram_freq")
         often = file.tf.values.number(given) if given is not None else None
-        if given is not None and often and _may_be_large(file):
+        if given is not None and often and _is_read(file, call) and _may_be_large(file):
             yield Diagnostic(
                 file.span(next((k for k in call.keywords if k.value is given), given)),
                 "`TensorBoard` makes a histogram of each weight, by a table sixty times as large",
                 _fix(file, call),
                 _cost(file),
             )
+
+
+def _is_read(file: File, call: ast.Call) -> bool:
+    """Whether anything is done with a callback: one that is left out of the list costs nothing."""
+    statement = file.tf.tree.parent(call)
+    if not isinstance(statement, ast.Assign) or len(statement.targets) > 1:
+        return not isinstance(statement, ast.Expr)
+    target = statement.targets[0]
+    if not isinstance(target, ast.Name):
+        return True
+    bound = [each for each in file.tf.bindings.named(target.id) if each.node is target]
+    return not bound or any(file.tf.bindings.readers(each) for each in bound)
 
 
 def _may_be_large(file: File) -> bool:

@@ -61,6 +61,7 @@ from tfmemlint import (
 )
 from tfmemlint.facts.flow.loading import Gathered
 from tfmemlint.facts.flow.stacks import Stack
+from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.library.words import PIPELINE_WORDS
 from tfmemlint.facts.sizes.amounts import Amount, count
 from tfmemlint.facts.sizes.arrays import bytes_of
@@ -76,6 +77,8 @@ DECODED = Amount(("what is decoded of a record",), of_bytes=True)
 
 def check(file: File) -> Iterator[Diagnostic]:
     for stack in file.tf.stacks.all:
+        if _refers(stack):
+            continue
         loaded = file.tf.loading.gathered(stack.listed)
         gathered = loaded or file.tf.parsing.gathered(stack.listed)
         if gathered is None:
@@ -90,6 +93,12 @@ def check(file: File) -> Iterator[Diagnostic]:
             fix=_fix(file, stack, loaded) if loaded else None,
             cost=_cost(file, stack, gathered),
         )
+
+
+def _refers(stack: Stack) -> bool:
+    """Whether the array holds what is in the list itself: `np.array(images, dtype=object)`."""
+    dtype = argument(stack.call, 1, "dtype")
+    return dtype is not None and ast.unparse(dtype).strip("'\"") in ("object", "np.object", "O")
 
 
 def _of_pipeline(file: File, stack: Stack) -> Iterator[Diagnostic]:

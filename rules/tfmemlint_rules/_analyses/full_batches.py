@@ -23,6 +23,10 @@ BATCH = 32
 """Rows that a step is left with: what has no more is in order."""
 
 
+_CHOSEN = 128
+"""Rows that people choose for a batch, as of the random numbers that a new layer is tried with."""
+
+
 class FullBatch(NamedTuple):
     """One call that puts all rows of an array through a model."""
 
@@ -99,7 +103,7 @@ class FullBatches:
         whole = self._wholes.of(array, frame)
         if whole is None or not whole.is_told or (once and whole.given):
             return False
-        return whole.rows is None or whole.rows > BATCH
+        return whole.rows is None or whole.rows > _CHOSEN
 
     def _repeated(self, call: ast.Call) -> tuple[Pass, ...]:
         """The passes of whole arrays below a call that a loop repeats."""

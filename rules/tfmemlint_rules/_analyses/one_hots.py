@@ -106,11 +106,25 @@ class OneHots:
         """Whether each example is known to have one label, of a few classes."""
         labels = self._values.of(found.labels)
         if labels.shape is None:
-            return self._tells_a_few
+            return self._tells_a_few or self._is_told_a_few(found)
         if any(axis != 1 for axis in labels.shape[1:]):
             return False
         classes = self.classes(found)
         return classes <= _A_FEW if classes is not None else self._tells_a_few
+
+    def _is_told_a_few(self, found: OneHot) -> bool:
+        """Whether it is told few classes, and a `Dense` as many units, for one label an example."""
+        classes = self._values.number(found.classes)
+        if classes is None or found.classes is None or classes > _A_FEW:
+            return False
+        units: list[ast.expr | None] = []
+        for call in self._tree.all(ast.Call):
+            name = self._names.qualified(call.func) or ""
+            if name == "keras.layers.TimeDistributed" or _gives_sequences(call):
+                return False
+            if name.startswith("keras.layers.") and name.endswith(".Dense"):
+                units.append(argument(call, 0, "units"))
+        return any(self._values.number(each) == classes for each in units)
 
     def classes(self, found: OneHot) -> float | None:
         """How many numbers a label becomes, where that is said or known of the data set."""

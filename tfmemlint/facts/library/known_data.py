@@ -13,6 +13,14 @@ def _images(train: int, test: int, *image: int) -> tuple[tuple[_Part, _Part], tu
     )
 
 
+def _texts(train: int, test: int) -> tuple[tuple[_Part, _Part], tuple[_Part, _Part]]:
+    """Lists of words' numbers, of any length."""
+    return (
+        (((train,), "object"), ((train,), "int64")),
+        (((test,), "object"), ((test,), "int64")),
+    )
+
+
 KERAS_DATASETS = {
     "mnist": _images(60_000, 10_000, 28, 28),
     "fashion_mnist": _images(60_000, 10_000, 28, 28),
@@ -26,6 +34,8 @@ KERAS_DATASETS = {
         (((16_512, 8), "float32"), ((16_512,), "float32")),
         (((4_128, 8), "float32"), ((4_128,), "float32")),
     ),
+    "imdb": _texts(25_000, 25_000),
+    "reuters": _texts(8_982, 2_246),
 }
 """Those of `keras.datasets`: (x_train, y_train), (x_test, y_test), each as (shape, dtype)."""
 
@@ -40,7 +50,14 @@ READ_DATA_SETS = frozenset(
 MNIST_PARTS = {"train": 55_000, "validation": 5_000, "test": 10_000}
 """What TensorFlow 1 had ready as `mnist.train`, and how many `images` and `labels` it has."""
 
-KERAS_CLASSES = {"mnist": 10, "fashion_mnist": 10, "cifar10": 10, "cifar100": 100}
+KERAS_CLASSES = {
+    "mnist": 10,
+    "fashion_mnist": 10,
+    "cifar10": 10,
+    "cifar100": 100,
+    "imdb": 2,
+    "reuters": 46,
+}
 """How many classes the labels of some of them have."""
 
 CATALOGUE: dict[str, tuple[int, tuple[int, int, int]]] = {

@@ -25,6 +25,8 @@ _FLOAT = 4
 _MOST = 400
 """Layers of one model."""
 _UNSEEN = Amount(("activations",), of_bytes=True)
+_DEEPEST = 2
+"""Calls into each other, of what a tape records."""
 _RECORDED = Amount(("what is recorded",), of_bytes=True)
 _WRAPS = frozenset({"keras.Model", "keras.models.Model"})
 
@@ -208,7 +210,8 @@ class Models:
         if isinstance(node, ast.Call) and self._names.qualified(node.func) is None:
             function = self._functions.function(node.func)
             if isinstance(function, ast.FunctionDef):
-                inner = entered(function, node, frame)
+                deep = frame is not None and frame.depth >= _DEEPEST
+                inner = None if deep else entered(function, node, frame)
                 return self._recorded(function.body, inner) if inner is not None else None
             if self._values.of(node.func).kind not in (Kind.LAYER, Kind.MODEL):
                 return None

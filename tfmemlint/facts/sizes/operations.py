@@ -552,7 +552,9 @@ _FROM_LISTS = frozenset({"array", "asarray", "constant", "convert_to_tensor"})
 
 
 def _is_range(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"
+    return (
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"
+    )
 
 
 def broadcast(left: Sized, right: Sized, dtype: str | None) -> Sized | None:
