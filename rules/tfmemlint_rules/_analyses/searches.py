@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import cached_property
+from math import prod
 
 from tfmemlint.facts.flow.sizes import as_count
 from tfmemlint.facts.library.makers import argument
@@ -51,6 +52,11 @@ _TUNERS = frozenset(
     for package in ("keras_tuner", "keras_tuner.tuners", "kerastuner", "kerastuner.tuners")
     for name in ("BayesianOptimization", "GridSearch", "Hyperband", "RandomSearch")
 )
+_SPLITTERS = frozenset(
+    f"sklearn.model_selection.{name}" for name in ("GroupKFold", "KFold", "StratifiedKFold")
+)
+_TRIED = 10
+"""How many settings `RandomizedSearchCV` tries if it is not told."""
 _FOLDS = 5
 """Into how many parts scikit-learn splits the data if it is not told otherwise."""
 
@@ -121,11 +127,58 @@ class Searches:
             function = self._functions.function(built) if built else None
             jobs = self._values.number(argument(call, None, "n_jobs"))
             if function is not None and jobs in (None, 1):  # others are processes, which end
-                folds = argument(call, None, "cv")
-                number = self._values.number(folds) if folds is not None else _FOLDS
-                known = name in _CROSSES and number is not None
-                found.append(Search(call, function, int(number) if known and number else None))
+                found.append(Search(call, function, self._often(call, name)))
         return tuple(found)
+
+    def _often(self, call: ast.Call, name: str) -> int | None:
+        """How many models scikit-learn has built: one for each part, of each setting that is tried.
+
+        And the best once more.
+        """
+        folds, settings = self._folds(argument(call, None, "cv")), self._settings(call, name)
+        if folds is None or settings is None:
+            return None
+        return folds if name in _CROSSES else settings * folds + 1
+
+    def _folds(self, given: ast.expr | None) -> int | None:
+        """Into how many parts it splits the data: a number, or `KFold(n_splits=10)`."""
+        if given is None:
+            return _FOLDS
+        number = self._values.number(given)
+        if number is not None:
+            return as_count(number)
+        origins = self._flow.origins(given) or ()
+        made = origins[0].value if len(origins) == 1 and not origins[0].path else given
+        name = self._names.qualified(made.func) if isinstance(made, ast.Call) else None
+        if not isinstance(made, ast.Call) or name not in _SPLITTERS:
+            return None
+        splits = argument(made, 0, "n_splits")
+        return _FOLDS if splits is None else as_count(self._values.number(splits))
+
+    def _settings(self, call: ast.Call, name: str) -> int | None:
+        """How many settings are tried."""
+        if name in _CROSSES:
+            return 1
+        if name.endswith(".RandomizedSearchCV"):
+            often = argument(call, 2, "n_iter")
+            return _TRIED if often is None else as_count(self._values.number(often))
+        given = argument(call, 1, "param_grid") if name.endswith(".GridSearchCV") else None
+        origins = (self._flow.origins(given) or ()) if given is not None else ()
+        made = origins[0].value if len(origins) == 1 and not origins[0].path else given
+        if isinstance(made, ast.Call) and isinstance(made.func, ast.Name):
+            named = made.func.id == "dict" and not made.args
+            lists = [each.value for each in made.keywords] if named else []
+        else:
+            lists = made.values if isinstance(made, ast.Dict) else []
+        sizes = [self._size(each) for each in lists]
+        known = [each for each in sizes if each is not None]
+        return prod(known) if known and len(known) == len(sizes) else None
+
+    def _size(self, node: ast.expr) -> int | None:
+        """How many values a setting has, written down."""
+        origins = self._flow.origins(node) or ()
+        made = origins[0].value if len(origins) == 1 and not origins[0].path else node
+        return len(made.elts) if isinstance(made, (ast.List, ast.Set, ast.Tuple)) else None
 
     def _wrapper(self, estimator: ast.expr | None) -> ast.Call | None:
         origins = (self._flow.origins(estimator) or ()) if estimator is not None else ()

@@ -256,7 +256,7 @@ class Models:
         """The layers that are added to a `Sequential` one by one."""
         if made.args or made.keywords:
             return None
-        if callee is made:  # `model = Sequential()`, by what it is called
+        if not isinstance(callee, ast.Name):  # `model = Sequential()`, by what it is called
             given = self._tree.parent(made)
             callee = given.targets[0] if isinstance(given, ast.Assign) else callee
         if not isinstance(callee, ast.Name):
