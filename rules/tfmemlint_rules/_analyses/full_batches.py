@@ -23,7 +23,7 @@ BATCH = 32
 """Rows that a step is left with: what has no more is in order."""
 
 
-_CHOSEN = 128
+_CHOSEN = frozenset({64, 128, 256})
 """Rows that people choose for a batch, as of the random numbers that a new layer is tried with."""
 
 
@@ -103,7 +103,7 @@ class FullBatches:
         whole = self._wholes.of(array, frame)
         if whole is None or not whole.is_told or (once and whole.given):
             return False
-        return whole.rows is None or whole.rows > _CHOSEN
+        return whole.rows is None or (whole.rows > BATCH and whole.rows not in _CHOSEN)
 
     def _repeated(self, call: ast.Call) -> tuple[Pass, ...]:
         """The passes of whole arrays below a call that a loop repeats."""
