@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 12
-_LOADS = READ_DATA_SETS | {f"keras.datasets.{name}.load_data" for name in KERAS_DATASETS}
-_LOADS |= frozenset(SKLEARN_DATASETS)
+_LOADS = frozenset(
+    {f"keras.datasets.{name}.load_data" for name in KERAS_DATASETS}
+    | {*READ_DATA_SETS, *SKLEARN_DATASETS}
+)
 
 
 class Ready:
