@@ -99,7 +99,8 @@ def test_every_move_makes_programs() -> None:
 def record(names: list[str]) -> None:
     """Writes down what holds now, of the sample, the whole, or both."""
     measured: dict[str, dict[str, float]] = json.loads(FLOORS.read_text())
-    for name in names or ["sample", "whole"]:
+    for name in names or measured:
+        assert name in measured, f"{name} is neither of {', '.join(measured)}"
         found = shares(name == "whole").items()
         measured[name] = {key: 100 * stay // tried / 100 for key, (stay, tried) in found}
         FLOORS.write_text(json.dumps(measured, indent=1) + "\n")
