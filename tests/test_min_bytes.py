@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from tfmemlint import Metric, Rule, registry
 from tfmemlint.cli import main
+from tfmemlint.linting import lint
 
 SMALL = """\
 import tensorflow as tf
@@ -24,6 +26,8 @@ def batches(rows, buffer):
     return ds.batch(32).shuffle(buffer).prefetch(1)
 """
 SHUFFLE = ("--isolated", "--select", "TFM202")
+BYTES = (Metric.DEVICE_PEAK, Metric.HOST_PEAK, Metric.DEVICE_GROWTH, Metric.HOST_GROWTH)
+ON_MEMORY = [each for each in registry.load().values() if each.claim.metric in BYTES]
 HIDDEN = "1 finding hidden: known to be small (`--min-bytes 0` shows them).\n"
 
 
@@ -181,3 +185,19 @@ def test_a_comment_on_what_is_hidden_is_not_called_unused(
     small.write_text(SMALL.replace("shuffle(4)", "shuffle(4)  # tfmemlint: ignore[TFM202] so few"))
 
     assert check(capsys, "--isolated", "--select", "TFM202,TFM005", small)[0] == 0
+
+
+@pytest.mark.parametrize("rule", ON_MEMORY, ids=[each.code for each in ON_MEMORY])
+def test_whoever_claims_something_of_memory_says_what_is_held(rule: Rule) -> None:
+    path = registry.folder(rule) / "bad.py"
+
+    found = list(lint(str(path), path.read_text("utf-8"), [rule]))
+
+    assert found
+    assert all(each.diagnostic.cost is not None for each in found)
+
+
+def test_findings_of_which_no_size_is_known_are_counted(
+    unknown: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "1 finding is of unknown size.\n" in check(capsys, *SHUFFLE, unknown)[1]

@@ -37,9 +37,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tfmemlint import Claim, Diagnostic, File, Metric, Rule
+from tfmemlint import Claim, Diagnostic, File, Law, Metric, Rule, costs
 from tfmemlint.facts.library.words import TRACED_WORDS
+from tfmemlint.facts.sizes.amounts import Amount
 from tfmemlint_rules._analyses.escapes import Escapes
+
+GRAPHS = Amount(("the graph of each trace",), of_bytes=True)
 
 
 def check(file: File) -> Iterator[Diagnostic]:
@@ -52,6 +55,7 @@ def check(file: File) -> Iterator[Diagnostic]:
         yield Diagnostic(
             file.span(escape.call),
             f"`{holder}` outlives the trace: it keeps `{value}`, a symbolic tensor, and its graph",
+            cost=costs.cost(GRAPHS, Law.STEPS),
         )
 
 

@@ -30,11 +30,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, edits
+from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, costs, edits
+from tfmemlint.facts.sizes.amounts import Amount
 from tfmemlint_rules._analyses.eager import EagerMode, EagerSwitch
 
 FEW = 8
 """Rounds of a loop that can well compile a model each."""
+
+ON_THE_WAY = Amount(("what a step calculates on its way",), of_bytes=True)
 
 
 def check(file: File) -> Iterator[Diagnostic]:
@@ -44,7 +47,8 @@ def check(file: File) -> Iterator[Diagnostic]:
     for switch in mode.left_on:
         meant = mode.is_needed(switch) or not mode.runs(switch)
         if not meant and not _makes_many(file, switch):
-            yield Diagnostic(file.span(switch), _message(switch), _fix(file, switch))
+            cost = costs.cost(ON_THE_WAY)
+            yield Diagnostic(file.span(switch), _message(switch), _fix(file, switch), cost)
 
 
 def _makes_many(file: File, switch: EagerSwitch) -> bool:

@@ -44,10 +44,24 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
+from tfmemlint import (
+    Applicability,
+    Claim,
+    Cost,
+    Diagnostic,
+    File,
+    Fix,
+    Law,
+    Metric,
+    Rule,
+    costs,
+    edits,
+)
 from tfmemlint.facts.flow.anew import Anew
+from tfmemlint.facts.sizes.amounts import Amount
 from tfmemlint_rules._analyses.custom_gradients import CustomGradients
 
+WEIGHTS = Amount(("the weights of a model",), of_bytes=True)
 FEW = 8
 """Small models that are well worth no word, as many as a comparison has variants."""
 
@@ -65,6 +79,7 @@ def check(file: File) -> Iterator[Diagnostic]:
                 f"`{file.named(model.loop.node)}`, and the custom gradient of "
                 f"`{_named(file, pin)}` keeps each one in memory",
                 _fix(file, model, model.made),
+                _cost(file, model),
             )
     yield from _functions(file)
 
@@ -86,7 +101,17 @@ def _functions(file: File) -> Iterator[Diagnostic]:
                 file.span(at),
                 f"{called} is traced anew in every round of `{file.named(function.loop.node)}`, "
                 f"and the custom gradient of `{_named(file, pin)}` keeps each graph in memory",
+                cost=_cost(file, function),
             )
+
+
+def _cost(file: File, anew: Anew) -> Cost:
+    """The weights of the models of all rounds, and of one."""
+    made = anew.made if isinstance(anew.made, ast.Call) else None
+    runs = file.tf.models.runs(made, None) if made is not None else None
+    one = (file.tf.models.weights(runs) if runs else None) or WEIGHTS
+    rounds = file.tf.numbers.rounds(anew.loop.node)
+    return costs.cost(rounds.times(one)._replace(at_most=None), Law.STEPS, one)
 
 
 def _is_many(file: File, anew: Anew, pin: ast.expr) -> bool:

@@ -32,11 +32,26 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, edits
+from tfmemlint import (
+    Applicability,
+    Claim,
+    Diagnostic,
+    Edit,
+    File,
+    Fix,
+    Law,
+    Metric,
+    Rule,
+    costs,
+    edits,
+)
 from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.sizes.amounts import Amount
 from tfmemlint_rules._analyses.py_functions import PyFunctions
 
 ARGUMENTS = {"func", "inp", "Tout"}
+
+TENSORS = Amount(("the tensors of each step",), of_bytes=True)
 
 
 def check(file: File) -> Iterator[Diagnostic]:
@@ -47,6 +62,7 @@ def check(file: File) -> Iterator[Diagnostic]:
             file.span(call.func),
             f"the tensors that {what} is given and gives, under {recorder}, stay after every step",
             _fix(file, call),
+            costs.cost(TENSORS, Law.STEPS),
         )
 
 

@@ -30,7 +30,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, edits
+from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, costs, edits
+from tfmemlint.facts.sizes.amounts import Amount
 
 OLD = "keras.mixed_precision.experimental"
 NEW_NAMES = {
@@ -43,6 +44,8 @@ NAMES = frozenset(f"{OLD}.{each}" for each in NEW_NAMES)
 GONE_SINCE = (2, 9)
 VERSIONS = frozenset({"VERSION", "__version__", "git_version"})
 
+ACTIVATIONS = Amount(("activations of twice the width",), of_bytes=True)
+
 
 def check(file: File) -> Iterator[Diagnostic]:
     if file.tensorflow is not None and file.tensorflow < GONE_SINCE:
@@ -54,6 +57,7 @@ def check(file: File) -> Iterator[Diagnostic]:
             file.span(used[0]),
             f"`{_old(file, used[0])}` is gone since 2.9: it is `mixed_precision.{NEW_NAMES[name]}`",
             _fix(file, used),
+            costs.cost(ACTIVATIONS),
         )
 
 

@@ -158,9 +158,11 @@ def _total(results: Sequence[Checked]) -> str:
 
     about = [each for each in _findings(results) if not each.code.startswith("TFM0")]
     amounts = [amount for each in about if (amount := _bytes(each)) is not None]
-    if not amounts:
-        return ""
     left = len(about) - len(amounts)
+    if not amounts:
+        left = sum(each.diagnostic.cost is not None for each in about)
+        of_each = "1 finding is" if left == 1 else f"{left} findings are"
+        return f"{of_each} of unknown size.\n" if left else ""
     unknown = "1 finding" if left == 1 else f"{left} findings"
     more = f"; {unknown} of unknown size" if left else ""
     return f"Known to hold {size(sum(amounts))}{more}.\n"

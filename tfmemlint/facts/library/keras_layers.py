@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
-
-PARAMETERS: Final = {
+PARAMETERS = {
     "AdaptiveAveragePooling": "output_size data_format",
     "AdaptiveMaxPooling": "output_size data_format",
     "Attention": "use_scale score_mode",
@@ -62,7 +60,7 @@ PARAMETERS: Final = {
 """By class, without the number of axes that it is for unless that makes a difference: in order,
 as far as any of them matters."""
 
-OTHERWISE: Final = {
+OTHERWISE = {
     "backward_layer": (None,),
     "data_format": (None, "channels_last"),
     "dtype": (None, "float32"),
@@ -79,7 +77,7 @@ OTHERWISE: Final = {
 """Arguments that change what a layer makes or holds in ways that nobody follows: what they may say
 without doing so."""
 
-ALIASES: Final = {
+ALIASES = {
     "AvgPool": "AveragePooling",
     "Convolution": "Conv",
     "ConvolutionTranspose": "ConvTranspose",
@@ -90,7 +88,7 @@ ALIASES: Final = {
 }
 """Other names of classes, up to the number of their axes."""
 
-KEEPS: Final = frozenset(
+KEEPS = frozenset(
     """Activation ActivityRegularization AlphaDropout AugMix AutoContrast BatchNormalization
     CenteredDropout ContrastLimitedAdaptiveHistogramEqualization Dropout ELU Equalization
     GaussianDropout GaussianNoise GroupNormalization Identity InputLayer LayerNormalization
@@ -103,21 +101,21 @@ KEEPS: Final = frozenset(
 )
 """Layers whose output has the shape of their input."""
 
-NORMALIZES: Final = frozenset(
+NORMALIZES = frozenset(
     """BatchNormalization GroupNormalization LayerNormalization Normalization PReLU
     RMSNormalization""".split()  # noqa: SIM905
 )
 """Those of them that have weights."""
 
-MERGES: Final = frozenset({"Add", "Average", "Maximum", "Minimum", "Multiply", "Subtract"})
+MERGES = frozenset({"Add", "Average", "Maximum", "Minimum", "Multiply", "Subtract"})
 """Layers that make one of several, number by number."""
 
-WEIGHTLESS: Final = frozenset(
+WEIGHTLESS = frozenset(
     """Concatenate CenterCrop CutMix Dot Flatten MaxNumBoundingBoxes MixUp Permute RandomCrop
     RepeatVector Reshape Resizing""".split()  # noqa: SIM905
 )
 """Others that have no weights, and those of a number of axes by how their names begin."""
-WEIGHTLESS_OF_AXES: Final = frozenset(
+WEIGHTLESS_OF_AXES = frozenset(
     (
         "AdaptiveAveragePooling",
         "AdaptiveMaxPooling",
@@ -131,7 +129,7 @@ WEIGHTLESS_OF_AXES: Final = frozenset(
     )
 )
 
-TOGETHER: Final = {
+TOGETHER = {
     "GroupQueryAttention": ("query", "value", "key"),
     "MultiHeadAttention": ("query", "value", "key"),
 }

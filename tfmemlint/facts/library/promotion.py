@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 _WIDTHS = (8, 16, 32, 64)
 _NAMES = {
     "bool_": "bool",
@@ -16,7 +14,7 @@ _NAMES = {
     "int_": "int64",
     "single": "float32",
 }
-_PARTS = re.compile("(bool|u?int|float|complex)([0-9]*)")
+_KINDS = ("bool", "complex", "float", "int", "uint")
 
 
 def of_arrays(one: str | None, other: str | None) -> str | None:
@@ -50,10 +48,12 @@ def quotient(dtype: str | None, *, tensor: bool = False) -> str | None:
 
 def _split(dtype: str | None) -> tuple[str, int]:
     """What kind of numbers, and of how many bits."""
-    found = _PARTS.fullmatch(_NAMES.get(dtype or "", dtype or ""))
-    if found is None or (not found[2] and found[1] != "bool"):
+    known = _NAMES.get(dtype or "", dtype or "")
+    kind = known.rstrip("0123456789")
+    bits = known[len(kind) :]
+    if kind not in _KINDS or bool(bits) == (kind == "bool"):
         return "", 0
-    return found[1], int(found[2] or 1)
+    return kind, int(bits or 1)
 
 
 def _named(kind: str, bits: int) -> str:

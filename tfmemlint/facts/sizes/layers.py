@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Sequence
 from math import ceil, prod
 
@@ -24,7 +23,7 @@ IN_PLACE = frozenset({"Flatten", "Reshape", "InputLayer", "Permute", "Identity"}
 """Layers whose output is their input, seen in another shape."""
 UNTOLD = object()
 """What an argument says that is no literal."""
-_AXES = re.compile("[123]D")
+_AXES = ("1D", "2D", "3D")
 _ATTENDS = frozenset({"AdditiveAttention", "Attention"})
 _KEPT_A_STEP = {"GRU": 6, "LSTM": 7}
 """Rows of their width that a step keeps in TensorFlow's loops, as they were counted."""
@@ -50,7 +49,7 @@ class Layer(NamedTuple):
     @property
     def axes(self) -> int | None:
         """Over how many axes it slides: 2 for `Conv2D` and `Conv2DTranspose`."""
-        return next((int(self.name[each.start()]) for each in _AXES.finditer(self.name)), None)
+        return next((axes for axes, each in enumerate(_AXES, 1) if each in self.name), None)
 
     def given(self, parameter: str) -> ast.expr | None:
         """An argument, be it given by name or by place."""
@@ -98,7 +97,9 @@ class Layer(NamedTuple):
 
 def kind_of(name: str) -> str:
     """A class without the number of axes, and by one name where there are several."""
-    stem = _AXES.sub("", name)
+    stem = name
+    for each in _AXES:
+        stem = stem.replace(each, "")
     return known.ALIASES.get(stem, stem)
 
 
