@@ -15,6 +15,8 @@ from pathlib import Path
 
 ROWS = 30
 """Rules that a summary lists."""
+COLOUR = '%%{init: {"themeVariables": {"xyChart": {"plotColorPalette": "#2f7dd1"}}}}%%'
+"""Of bars: one that is seen on a light page and on a dark one; that of Mermaid is not."""
 
 
 def main() -> int:
@@ -65,7 +67,27 @@ def summary(table: list[dict[str, object]], number: int, *, failed: bool) -> str
             f" {f'{held / (1 << 20):,.0f} MB' if isinstance(held, int) else ''} |"
             f" {row['measured'] or ''} |"
         )
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *plot(table[:ROWS])]) + "\n"
+
+
+def plot(table: list[dict[str, object]]) -> list[str]:
+    """What is known to be held, by rule, as a chart that GitHub draws."""
+    held = {row["code"]: row["cost_bytes"] for row in table if row["cost_bytes"]}
+    known = {code: size / (1 << 20) for code, size in held.items() if isinstance(size, int)}
+    if not known:
+        return []
+    dearest = sorted(known.items(), key=lambda each: -each[1])
+    return [
+        "",
+        "```mermaid",
+        COLOUR,
+        "xychart-beta horizontal",
+        '    title "Known to hold, in MB"',
+        f"    x-axis [{', '.join(str(code) for code, _ in dearest)}]",
+        f"    y-axis 0 --> {max(dearest[0][1], 1):.1f}",
+        f"    bar [{', '.join(f'{size:.1f}' for _, size in dearest)}]",
+        "```",
+    ]
 
 
 def write(variable: str, text: str) -> None:

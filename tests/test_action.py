@@ -78,6 +78,16 @@ def test_findings_are_annotated_counted_and_summed_up(tmp_path: Path) -> None:
     assert len(report["runs"][0]["results"]) == 1
 
 
+def test_the_summary_draws_what_is_known_to_be_held(tmp_path: Path) -> None:
+    for code in ("TFM202", "TFM402"):
+        shutil.copy(ROOT / "fixtures" / code / "bad.py", tmp_path / f"{code}.py")
+    _, _, _, summary = act(tmp_path, arguments="--select TFM202,TFM402")
+
+    chart = summary.partition("```mermaid\n")[2].partition("```")[0]
+    assert "    x-axis [TFM202, TFM402]\n" in chart
+    assert "    bar [192.0, 32.0]\n" in chart
+
+
 def test_nothing_found_is_said_and_passes(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("import tensorflow as tf\n")
 

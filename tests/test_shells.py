@@ -92,6 +92,7 @@ def test_bash_completes(folder: Path) -> None:
     assert "--statistics" in completed("tfmemlint", "check", "--sta")
     assert {"train.py", "deep"} <= completed("tfmemlint", "check", "")
     assert completed("tfmemlint", "rule", "TFM20") >= {"TFM201", "TFM202"}
+    assert completed("tfmemlint", "check", "--select", "pe") == {"peak"}
     assert completed("tfmemlint", "check", "--sort", "") >= {"place", "cost"}
     assert "min-bytes" in completed("tfmemlint", "config", "min")
 

@@ -31,7 +31,9 @@ _MODULES = {
 }
 _FILES = ("FILE", "FILE|KEY=VALUE", "PATH", "SCRIPT", "SCRIPT.py", "[=FILE]")
 """What stands in a parser's help for the names of files."""
-_RULES = ("CODE", "RULE", "RULE,...")
+_RULE = ("CODE", "RULE")
+_RULES = "RULE,..."
+"""A list of rules, which takes the words for what rules are about, too."""
 
 
 def config_parser() -> argparse.ArgumentParser:
@@ -105,8 +107,10 @@ def complete(argv: Sequence[str], about: Iterable[tuple[str, str]]) -> int:
     outlines = registry.outlines(())
     rules = [*outlines, *(rule.name for rule in outlines.values())]
     for action in _all(parser):
-        if action.metavar in _RULES:
+        if action.metavar in _RULE:
             action.choices = rules
+        elif action.metavar == _RULES:
+            action.choices = [*dict.fromkeys(registry.HARMS.values()), *rules]
         elif action.metavar == "KEY":
             action.choices = list(OPTIONS)
         if action.metavar in _FILES:
