@@ -167,7 +167,7 @@ def test_data_is_what_it_is_for(block: Block) -> None:
 @of("lua", "elisp", "vim")
 def test_an_editor_starts_what_there_is(block: Block) -> None:
     assert re.search(
-        r'"tfmemlint",? "server"|tfmemlint\\ check\\ --output-format=concise', block.text
+        r'"tfmemlint",? "server"|%e server|tfmemlint\\ check\\ --output-format=concise', block.text
     )
 
 

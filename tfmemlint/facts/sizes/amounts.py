@@ -8,6 +8,9 @@ from math import ceil
 from tfmemlint.light_typing import NamedTuple
 from tfmemlint.units import size
 
+AT_LEAST = "at the least"
+"""The note of a sum of which some part is not known."""
+
 
 class Amount(NamedTuple):
     """A product, as it can be read, and what is known of the number it comes to."""

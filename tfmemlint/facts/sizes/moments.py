@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from enum import Enum
 
-from tfmemlint.facts.sizes.amounts import Amount
+from tfmemlint.facts.sizes.amounts import AT_LEAST, Amount
 from tfmemlint.light_typing import NamedTuple
 
 
@@ -42,8 +42,10 @@ class Moment(NamedTuple):
 
     @property
     def unknown(self) -> list[Item]:
-        """What is there, but of no known size."""
-        return [each for each in self.items if each.amount.value is None]
+        """What is there, but of no known size, or of which only a part has one."""
+        partly = (each for each in self.items if AT_LEAST in each.amount.notes)
+        parts = (each._replace(what=f"the rest of `{each.what}`") for each in partly)
+        return [*(each for each in self.items if each.amount.value is None), *parts]
 
 
 UNSEEN = Amount(("activations",), of_bytes=True)

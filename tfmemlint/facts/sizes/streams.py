@@ -10,6 +10,7 @@ from tfmemlint.facts.pipelines.chains import BATCHING, Chain, From, Source, Step
 from tfmemlint.facts.pipelines.held import Tensor, part_of, tensors
 from tfmemlint.facts.pipelines.parts import Parts
 from tfmemlint.facts.sizes.amounts import (
+    AT_LEAST,
     NOTHING,
     UNKNOWN,
     Amount,
@@ -89,7 +90,7 @@ class Streams:
             return product([*reversed(batches), _EXAMPLE if batches else _ELEMENT])
         made = total(known)
         if len(known) < len(sizes):
-            return made._replace(at_most=None, notes=(*made.notes, "at the least"))
+            return made._replace(at_most=None, notes=(*made.notes, AT_LEAST))
         return made
 
     def part(self, chain: Chain, path: tuple[int, ...]) -> Sized | None:
