@@ -152,6 +152,8 @@ def kept(layer: Layer, inputs: Sequence[Dims], made: Dims) -> Amount | None:
         inner = output(row[0], inputs) if row and len(row) == 1 else None
         one = kept(row[0], inputs, inner) if row and inner is not None else None
         return None if one is None else one.plus(one)
+    if layer.name == "TimeDistributed" and inputs and len(inputs[0]) > 2:
+        return product(inputs[0]).times(inputs[0][1])  # a step's gradient is as large as them all
     gates = _KEPT_A_STEP.get(layer.name)
     units = layer.one("units")
     if gates and units and inputs and len(inputs[0]) == 3:
