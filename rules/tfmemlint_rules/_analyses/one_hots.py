@@ -110,21 +110,43 @@ class OneHots:
         if any(axis != 1 for axis in labels.shape[1:]):
             return False
         classes = self.classes(found)
-        return classes <= _A_FEW if classes is not None else self._tells_a_few
+        if classes is not None:
+            return classes <= _A_FEW
+        return self._tells_a_few or (found.classes is None and not self._tells_many)
 
     def _is_told_a_few(self, found: OneHot) -> bool:
-        """Whether it is told few classes, and a `Dense` as many units, for one label an example."""
-        classes = self._values.number(found.classes)
-        if classes is None or found.classes is None or classes > _A_FEW:
-            return False
-        units: list[ast.expr | None] = []
+        """Whether nothing says that there are many classes, or labels for pixels and time steps."""
+        classes = self.classes(found)
+        if classes is None:
+            return found.classes is None and not self._tells_many  # as many as the labels have
+        return classes <= _A_FEW and not self._tells_parts
+
+    @cached_property
+    def _tells_many(self) -> bool:
+        """Whether a model tells many classes, or one of each part of an example."""
+        if self._tells_parts:
+            return True
+        for call in self._tree.all(ast.Call):
+            name = self._names.qualified(call.func) or ""
+            if name.startswith("keras.layers.") and name.endswith(".Dense"):
+                activation = argument(call, 1, "activation")
+                units = self._values.number(argument(call, 0, "units"))
+                tells = activation is None or _is_softmax(activation, self._names)
+                if tells and units is not None and units > _A_FEW:
+                    return True
+        return False
+
+    @cached_property
+    def _tells_parts(self) -> bool:
+        """Whether a model tells a class of each pixel, step or word."""
         for call in self._tree.all(ast.Call):
             name = self._names.qualified(call.func) or ""
             if name == "keras.layers.TimeDistributed" or _gives_sequences(call):
-                return False
-            if name.startswith("keras.layers.") and name.endswith(".Dense"):
-                units.append(argument(call, 0, "units"))
-        return any(self._values.number(each) == classes for each in units)
+                return True
+            convolves = name.startswith("keras.layers.Conv")
+            if convolves and _is_softmax(argument(call, None, "activation"), self._names):
+                return True
+        return not self._names.uses(("keras.layers.Dense", "keras.layers.core.Dense"))
 
     def classes(self, found: OneHot) -> float | None:
         """How many numbers a label becomes, where that is said or known of the data set."""
