@@ -204,3 +204,28 @@ def test_one_or_another_is_what_they_have_in_common(expression: str, kind: Kind)
 @pytest.mark.parametrize("expression", ["np.arange(9)", "np.linspace(0, 1, 9)", "tf.range(9)"])
 def test_counted_numbers_are_not_the_data(expression: str) -> None:
     assert value(expression).extent is Extent.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("call", "shape"),
+    [
+        ("tf.squeeze(y)", (50_000,)),
+        ("tf.squeeze(y, axis=1)", (50_000,)),
+        ("np.squeeze(y, -1)", (50_000,)),
+        ("tf.squeeze(y, axis=axis)", None),
+        ("tf.one_hot(tf.squeeze(y), 10)", (50_000, 10)),
+    ],
+)
+def test_axes_of_size_one_are_squeezed_out(call: str, shape: tuple[int, ...] | None) -> None:
+    source = f"""\
+import numpy as np
+import tensorflow as tf
+
+(x, y), _ = tf.keras.datasets.cifar10.load_data()
+found = {call}
+"""
+    file = File("module.py", source)
+    last = file.tree.body[-1]
+    assert isinstance(last, ast.Assign)
+
+    assert file.tf.values.of(last.value).shape == shape

@@ -15,7 +15,7 @@ from tfmemlint.facts.library.known_data import (
     READ_DATA_SETS,
     SKLEARN_DATASETS,
 )
-from tfmemlint.facts.library.shapes import Shape, counted, expanded, reshaped, resized
+from tfmemlint.facts.library.shapes import Shape, counted, expanded, reshaped, resized, squeezed
 from tfmemlint.facts.library.tensor_functions import gives_tensor
 from tfmemlint.facts.syntax.functions import KERAS_BASES
 from tfmemlint.facts.syntax.names import Names
@@ -262,6 +262,10 @@ class Results:
     ) -> Shape | None:
         if name in makers.KEEPS_SHAPE:
             return inner.shape
+        if name.endswith(".squeeze"):
+            axis = makers.argument(node, 1, "axis")
+            number = self._sizes.number(axis, frame, value) if axis is not None else None
+            return squeezed(inner.shape, number) if axis is None or number is not None else None
         told = makers.argument(node, 1, makers.TOLD.get(name, ""))
         if told is None:
             return None

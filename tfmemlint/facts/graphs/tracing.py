@@ -253,7 +253,14 @@ class Tracing:
     @cached_property
     def _keras_traces_nothing(self) -> bool:
         elsewhere = self._switches is not None and self._switches.keras_runs_elsewhere
-        return elsewhere or self._runs_models_by_hand
+        return elsewhere or self._runs_models_by_hand or self._is_run_by_hand
+
+    @cached_property
+    def _is_run_by_hand(self) -> bool:
+        """Whether the programs that import this file run its models so, and none has one traced."""
+        programs = [each.tracing for each in self._imports.importers]
+        by_hand = any(each._runs_models_by_hand for each in programs)
+        return by_hand and not any(each._traces for each in (self, *programs))
 
     @cached_property
     def _runs_models_by_hand(self) -> bool:
@@ -270,9 +277,14 @@ class Tracing:
         )
         if not any(self._runs_a_model(block) for block in tapes if self._is_program(block)):
             return False
+        return not self._traces
+
+    @property
+    def _traces(self) -> bool:
+        """Whether the file has anything traced, by itself or by Keras."""
         runs = self._tree.methods(*_KERAS_RUNS)
         traces = self._names.uses(("tensorflow.function",))
-        return not traces and all(self._functions.function(method) for _, method in runs)
+        return traces or not all(self._functions.function(method) for _, method in runs)
 
     def _runs_a_model(self, block: ast.With) -> bool:
         """Whether a block calls an instance of a Keras class of this module."""

@@ -31,6 +31,16 @@ def expanded(shape: Shape | None, axis: float | None) -> Shape | None:
     return (*shape[:place], 1, *shape[place:]) if 0 <= place <= len(shape) else None
 
 
+def squeezed(shape: Shape | None, axis: float | None) -> Shape | None:
+    """A shape without one axis of size 1, or without any of them where it is not said which."""
+    if shape is None or (axis is None and None in shape):
+        return None
+    if axis is None:
+        return tuple(size for size in shape if size != 1)
+    place = int(axis) if axis >= 0 else len(shape) + int(axis)
+    return (*shape[:place], *shape[place + 1 :]) if 0 <= place < len(shape) else None
+
+
 def indexed(shape: Shape | None, indices: Sequence[ast.expr]) -> Shape | None:
     """The shape of `x[:, None]` and the like, which take all rows; what is not told is unknown."""
     if shape is None:
