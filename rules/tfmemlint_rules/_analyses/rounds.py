@@ -11,6 +11,7 @@ from tfmemlint.facts.flow.loops import Loop, Over
 from tfmemlint.facts.graphs.graph_loops import InGraph
 from tfmemlint.facts.graphs.tracing import TracedBy
 from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.tree import within
 from tfmemlint.light_typing import TYPE_CHECKING
 from tfmemlint_rules._analyses.batches import Batches, Rows
@@ -33,8 +34,16 @@ _OF_LISTS = {
     "tensorflow.math.cumsum": "x",
 }
 """Functions that make a tensor of as many numbers as a list has."""
+_SPACED = frozenset({"tensorflow.linspace", "numpy.linspace", "numpy.geomspace", "numpy.logspace"})
+"""What gives numbers at even distances: levels and schedules, if nobody says how many."""
+_NUMBER_BY_NUMBER = frozenset(
+    f"{module}{name}"
+    for module in ("numpy.", "tensorflow.", "tensorflow.math.")
+    for name in ("cast", "exp", "flip", "log", "reverse", "sqrt", "square")
+)
 _GRADIENTS = frozenset({"tensorflow.GradientTape", "tensorflow.gradients"})
 _WHOLE = ("bool", "int", "uint")
+_MAX_HOPS = 4
 _FROM_MODEL = frozenset({"numpy", "predict", "predict_on_batch"})
 
 
@@ -45,6 +54,7 @@ class Rounds:
         self._tree = tf.tree
         self._bindings = tf.bindings
         self._names = tf.names
+        self._flow = tf.flow
         self._values = tf.values
         self._dtypes = tf.dtypes
         self._datasets = tf.datasets
@@ -145,7 +155,9 @@ class Rounds:
             return self._graph_loops.becomes(loop) is InGraph.LOOP
         if loop.over in _OF_DATA:
             return all(most is None or most > few for most in self._bounds(loop.iterable))
-        counted = self._iterables.counted(loop.iterable)
+        listed, counted = self._listed(loop.iterable), self._iterables.counted(loop.iterable)
+        if listed is not None and listed <= few:
+            return False
         if counted is not None:
             return self._values.of(counted).is_array or self._tensors.is_tensor(counted)
         if self._gives_data(loop.iterable) or self._are_slices_added(joined, loop):
@@ -161,12 +173,15 @@ class Rounds:
             yield self._values.number(cut.upper)
 
     def _listed(self, iterable: ast.expr) -> float | None:
-        """How many numbers Python lists for a tensor: none that are known to be many."""
+        """How many numbers Python lists or lays out for a tensor: none known to be many."""
         listed = self._followed(iterable)
         if not isinstance(listed, ast.Call):
             return None
         while isinstance(listed, ast.Call):
-            keyword = _OF_LISTS.get(self._names.qualified(listed.func) or "")
+            name = self._names.qualified(listed.func) or ""
+            if name in _SPACED:
+                return self._values.number(argument(listed, 2, "num")) or 0
+            keyword = "x" if name in _NUMBER_BY_NUMBER else _OF_LISTS.get(name)
             given = argument(listed, 0, keyword) if keyword is not None else None
             if given is None:
                 return None
@@ -179,10 +194,16 @@ class Rounds:
         return None
 
     def _followed(self, node: ast.expr) -> ast.expr:
-        binding = self._bindings.only(node) if isinstance(node, ast.Name) else None
-        if binding is None or binding.value is None or binding.path:
-            return node
-        return binding.value
+        """What a name is given, through as many names as there are in between."""
+        for _ in range(_MAX_HOPS):
+            origins = self._flow.origins(node) if isinstance(node, ast.Name) else None
+            if origins is None or len(origins) != 1:
+                break
+            (origin,) = origins
+            if origin.how is not How.ASSIGNED or origin.path:
+                break
+            node = origin.value
+        return node
 
     def _gives_data(self, iterable: ast.expr | None) -> bool:
         return iterable is not None and (
