@@ -66,7 +66,7 @@ def check_paths(
     for path in asked:
         if not os.path.exists(path):  # noqa: PTH110
             raise FileNotFoundError(path)
-    found = find(asked, configs.excluded, respect_gitignore=True, force_exclude=False)
+    found = find(asked, configs.excluded, respect_gitignore=True, force_exclude=None)
     outcomes = run(found.files, Checker(configs), jobs)
     return [outcome.checked for outcome in outcomes]
 

@@ -63,10 +63,18 @@ class File:
     def is_for_sessions(self) -> bool:
         """Whether Keras runs sessions for this file, as with TensorFlow 1: something says so.
 
-        That is what the project requires, what is imported, or a comment: `# Keras 2.2.4`.
+        That is what the project requires, what this file or one that imports it takes from where
+        or makes by hand, or a comment: `# Keras 2.2.4`.
         """
         old = self.tensorflow is not None and self.tensorflow < (2,)
-        old = old or self.tf.is_for_keras_1 or self.tf.is_for_session_keras
+        old = (
+            old
+            or self.tf.is_for_keras_1
+            or any(
+                each.is_for_session_keras or each.tracing.by_hand
+                for each in (self.tf, *self.tf.imports.importers)
+            )
+        )
         return old or _WRITTEN_FOR_SESSIONS.search(self.text) is not None
 
     def shows(self, statement: ast.stmt) -> bool:

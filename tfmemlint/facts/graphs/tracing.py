@@ -60,6 +60,7 @@ _LIFTS = frozenset({"tensorflow.init_scope"})
 _MAKES_GRAPHS_BY_HAND = (
     "keras.backend.get_session",
     "keras.backend.gradients",
+    "keras.backend.placeholder",
     "keras.backend.set_session",
     "tensorflow.ConfigProto",
     "tensorflow.Session",
