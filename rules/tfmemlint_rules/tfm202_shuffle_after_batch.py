@@ -26,8 +26,7 @@ is silent by itself where batches are cached before they are shuffled (the buffe
 cache's memory), where they are batched again or taken apart afterwards, and where they may be: in
 functions for other modules, if a `map` has made something else of them. And where a buffer of so
 many examples would hold about as much, as it does where either holds all there are: slices of an
-array apart, of which it is batches that are copies. It is silent, too, for up to 32 examples in
-all, as many as one batch has.
+array apart, of which it is batches that are copies.
 """
 
 from __future__ import annotations
@@ -54,8 +53,6 @@ KEEPS_ELEMENTS = frozenset(
     {"filter", "prefetch", "repeat", "shard", "shuffle", "skip", "take", "with_options"}
 )
 KEEPS_BATCHES = KEEPS_ELEMENTS | {"concatenate", "enumerate", "ignore_errors", "map"}
-BATCH = 32
-"""Examples, as of one batch: a buffer that holds no more is none to speak of."""
 
 
 def check(file: File) -> Iterator[Diagnostic]:
@@ -66,8 +63,7 @@ def check(file: File) -> Iterator[Diagnostic]:
         if buffer is None or shuffle.call in datasets.regrouped:
             continue
         frame = batch.frame if batch is not None else None
-        examples, batches = number(size, frame), number(buffer, shuffle.frame)
-        if 1 in (examples, batches) or (examples or BATCH) * (batches or BATCH) <= BATCH:
+        if number(size, frame) == 1 or number(buffer, shuffle.frame) == 1:
             continue
         if mapped and _is_handed_out(file, shuffle):
             continue
