@@ -571,7 +571,8 @@ for e in <rounds>:
 
 def _tfm223(choose: Choose) -> str:
     state = _state(choose)
-    x = choose(("x", f"x * {state.read} * 1e-3", "tf.cast(x, tf.float32)"))
+    made = "tf.signal.dct(x)"
+    x = choose((made, f"{made} * {state.read} * 1e-3", f"tf.cast({made}, tf.float32)"))
     given = choose((f"lambda x, y: ({x}, y)", f"lambda x, y: ({x}, y * 1.0)"))
     looks = _several(choose, LOOKS[-1], seldom=LOOKS)
     train = choose(
