@@ -33,9 +33,8 @@ after the first where the weights took 31 MB, and 17 MB more where they took 6 K
 weights and rounds of a plain network are known, and all of it comes to less than 256 MB, it is
 hidden as long as `min-bytes` is not set. The rule is
 silent by itself for up to four rounds, for models that are kept or handed to code out of sight,
-where graphs are switched off, in tests, where TensorFlow is declared to be newer than 2.21, for
-optimizers without slots (`"sgd"`), and in code of Keras 1 (`nb_epoch`) that calls
-`clear_session()`, which frees the graph there.
+where graphs are switched off, in tests, where TensorFlow is declared to be newer than 2.21, and in
+code of Keras 1 (`nb_epoch`) that calls `clear_session()`, which frees the graph there.
 """
 
 from __future__ import annotations
