@@ -57,7 +57,6 @@ _GIVES_AWAY = (
 )
 _MAKES = frozenset(
     {*makers.FILLED, *makers.COUNTED, *makers.SPACED, *makers.LOADS_WHOLE, *makers.FRAMES}
-    - {"h5py.File"}  # a file, in which others may write
     | {*makers.SPLITS_ARGUMENTS, "numpy.eye", "numpy.identity"}
 )
 _MAKES_ANY = ("keras.datasets.", "numpy.random.", "sklearn.datasets.", "tensorflow.")

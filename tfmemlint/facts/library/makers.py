@@ -111,17 +111,14 @@ SPACED = {"numpy.linspace": "float64", "tensorflow.linspace": None, "keras.ops.l
 
 LOADS_WHOLE = frozenset(
     {
-        "h5py.File",
         "joblib.load",
         "numpy.fromfile",
         "numpy.genfromtxt",
         "numpy.load",
         "numpy.loadtxt",
         "numpy.memmap",
-        "scipy.io.loadmat",
     }
 )
-"""What reads arrays from a file, or opens one whose arrays are read by their names."""
 FRAMES = frozenset(
     {
         "pandas.DataFrame",
