@@ -29,9 +29,7 @@ class Pipelines:
 
     def __init__(self, tf: TensorFlow) -> None:
         self._tree = tf.tree
-        self._bindings = tf.bindings
         self._names = tf.names
-        self._functions = tf.functions
         self._values = tf.values
         self._datasets = tf.datasets
         self._constants = tf.constants
@@ -100,20 +98,20 @@ class Pipelines:
 
         What a name stands for is the same wherever in an expression it is read.
         """
-        functions = self._given(step.call)
-        counts = [each for each in given_to(step.call) if each not in functions]
-        return all(
-            isinstance(each, (ast.Name, ast.Attribute, ast.Lambda)) and self._code.of(each).is_pure
-            for each in functions
-        ) and all(isinstance(each, ast.Name) or self._is_count(each) for each in counts)
+        pure = all(self._code.of(each).is_pure for each in self._given(step.call))
+        return pure and self._takes_plain(step, or_names=True)
 
     def takes_plain(self, step: Step) -> bool:
         """Whether it is all one when the arguments of a step are evaluated."""
-        call = step.call
-        functions = self._given(call)
-        given = given_to(call)
-        return all(each in functions or self._is_count(each) for each in given) and all(
-            isinstance(each, (ast.Name, ast.Attribute, ast.Lambda)) for each in functions
+        return self._takes_plain(step)
+
+    def _takes_plain(self, step: Step, *, or_names: bool = False) -> bool:
+        functions = self._given(step.call)
+        return all(
+            isinstance(each, (ast.Name, ast.Attribute, ast.Lambda))
+            if each in functions
+            else (or_names and isinstance(each, ast.Name)) or self._is_count(each)
+            for each in given_to(step.call)
         )
 
     def _is_count(self, node: ast.expr) -> bool:
