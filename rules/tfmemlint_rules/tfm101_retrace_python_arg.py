@@ -127,7 +127,7 @@ def _stays_whole(file: File, retrace: Retrace, handled: frozenset[Handled]) -> b
         sure.are_tensors(
             each
             for each in given_to(call)
-            if file.tf.functions.argument(call, function, retrace.parameter) is not each
+            if file.tf.callers.argument(call, function, retrace.parameter) is not each
         )
         for call in calls
     )

@@ -54,7 +54,7 @@ def check(file: File) -> Iterator[Diagnostic]:
 def _span(file: File, remake: Remake) -> Span:
     if isinstance(remake.maker, ast.Call):
         return file.span(remake.maker)
-    wraps = file.tf.functions.makes_tf_function
+    wraps = file.tf.tracers.makes_tf_function
     return file.span(next(each for each in remake.maker.decorator_list if wraps(each)))
 
 

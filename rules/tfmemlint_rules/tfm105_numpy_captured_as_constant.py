@@ -183,7 +183,7 @@ def _only_looks_up(file: File, capture: Capture) -> bool:
         return False
     bound = file.tf.bindings.of(function, place.id)
     calls = sure.calls(function)
-    passed = [file.tf.functions.argument(each, function, place.id) for each in calls or ()]
+    passed = [file.tf.callers.argument(each, function, place.id) for each in calls or ()]
     known = all(each is not None and sure.is_tensor(each) for each in passed)
     return len(bound) == 1 and bool(passed) and known
 

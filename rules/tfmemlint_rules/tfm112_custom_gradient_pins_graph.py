@@ -94,7 +94,7 @@ def _functions(file: File) -> Iterator[Diagnostic]:
             made = function.made
             at, called = made, "`tf.function`"
             if not isinstance(made, ast.Call):
-                wraps = file.tf.functions.makes_tf_function
+                wraps = file.tf.tracers.makes_tf_function
                 at = next(filter(wraps, getattr(made, "decorator_list", ())))
                 called = f"`{getattr(made, 'name', '')}`"
             yield Diagnostic(

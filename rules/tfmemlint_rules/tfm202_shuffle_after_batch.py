@@ -137,7 +137,7 @@ def _held(file: File, shuffle: Step) -> _Held:
 def _is_handed_out(file: File, shuffle: Step) -> bool:
     """Whether other modules go on with the pipeline: batch it again, if a batch is a sequence."""
     function = file.tf.tree.function(shuffle.call)
-    return function is not None and not file.tf.functions.calls_of(function)
+    return function is not None and not file.tf.callers.calls_of(function)
 
 
 def _fix(file: File, batch: Step, shuffle: Step) -> Fix | None:

@@ -115,7 +115,7 @@ def _is_read_again(file: File, site: Site) -> bool:
 
 def _repeats(file: File, end: End) -> bool:
     function = file.tf.tree.function(end.at)
-    runs = [end.at, *(file.tf.functions.calls_of(function) if function else ())]
+    runs = [end.at, *(file.tf.callers.calls_of(function) if function else ())]
     if any(map(file.tf.loops.around, runs)):
         return True
     if end.into is Into.FIT and isinstance(end.at, ast.Call):

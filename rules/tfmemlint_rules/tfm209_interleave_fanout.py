@@ -108,7 +108,7 @@ def _opened(file: File, step: Step) -> float | None:
 def _inputs(file: File, step: Step) -> tuple[Chain, ...]:
     """The pipelines an `interleave` makes of its elements."""
     function = file.tf.datasets.function(step)
-    returned = file.tf.functions.returns(function) if function is not None else ()
+    returned = file.tf.bodies.returns(function) if function is not None else ()
     return tuple(each for value in returned for each in file.tf.datasets.of(value))
 
 

@@ -75,7 +75,7 @@ def _reads(file: File, call: ast.Call) -> bool:
         return True
     owner = functions.definition(callee)
     if isinstance(callee, ast.Attribute) and callee.attr == "__init__":
-        owner = functions.enclosing_class(call)
+        owner = file.tf.members.enclosing_class(call)
     elif isinstance(callee, ast.Attribute) and callee.attr in READS:
         return owner is None
     if not isinstance(owner, ast.ClassDef):

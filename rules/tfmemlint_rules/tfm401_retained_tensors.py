@@ -215,7 +215,7 @@ def _is_tensor(file: File, kept: Kept) -> bool:
         name = binding.value
     if isinstance(name, ast.Call):
         function = file.tf.functions.function(name.func)
-        returned = file.tf.functions.returns(function) if function is not None else ()
+        returned = file.tf.bodies.returns(function) if function is not None else ()
         traced = function is not None and file.tf.tracing.why(function) is not None
         return file.tf.constants.makes_tensor(name) or (bool(returned) and traced)
     return isinstance(name, ast.BinOp)

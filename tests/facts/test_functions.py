@@ -81,7 +81,7 @@ def test_what_a_call_passes_for_a_parameter(look: Look, source: str, passed: str
     function = file.tf.functions.function(call.func)
     assert function is not None
 
-    found = file.tf.functions.argument(call, function, "b")
+    found = file.tf.callers.argument(call, function, "b")
 
     assert (None if found is None else ast.unparse(found)) == passed
 

@@ -104,7 +104,7 @@ def test_what_other_files_call_is_known(opened: Open) -> None:
     file = opened(files, "model.py")
     make = next(file.tf.tree.all(ast.FunctionDef))
 
-    (call,) = file.tf.functions.calls_of(make)
+    (call,) = file.tf.callers.calls_of(make)
 
     assert ast.unparse(call) == "make()"
     assert [type(each) for each in file.tf.tree.loops(call)] == [ast.For]

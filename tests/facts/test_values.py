@@ -179,11 +179,11 @@ def test_rows_are_those_of_the_array_that_one_call_passes(look: Look) -> None:
         large = f(np.zeros((400, 2)))
         """
     )
-    values, functions = file.tf.values, file.tf.functions
+    values = file.tf.values
     f = next(each for each in file.tf.tree.all(ast.FunctionDef) if each.name == "f")
-    (inner,) = functions.returns(f)
+    (inner,) = file.tf.bodies.returns(f)
     assert isinstance(inner, ast.Call)
-    calls = functions.calls_of(f)
+    calls = file.tf.callers.calls_of(f)
 
     assert [values.number(inner.args[0], Frame(f, each, None)) for each in calls] == [3, 400]
     assert values.number(inner.args[0]) is None

@@ -129,4 +129,4 @@ def test_a_layer_of_the_module_is_no_model() -> None:
     )
     classes = file.tf.tree.all(ast.ClassDef)
 
-    assert [file.tf.functions.is_model(each) for each in classes] == [True, True, False]
+    assert [file.tf.classes.is_model(each) for each in classes] == [True, True, False]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tfmemlint.facts.graphs.tracing import DATASET_TAKES_FUNCTION, KERAS_TRACED
 from tfmemlint.facts.library.words import PIPELINE_WORDS, TRACED_WORDS
 from tfmemlint.facts.pipelines import chains
-from tfmemlint.facts.syntax.functions import TF_FUNCTION
+from tfmemlint.facts.syntax.tracers import TF_FUNCTION
 
 
 def test_a_pipeline_that_is_surely_of_tf_data_has_one_of_the_words_for_it() -> None:

@@ -74,9 +74,14 @@ if TYPE_CHECKING:  # what is named here is imported when it is first asked for
     from tfmemlint.facts.sure.pipelines import Pipelines
     from tfmemlint.facts.sure.traced import Traced
     from tfmemlint.facts.syntax.bindings import Bindings
+    from tfmemlint.facts.syntax.bodies import Bodies
+    from tfmemlint.facts.syntax.callers import Callers
+    from tfmemlint.facts.syntax.classes import Classes
     from tfmemlint.facts.syntax.functions import Functions
     from tfmemlint.facts.syntax.imports import Imports, Others
+    from tfmemlint.facts.syntax.members import Members
     from tfmemlint.facts.syntax.names import Names
+    from tfmemlint.facts.syntax.tracers import Tracers
     from tfmemlint.facts.syntax.tree import Tree
 
     A = TypeVar("A")
@@ -134,7 +139,17 @@ class TensorFlow:
     names: Names = _named("syntax.names", "Names")
     """What expressions refer to."""
     functions: Functions = _named("syntax.functions", "Functions")
-    """The functions of the module and their calls."""
+    """Which definitions expressions mean."""
+    bodies: Bodies = _named("syntax.bodies", "Bodies")
+    """What functions take, run and give back."""
+    callers: Callers = _named("syntax.callers", "Callers")
+    """Who calls functions, and with what."""
+    members: Members = _named("syntax.members", "Members")
+    """What classes hold."""
+    classes: Classes = _named("syntax.classes", "Classes")
+    """What kinds of classes there are."""
+    tracers: Tracers = _named("syntax.tracers", "Tracers")
+    """What makes traced functions of others."""
     imports: Imports = _named("syntax.imports", "Imports")
     """What is imported from other files of the project."""
     factories: Factories = _named("graphs.factories", "Factories")

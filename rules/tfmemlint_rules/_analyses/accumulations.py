@@ -12,7 +12,7 @@ from tfmemlint.facts.graphs.tracing import TracedBy
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.syntax.bindings import Binding, How
-from tfmemlint.facts.syntax.functions import default
+from tfmemlint.facts.syntax.callers import default
 from tfmemlint.facts.syntax.tree import same_code
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
@@ -67,6 +67,10 @@ class Accumulations:
         self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
+        self._bodies = tf.bodies
+        self._callers = tf.callers
+        self._classes = tf.classes
+        self._members = tf.members
         self._values = tf.values
         self._loops = tf.loops
         self._growths = tf.growths
@@ -128,7 +132,7 @@ class Accumulations:
         around = self._loops.around(node)
         function = self._tree.function(node)
         if function is not None and function is not self._tree.function(start.node):
-            calls = self._functions.calls_of(function)
+            calls = self._callers.calls_of(function)
             around += tuple(loop for call in calls for loop in self._loops.around(call))
         loops = self._in_graph(
             [each for each in around if not self._tree.inside(start.node, each.node)]
@@ -208,7 +212,7 @@ class Accumulations:
         if isinstance(value.func, ast.Name) and value.func.id in ("list", "tuple"):
             return not value.args
         function = self._functions.function(value.func)
-        returned = self._functions.returns(function) if function is not None and hops else ()
+        returned = self._bodies.returns(function) if function is not None and hops else ()
         return len(returned) == 1 and self._is_list(returned[0], hops - 1)
 
     def _made(self) -> Iterator[Accumulated | None]:
@@ -252,7 +256,7 @@ class Accumulations:
         following: list[ast.expr] = []
         if isinstance(parent, ast.Return):
             function = self._tree.function(parent)
-            following += self._functions.calls_of(function) if function is not None else ()
+            following += self._callers.calls_of(function) if function is not None else ()
         elif isinstance(parent, (ast.Assign, ast.AnnAssign)):
             targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
             for target in targets:
@@ -289,12 +293,12 @@ class Accumulations:
     def _given_to_layer(self, tensor: ast.Name, axis: int) -> Iterator[int | None]:
         """How long what this module gives to a layer is, where `call` names it first."""
         function = self._tree.function(tensor)
-        owner = self._functions.class_of(function) if function is not None else None
+        owner = self._members.class_of(function) if function is not None else None
         binding = self._bindings.only(tensor)
         if function is None or owner is None or binding is None:
             return
         first = function.args.args[1:2]
-        if not first or binding.node is not first[0] or not self._functions.is_keras(owner):
+        if not first or binding.node is not first[0] or not self._classes.is_keras(owner):
             return
         for call in self._tree.all(ast.Call):
             made = call.func
@@ -313,8 +317,8 @@ class Accumulations:
         why = self._tracing.functions.get(function) if function is not None else None
         if binding is None or function is None or why is None or why.by is not TracedBy.TF_FUNCTION:
             return False
-        calls = self._functions.calls_of(function)
-        given = [self._functions.argument(each, function, binding.name) for each in calls]
+        calls = self._callers.calls_of(function)
+        given = [self._callers.argument(each, function, binding.name) for each in calls]
         known = map(self._values.number, (*given, default(function, binding.name)))
         return binding.how is How.PARAMETER and all(each is None or each > few for each in known)
 

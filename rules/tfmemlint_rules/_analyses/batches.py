@@ -52,6 +52,7 @@ class Batches:
         self._tree = tf.tree
         self._names = tf.names
         self._functions = tf.functions
+        self._bodies = tf.bodies
         self._flow = tf.flow
         self._values = tf.values
         self._datasets = tf.datasets
@@ -164,7 +165,7 @@ class Batches:
         """The rows of what a generator of the module gives, if that is one array each time."""
         call = iterable if isinstance(iterable, ast.Call) else None
         inner = self._flow.enter(call, None) if call is not None else None
-        body = self._functions.body(inner.function) if inner is not None else ()
+        body = self._bodies.body(inner.function) if inner is not None else ()
         given = [each.value for each in body if isinstance(each, ast.Yield)]
         return _most([self.of(each, inner) if each is not None else None for each in given])
 

@@ -41,6 +41,7 @@ class CustomGradients:
         self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
+        self._classes = tf.classes
         self._flow = tf.flow
 
     @cached_property
@@ -91,7 +92,7 @@ class CustomGradients:
         """What is found in the function that a call runs, or the class it makes an instance of."""
         owner = self._functions.definition(call.func)
         if isinstance(owner, ast.ClassDef):
-            if hops and self._functions.is_keras(owner):
+            if hops and self._classes.is_keras(owner):
                 methods = (self._functions.method(owner, each) for each in _METHODS)
                 bodies = (_whole_body(each) for each in methods if each is not None)
                 yield from self._in((node for body in bodies for node in body), None, hops)

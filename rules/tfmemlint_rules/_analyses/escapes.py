@@ -57,6 +57,8 @@ class Escapes:
         self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
+        self._callers = tf.callers
+        self._members = tf.members
         self._tracing = tf.tracing
         self._objects = tf.objects
         self._symbolic = tf.of(Symbolic)
@@ -100,9 +102,9 @@ class Escapes:
         if not isinstance(node, ast.expr) or not self._is_container(node):
             return False
         function = self._tree.function(node)
-        owner = self._functions.class_of(function) if function is not None else None
+        owner = self._members.class_of(function) if function is not None else None
         maker = owner or function
-        calls = self._functions.calls_of(maker) if maker is not None else ()
+        calls = self._callers.calls_of(maker) if maker is not None else ()
         if any(self._tracing.why(each) is not None for each in calls):
             return False
         uses = self._objects.uses(node) if self._tracing.why(node) is None else None
@@ -120,8 +122,8 @@ class Escapes:
             function = next(
                 each for each in self._tree.ancestors(binding.node) if isinstance(each, FUNCTIONS)
             )
-            calls = self._functions.calls_of(function)
-            given = [self._functions.argument(each, function, binding.name) for each in calls]
+            calls = self._callers.calls_of(function)
+            given = [self._callers.argument(each, function, binding.name) for each in calls]
             return bool(given) and all(
                 each is not None and (self._is_container(each) or self._outlives(each, hops - 1))
                 for each in given
@@ -142,7 +144,7 @@ class Escapes:
             owner = found if isinstance(found, ast.ClassDef) else None
         if owner is None or attribute.attr in self._given_again:
             return False
-        made_in_graph = any(self._tracing.why(each) for each in self._functions.calls_of(owner))
+        made_in_graph = any(self._tracing.why(each) for each in self._callers.calls_of(owner))
         values = [*self._functions.attributes(owner, attribute.attr)]
         values += _class_values(owner, attribute.attr)
         return bool(values) and not made_in_graph and all(map(self._is_container, values))
@@ -214,7 +216,7 @@ class Escapes:
         for call, _ in self._tree.methods("numpy"):
             function = self._tree.function(call)
             if function is not None:
-                owner = self._functions.class_of(function)
+                owner = self._members.class_of(function)
                 traced = owner is not None and getattr(function, "name", "") in KERAS_TRACED
                 found |= {function, owner} if owner is not None and traced else {function}
         return frozenset(found)

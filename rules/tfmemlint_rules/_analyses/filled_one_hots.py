@@ -43,7 +43,7 @@ class FilledOneHots:
         self._loops = tf.loops
         self._names = tf.names
         self._bindings = tf.bindings
-        self._functions = tf.functions
+        self._callers = tf.callers
         self._values = tf.values
         self._repeats = tf.repeats
         self._tracing = tf.tracing
@@ -160,7 +160,7 @@ class FilledOneHots:
         function = self._tree.function(use)
         if not isinstance(leaves, ast.Return) or function is None:
             return
-        for call in self._functions.calls_of(function):
+        for call in self._callers.calls_of(function):
             statement = self._tree.parent(call)
             if not isinstance(statement, ast.Assign):
                 continue

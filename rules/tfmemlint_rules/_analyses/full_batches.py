@@ -49,6 +49,7 @@ class FullBatches:
         self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
+        self._bodies = tf.bodies
         self._values = tf.values
         self._passes = tf.passes
         self._tapes = tf.tapes
@@ -127,7 +128,7 @@ class FullBatches:
 
     def _takes_several(self, function: FunctionNode) -> bool:
         """Whether a function puts several of its arguments through models, whole."""
-        found = (self._passes.of(node) for node in self._functions.body(function))
+        found = (self._passes.of(node) for node in self._bodies.body(function))
         named = {self._wholes.named(each.array) for each in found if each is not None}
         names = [each for each in named if isinstance(each, ast.Name)]
         bound = {self._bindings.only(each) for each in names}
@@ -135,7 +136,7 @@ class FullBatches:
 
     def _relates_rows(self, function: FunctionNode) -> bool:
         """Whether a function picks rows of what it is given, or asks for gradients in a graph."""
-        ran = self._functions.body(function)
+        ran = self._bodies.body(function)
         called = (node.func for node in ran if isinstance(node, ast.Call))
         return any(self._names.is_any(each, _RELATES_ROWS) for each in called)
 

@@ -55,6 +55,8 @@ class Generators:
         self._imports = tf.imports
         self._names = tf.names
         self._functions = tf.functions
+        self._bodies = tf.bodies
+        self._members = tf.members
         self._values = tf.values
         self._loading = tf.loading_anywhere
         self._repeats = tf.repeats
@@ -101,7 +103,7 @@ class Generators:
 
     def _giving(self, generator: FunctionNode) -> Iterator[ast.For | ast.YieldFrom]:
         """The outermost loops of a generator that give an element, or part of one, each trip."""
-        for node in self._functions.body(generator):
+        for node in self._bodies.body(generator):
             if isinstance(node, ast.YieldFrom):
                 yield node
             elif isinstance(node, ast.Yield):
@@ -220,7 +222,7 @@ class Generators:
         if self._names.is_any(made.func, _STACKS):
             return bool(made.args) and self._loading.gathered(made.args[0]) is not None
         function = self._functions.function(made.func)
-        returned = self._functions.returns(function) if function is not None else ()
+        returned = self._bodies.returns(function) if function is not None else ()
         return any(self._is_stacked(each, hops - 1) for each in returned)
 
     def _is_of_hdf5(self, made: ast.expr) -> bool:
@@ -242,7 +244,7 @@ class Generators:
 
     def _depends_on_arguments(self, loaded: ast.expr, generator: FunctionNode) -> bool:
         """Whether what is loaded is told by what the generator is given: one file of many."""
-        first = 0 if self._functions.class_of(generator) is None else 1
+        first = 0 if self._members.class_of(generator) is None else 1
         parameters = {each.arg for each in generator.args.args[first:]}
         return any(
             isinstance(each, ast.Name) and each.id in parameters for each in ast.walk(loaded)

@@ -67,6 +67,7 @@ class Handling:
         self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
+        self._callers = tf.callers
         self._tensors = tf.tensors
 
     def of(
@@ -130,7 +131,7 @@ class Handling:
         function = self._functions.function(call.func)
         if function is not None and hops:
             for parameter in parameters(function):
-                if self._functions.argument(call, function, parameter) is node:
+                if self._callers.argument(call, function, parameter) is node:
                     return self.of(function, parameter, hops - 1)
             return frozenset({Handled.OTHER})
         name = self._names.qualified(call.func) or ""

@@ -96,6 +96,8 @@ class Joins:
         self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
+        self._bodies = tf.bodies
+        self._callers = tf.callers
         self._flow = tf.flow
         self._sources = tf.sources
         self._loops = tf.loops
@@ -129,7 +131,7 @@ class Joins:
         function = self._tree.function(node)
         if recording or function is None or hops == 0 or not self._tapes.all:
             return recording[0] if recording else None
-        calls = self._functions.calls_of(function)
+        calls = self._callers.calls_of(function)
         found = (self._recording(call, hops - 1) for call in calls)
         return next((each for each in found if each is not None), None)
 
@@ -154,7 +156,7 @@ class Joins:
         if name is not None:
             return self._join_of(value, value, name, target, None) if name in _JOINS else None
         frame = self._flow.enter(value, None)
-        returned = self._functions.returns(frame.function) if frame is not None else ()
+        returned = self._bodies.returns(frame.function) if frame is not None else ()
         inner = returned[0] if len(returned) == 1 else None
         name = self._names.one_of(inner.func, _JOINS) if isinstance(inner, ast.Call) else None
         if name is None or not isinstance(inner, ast.Call):
@@ -225,7 +227,7 @@ class Joins:
         function = self._tree.function(at)
         if function is None or not isinstance(target, ast.Attribute) or not hops:
             return ()
-        for call in self._functions.calls_of(function):
+        for call in self._callers.calls_of(function):
             if isinstance(call.func, ast.Attribute):
                 found = self._growing_around(target, call, call.func.value, hops)
                 if found:
@@ -268,7 +270,7 @@ class Joins:
                 yield each
             called += self._called(each, called)
         for function in called:
-            for each in self._functions.body(function):
+            for each in self._bodies.body(function):
                 if self._is_the_same(each, target):
                     assert isinstance(each, _Target)
                     yield each

@@ -92,6 +92,10 @@ class KeptTensors:
         self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
+        self._bodies = tf.bodies
+        self._callers = tf.callers
+        self._members = tf.members
+        self._tracers = tf.tracers
         self._values = tf.values
         self._flow = tf.flow
         self._loops = tf.loops
@@ -242,11 +246,11 @@ class KeptTensors:
         if function is None:
             return False
         names = [each.arg for each in parameters(function)]
-        taken = {each for each in names if self._functions.argument(call, function, each) is given}
+        taken = {each for each in names if self._callers.argument(call, function, each) is given}
         return any(
             (isinstance(each, ast.Attribute) and each.attr in _SHORTENS)
             or (isinstance(each, ast.Subscript) and not isinstance(each.ctx, ast.Load))
-            for each in self._functions.body(function)
+            for each in self._bodies.body(function)
             if isinstance(each, (ast.Attribute, ast.Subscript)) and root_name(each) in taken
         )
 
@@ -254,7 +258,7 @@ class KeptTensors:
         """Whether a tape records what is done there, itself or around a function of the module."""
         for node in nodes:
             function = self._tree.function(node)
-            calls = self._functions.calls_of(function) if function is not None else ()
+            calls = self._callers.calls_of(function) if function is not None else ()
             if any(self._tapes.recording(each) for each in (node, *calls)):
                 return True
         return False
@@ -302,7 +306,7 @@ class KeptTensors:
         if function is not None:
             if not self._is_as_written(function):
                 return Sort.UNKNOWN
-            sorts = (self.sort(each, path) for each in self._functions.returns(function))
+            sorts = (self.sort(each, path) for each in self._bodies.returns(function))
             return min(sorts, default=Sort.UNKNOWN)
         if call in self._gradients:
             return Sort.TENSOR
@@ -336,14 +340,14 @@ class KeptTensors:
         """
         if any(
             isinstance(each, ast.Return) and each.value is None
-            for each in self._functions.body(function)
+            for each in self._bodies.body(function)
         ):
             return False
         decorators: list[ast.expr] = getattr(function, "decorator_list", [])
-        makes_graph = self._functions.makes_tf_function
+        makes_graph = self._tracers.makes_tf_function
         if not all(is_plain(each) or makes_graph(each) for each in decorators):
             return False
-        owner = self._functions.class_of(function)
+        owner = self._members.class_of(function)
         return owner is None or not any(
             isinstance(base, ast.Name)
             and base.id == owner.name
@@ -405,7 +409,7 @@ class KeptTensors:
             return hops == 0 or any(self._may_be_several(each, hops - 1) for each in whole)
         if isinstance(target, ast.Call):
             function = self._functions.function(target.func)
-            returned = self._functions.returns(function) if function is not None else ()
+            returned = self._bodies.returns(function) if function is not None else ()
             made = called(target) in ("dict", "list", "tuple")
             return made or any(self._may_be_several(each, hops - 1) for each in returned)
         return isinstance(target, _SEVERAL)

@@ -61,6 +61,7 @@ class LateLoading:
         self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
+        self._bodies = tf.bodies
 
     def of(self, hoard: Hoard) -> Late | None:
         """How it can be loaded late; None where something may be missed, or is not known."""
@@ -164,7 +165,7 @@ class LateLoading:
             and start < (each.lineno, each.col_offset)
             and each.lineno <= end
             and not (isinstance(giving, ast.For) and self._tree.inside(each, giving.iter))
-            for each in self._functions.body(hoard.generator)
+            for each in self._bodies.body(hoard.generator)
         )
 
     def _comes_from_outside(self, name: ast.Name, made: ast.expr) -> bool:

@@ -12,7 +12,7 @@ from functools import cached_property
 from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.flow.remakes import A_FEW
 from tfmemlint.facts.graphs.retraces import Given
-from tfmemlint.facts.syntax.functions import PARTIAL
+from tfmemlint.facts.syntax.tracers import PARTIAL
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

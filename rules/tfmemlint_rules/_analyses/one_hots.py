@@ -84,7 +84,6 @@ class OneHots:
         self._loops = tf.loops
         self._names = tf.names
         self._bindings = tf.bindings
-        self._functions = tf.functions
         self._flow = tf.flow
         self._values = tf.values
         self._repeats = tf.repeats

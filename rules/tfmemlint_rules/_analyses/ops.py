@@ -20,6 +20,8 @@ class Ops:
     def __init__(self, tf: TensorFlow) -> None:
         self._names = tf.names
         self._functions = tf.functions
+        self._members = tf.members
+        self._tracers = tf.tracers
 
     def traceable(
         self, code: Iterable[ast.stmt | ast.expr], symbolic: Iterable[str], hops: int = _MAX_HOPS
@@ -69,7 +71,7 @@ class Ops:
             parameters = function.args
             code: list[ast.stmt | ast.expr] = [function.body]
         elif isinstance(function, ast.FunctionDef):
-            plain = all(self._functions.makes_tf_function(each) for each in function.decorator_list)
+            plain = all(self._tracers.makes_tf_function(each) for each in function.decorator_list)
             if not plain:
                 return False
             parameters = function.args
@@ -77,7 +79,7 @@ class Ops:
         else:
             return False
         passed = [each.arg for each in (*parameters.posonlyargs, *parameters.args)]
-        if self._functions.class_of(function) is not None:
+        if self._members.class_of(function) is not None:
             passed = passed[1:]
         passed += [each.arg for each in parameters.kwonlyargs]
         return self.traceable(code, passed, hops)

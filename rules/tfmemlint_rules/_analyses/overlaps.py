@@ -57,6 +57,7 @@ class Overlaps:
         self._names = tf.names
         self._bindings = tf.bindings
         self._functions = tf.functions
+        self._bodies = tf.bodies
 
     def works(self, chain: Chain) -> bool:
         """Whether elements are read, decoded or made at length, not but cut from what is there."""
@@ -88,7 +89,7 @@ class Overlaps:
 
     def _called(self, function: FunctionNode) -> Iterator[ast.expr]:
         """What a function calls."""
-        nodes = self._functions.body(function)
+        nodes = self._bodies.body(function)
         return (each.func for each in nodes if isinstance(each, ast.Call))
 
     def _is_quick_call(self, callee: ast.expr) -> bool:

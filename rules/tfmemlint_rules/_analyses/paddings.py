@@ -37,6 +37,7 @@ class Paddings:
     def __init__(self, tf: TensorFlow) -> None:
         self._names = tf.names
         self._functions = tf.functions
+        self._bodies = tf.bodies
         self._values = tf.values
 
     def is_padded(self, chain: Chain, path: tuple[int, ...]) -> bool:
@@ -71,7 +72,7 @@ class Paddings:
         for step in maps:
             given = step.argument("map_func")
             function = self._functions.function(given) if given is not None else None
-            for each in self._functions.body(function) if function is not None else ():
+            for each in self._bodies.body(function) if function is not None else ():
                 if isinstance(each, ast.Attribute):
                     name = self._names.qualified(each) or ""
                     if name.startswith(_LEAVES_OPEN):

@@ -58,7 +58,8 @@ class PerRounds:
     def __init__(self, tf: TensorFlow) -> None:
         self._tree = tf.tree
         self._names = tf.names
-        self._functions = tf.functions
+        self._bodies = tf.bodies
+        self._callers = tf.callers
         self._bindings = tf.bindings
         self._loops = tf.loops
         self._sources = tf.sources
@@ -87,7 +88,7 @@ class PerRounds:
         here, extent = self._tree.function(found.call), self._loops.extent(found.loop)
         loads = {call for call, _ in self._names.calls(_LOADS)}
         loaders = {function for each in loads if (function := self._tree.function(each))}
-        loads.update(call for each in loaders for call in self._functions.calls_of(each))
+        loads.update(call for each in loaders for call in self._callers.calls_of(each))
         others = [call for call, _ in self._names.calls(_KEEPS_BEST)]
         for call in self._tree.all(ast.Call):
             is_in = self._tree.inside(call, extent) or (here and self._tree.function(call) is here)
@@ -157,9 +158,9 @@ class PerRounds:
         if found.here:
             return self._is_same(owner, found.loop)
         function, name = self._tree.function(use), root_name(owner)
-        calls = self._functions.calls_of(function) if function is not None else ()
+        calls = self._callers.calls_of(function) if function is not None else ()
         own = function is not None and any(
-            each.name == name for each in self._functions.parameters(function)
+            each.name == name for each in self._bodies.parameters(function)
         )
         if not own or function is None or name == "self":
             return not any(
@@ -167,7 +168,7 @@ class PerRounds:
                 for scope in (self._tree.scope(use), self._tree.module)
                 for each in self._bindings.of(scope, name)
             )
-        given = [self._functions.argument(each, function, name) for each in calls]
+        given = [self._callers.argument(each, function, name) for each in calls]
         return all(each is not None and self._is_same(each, found.loop) for each in given)
 
     def _around(self, call: ast.Call) -> PerRound | None:
@@ -186,7 +187,7 @@ class PerRounds:
             function = self._tree.function(node)
             if function is None or isinstance(function, ast.Lambda) or function.name == "__init__":
                 return None
-            calls = self._functions.calls_of(function)
+            calls = self._callers.calls_of(function)
             if len(calls) != 1 or not self._decorators.leave(function):
                 return None
             given = [self._passed(each, function, calls[0]) or each for each in given]
@@ -198,11 +199,11 @@ class PerRounds:
     def _passed(self, part: ast.expr, function: FunctionNode, call: ast.Call) -> ast.expr | None:
         """What a call gives its function that is handed on as it is."""
         name = part.id if isinstance(part, ast.Name) else ""
-        return self._functions.argument(call, function, name) if name else None
+        return self._callers.argument(call, function, name) if name else None
 
     def _reads_arguments(self, given: list[ast.expr], function: FunctionNode) -> bool:
         """Whether what a call is given depends on what its function is given."""
-        own = {each.name for each in self._functions.parameters(function)} - {"self"}
+        own = {each.name for each in self._bodies.parameters(function)} - {"self"}
         names = (each for part in given for each in ast.walk(part) if isinstance(each, ast.Name))
         return any(each.id in own for each in names)
 

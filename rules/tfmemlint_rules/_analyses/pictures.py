@@ -152,7 +152,8 @@ class Pictures:
         self._tree = tf.tree
         self._names = tf.names
         self._bindings = tf.bindings
-        self._functions = tf.functions
+        self._bodies = tf.bodies
+        self._members = tf.members
         self._sources = tf.sources
         self._arrays = tf.arrays
         self._values = tf.values
@@ -245,7 +246,7 @@ class Pictures:
         is_given = binding is not None and binding.how is How.PARAMETER
         if not is_given or not isinstance(function, ast.FunctionDef):
             return UNKNOWN
-        is_method = self._functions.class_of(function) is not None
+        is_method = self._members.class_of(function) is not None
         shown = is_method and function.name == "observation"
         return Picture(Sort.SHOWN, surely=False) if shown else UNKNOWN
 
@@ -321,7 +322,7 @@ class Pictures:
         found: list[Picture] = []
         for seen in self._shown.by(method.value, end.frame):
             if seen.through is not None:
-                inner = [self._ask(each, None) for each in self._functions.returns(seen.through)]
+                inner = [self._ask(each, None) for each in self._bodies.returns(seen.through)]
                 found.append(_any_of(inner))
             else:
                 sort = Sort.PICTURE if seen.is_picture else Sort.SHOWN

@@ -69,6 +69,7 @@ class Predictions:
         self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
+        self._callers = tf.callers
         self._flow = tf.flow
         self._loops = tf.loops
         self._counters = tf.counters
@@ -151,11 +152,11 @@ class Predictions:
         function = self._tree.function(node)
         if not isinstance(function, ast.FunctionDef) or len(through) == _MAX_HOPS:
             return
-        inherited = self._functions.calls_through_bases(function)
-        for call in (*self._functions.calls_of(function), *inherited):
+        inherited = self._callers.calls_through_bases(function)
+        for call in (*self._callers.calls_of(function), *inherited):
             if self._tree.function(call) is not function:
                 passed = [call.func, *call.args, *(each.value for each in call.keywords)]
-                outer = self._functions.argument(call, function, getattr(model, "id", ""))
+                outer = self._callers.argument(call, function, getattr(model, "id", ""))
                 way = _Rounds(inner, times, anew, changes, (*through, (function, call)), among)
                 yield from self._repeats(call, outer, passed, way)
 

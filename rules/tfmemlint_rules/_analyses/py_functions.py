@@ -37,6 +37,7 @@ class PyFunctions:
         self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
+        self._bodies = tf.bodies
         self._values = tf.values
         self._flow = tf.flow
         self._tapes = tf.tapes
@@ -140,7 +141,7 @@ class PyFunctions:
     def _asked(self, function: FunctionNode) -> Iterator[ast.Call | None]:
         """Each `x.numpy()` of a parameter; None where more is asked of one than its shape."""
         parameters = {each.arg for each in function.args.args}
-        for node in self._functions.body(function):
+        for node in self._bodies.body(function):
             above = self._tree.parent(node)
             if isinstance(node, ast.Attribute) and node.attr == "numpy":
                 if isinstance(node.value, ast.Name) and isinstance(above, ast.Call):

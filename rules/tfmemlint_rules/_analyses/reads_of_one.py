@@ -23,7 +23,6 @@ class ReadsOfOne:
         self._tree = tf.tree
         self._names = tf.names
         self._flow = tf.flow
-        self._functions = tf.functions
         self._uses = tf.uses
         self._values = tf.values
 

@@ -32,6 +32,7 @@ class Recomputations:
         self._tree = tf.tree
         self._names = tf.names
         self._functions = tf.functions
+        self._bodies = tf.bodies
         self._values = tf.values
         self._bindings = tf.bindings
         self._flow = tf.flow
@@ -78,7 +79,7 @@ class Recomputations:
 
         None of them with its own activations computed again.
         """
-        for loop in self._functions.body(function):
+        for loop in self._bodies.body(function):
             if not isinstance(loop, LOOPS) or isinstance(loop, ast.While):
                 continue
             for statement in loop.body:

@@ -77,6 +77,7 @@ class Searches:
         self._tree = tf.tree
         self._names = tf.names
         self._functions = tf.functions
+        self._callers = tf.callers
         self._flow = tf.flow
         self._values = tf.values
         self._tracing = tf.tracing
@@ -91,7 +92,7 @@ class Searches:
             return None
         found = next((each for each in self._minimised if each.runs is function), None)
         if found is None and hops:
-            calls = self._functions.calls_of(function)
+            calls = self._callers.calls_of(function)
             found = next(filter(None, (self.around(each, hops - 1) for each in calls)), None)
         return found
 

@@ -25,6 +25,7 @@ class Sequences:
         self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
+        self._bodies = tf.bodies
 
     def grows(self, listed: ast.Name, loop: Loop) -> bool:
         """Whether a list made before a loop is only ever added to, and is so in the loop."""
@@ -77,7 +78,7 @@ class Sequences:
     def _is_text(self, call: ast.Call, hops: int) -> bool:
         function = self._functions.function(call.func)
         if function is not None:
-            returned = self._functions.returns(function)
+            returned = self._bodies.returns(function)
             return bool(returned) and all(self.is_of_text(each, hops - 1) for each in returned)
         if isinstance(call.func, ast.Name):
             listed = call.args[0] if call.func.id in ("list", "tuple") and call.args else None

@@ -62,6 +62,7 @@ class SessionOps:
         self._tree = tf.tree
         self._bindings = tf.bindings
         self._functions = tf.functions
+        self._bodies = tf.bodies
         self._names = tf.names
         self._values = tf.values
         self._anew = tf.anew
@@ -126,7 +127,7 @@ class SessionOps:
         """What a function of the module gives back, or others are given."""
         function = self._functions.function(call.func)
         if function is not None:
-            for each in self._functions.returns(function):
+            for each in self._bodies.returns(function):
                 yield from self._made(each, hops, runs=runs)
         else:
             for each in given_to(call):

@@ -25,6 +25,7 @@ class Sliceable:
         self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
+        self._bodies = tf.bodies
         self._flow = tf.flow
         self._values = tf.values
         self._passes = tf.passes
@@ -72,7 +73,7 @@ class Sliceable:
         words = ast.walk(traced.at) if traced else ()
         if any(isinstance(each, ast.keyword) and each.arg == "input_signature" for each in words):
             return True
-        for node in self._functions.body(function):
+        for node in self._bodies.body(function):
             if isinstance(node, (ast.Name, ast.Attribute)) and self._wholes.of(node) is not None:
                 home = self._bindings.home(node.id, node) if isinstance(node, ast.Name) else None
                 if home is None or not self._tree.inside(home, function):

@@ -73,6 +73,9 @@ class SlicedTensors:
         self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
+        self._callers = tf.callers
+        self._classes = tf.classes
+        self._members = tf.members
         self._flow = tf.flow
         self._sources = tf.sources
         self._values = tf.values
@@ -142,7 +145,7 @@ class SlicedTensors:
         if self._tapes.recording(node) or self._is_of_keras(node):
             return True
         function = self._tree.function(node) if hops else None
-        calls = self._functions.calls_of(function) if function is not None else ()
+        calls = self._callers.calls_of(function) if function is not None else ()
         return any(self._is_recorded(each, hops - 1) for each in calls)
 
     def _is_of_keras(self, node: ast.AST) -> bool:
@@ -150,8 +153,8 @@ class SlicedTensors:
         function = self._tree.function(node)
         if function is None or getattr(function, "name", "") != "call":
             return function in self._losses
-        owner = self._functions.class_of(function)
-        return owner is not None and self._functions.is_keras(owner)
+        owner = self._members.class_of(function)
+        return owner is not None and self._classes.is_keras(owner)
 
     @cached_property
     def _losses(self) -> frozenset[FunctionNode]:

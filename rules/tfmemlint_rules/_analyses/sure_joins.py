@@ -31,7 +31,7 @@ class SureJoins:
         self._outside = tf.outside
         self._bindings = tf.bindings
         self._names = tf.names
-        self._functions = tf.functions
+        self._classes = tf.classes
         self._values = tf.values
         self._constants = tf.constants
         self._datasets = tf.datasets
@@ -216,4 +216,4 @@ class SureJoins:
         """Whether the file has layers that run its own code: they may give anything."""
         lambdas = any(each == "Lambda" for each in self._tree.attributes)
         lambdas = lambdas or any(each.name == "Lambda" for each in self._tree.all(ast.alias))
-        return lambdas or any(map(self._functions.is_keras, self._tree.all(ast.ClassDef)))
+        return lambdas or any(map(self._classes.is_keras, self._tree.all(ast.ClassDef)))

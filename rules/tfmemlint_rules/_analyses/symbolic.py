@@ -29,6 +29,10 @@ class Symbolic:
         self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
+        self._bodies = tf.bodies
+        self._callers = tf.callers
+        self._classes = tf.classes
+        self._members = tf.members
         self._flow = tf.flow
         self._values = tf.values
         self._tracing = tf.tracing
@@ -92,8 +96,8 @@ class Symbolic:
         if why is None:
             return False
         if why.by is TracedBy.CALLER:
-            calls = self._functions.calls_of(function)
-            given = [self._functions.argument(each, function, binding.name) for each in calls]
+            calls = self._callers.calls_of(function)
+            given = [self._callers.argument(each, function, binding.name) for each in calls]
             return bool(given) and all(
                 each is not None and self.is_symbolic(each, hops - 1) for each in given
             )
@@ -117,7 +121,7 @@ class Symbolic:
             if callee.attr in _KERAS_GIVES and self._is_keras(callee.value):
                 return True
         function = self._functions.function(callee)
-        returned = () if function is None else self._functions.returns(function)
+        returned = () if function is None else self._bodies.returns(function)
         return bool(returned) and all(self.is_symbolic(each, hops - 1) for each in returned)
 
     def _is_computing(self, callee: ast.expr) -> bool:
@@ -126,7 +130,7 @@ class Symbolic:
             return True
         owner = self._functions.instance_of(callee)
         if owner is not None:
-            return self._functions.is_keras(owner)
+            return self._classes.is_keras(owner)
         made = [callee, *(each.value for each in self._flow.origins(callee) or ())]
         makers = [each.func for each in made if isinstance(each, ast.Call)]
         return bool(makers) and all(
@@ -145,8 +149,8 @@ class Symbolic:
         """Whether an expression is `self` or `super()` of a Keras class."""
         owner = self._functions.instance_of(expression)
         if isinstance(expression, ast.Call) and getattr(expression.func, "id", "") == "super":
-            owner = self._functions.enclosing_class(expression)
-        return owner is not None and self._functions.is_keras(owner)
+            owner = self._members.enclosing_class(expression)
+        return owner is not None and self._classes.is_keras(owner)
 
 
 def _takes_tensor(function: FunctionNode, binding: Binding, why: Traced) -> bool:

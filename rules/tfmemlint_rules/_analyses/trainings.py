@@ -45,6 +45,10 @@ class Trainings:
         self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
+        self._bodies = tf.bodies
+        self._callers = tf.callers
+        self._classes = tf.classes
+        self._members = tf.members
         self._flow = tf.flow
         self._values = tf.values
         self._loops = tf.loops
@@ -77,7 +81,7 @@ class Trainings:
             if self._is_trained(call, found.runs, owner, _MAX_HOPS):
                 yield found
         for search in self._searches.wrapped:
-            for returned in self._functions.returns(search.runs):
+            for returned in self._bodies.returns(search.runs):
                 made = self._values.of(returned).origin if self._is_model(returned) else None
                 if isinstance(made, ast.Call):
                     yield Training(made, search.call, search.rounds, search.runs)
@@ -107,11 +111,11 @@ class Trainings:
     def _owner(self, call: ast.Call) -> ast.ClassDef | None:
         """The class of the module, not Keras's, of which a call makes an object with a model."""
         owner = self._functions.definition(call.func)
-        if not isinstance(owner, ast.ClassDef) or self._functions.is_model(owner):
+        if not isinstance(owner, ast.ClassDef) or self._classes.is_model(owner):
             return None
         first = self._functions.method(owner, "__init__")
         named = (
-            (each.targets for each in self._functions.body(first) if isinstance(each, ast.Assign))
+            (each.targets for each in self._bodies.body(first) if isinstance(each, ast.Assign))
             if first
             else ()
         )
@@ -198,7 +202,7 @@ class Trainings:
     ) -> bool | None:
         """As `_use`, of `return model, history`: what becomes of it where it is unpacked."""
         function = self._tree.function(use)
-        calls = self._functions.calls_of(function) if function is not None and hops else ()
+        calls = self._callers.calls_of(function) if function is not None and hops else ()
         found: list[bool | None] = [None] if not calls else []
         for call in calls:
             names = self._unpacked(call)
@@ -250,7 +254,7 @@ class Trainings:
         taken = [
             each.arg
             for each in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
-            if self._functions.argument(call, function, each.arg) is use
+            if self._callers.argument(call, function, each.arg) is use
         ]
         bound = [b for name in taken for b in self._bindings.of(function, name)]
         readers = [
@@ -280,7 +284,7 @@ class Trainings:
         returned = [
             self._functions.function(value)
             for each in makers
-            for value in (self._functions.returns(each) if each is not None else ())
+            for value in (self._bodies.returns(each) if each is not None else ())
         ]
         return returned[0] if len(returned) == 1 else None
 
@@ -296,7 +300,7 @@ class Trainings:
         )
 
     def _is_run_by_step(self, function: FunctionNode) -> bool:
-        callers = (self._tree.function(each) for each in self._functions.calls_of(function))
+        callers = (self._tree.function(each) for each in self._callers.calls_of(function))
         return any(each is not None and self._applies(each, _MAX_HOPS) for each in callers)
 
     def _is_graph(self, node: ast.AST) -> bool:
@@ -314,14 +318,14 @@ class Trainings:
                     and (inner := self._functions.function(each.func)) is not None
                     and self._applies(inner, hops - 1)
                 )
-                for each in self._functions.body(function)
+                for each in self._bodies.body(function)
                 if isinstance(each, ast.Call)
             )
         return self._applying[function]
 
     def _trains(self, method: FunctionNode, owner: ast.ClassDef, hops: int) -> bool:
         """Whether a method trains a model of its object, in a graph."""
-        for each in self._functions.body(method):
+        for each in self._bodies.body(method):
             if not isinstance(each, ast.Call) or not isinstance(each.func, ast.Attribute):
                 continue
             if each.func.attr in FITS and self._is_model(each.func.value):
@@ -329,7 +333,7 @@ class Trainings:
             if each.func.attr in APPLIES and self._is_graph(each):
                 return True
             inner = self._functions.function(each.func) if hops else None
-            own = inner is not None and self._functions.class_of(inner) is owner
+            own = inner is not None and self._members.class_of(inner) is owner
             if own and inner is not None and self._trains(inner, owner, hops - 1):
                 return True
         return False

@@ -16,7 +16,7 @@ from tfmemlint.facts.graphs.retraces import Given
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.syntax.bindings import Binding, How, element
-from tfmemlint.facts.syntax.functions import TF_FUNCTION
+from tfmemlint.facts.syntax.tracers import TF_FUNCTION
 from tfmemlint.facts.syntax.tree import FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 from tfmemlint_rules._analyses.novelty import Novelty
@@ -116,6 +116,7 @@ class VaryingShapes:
         self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
+        self._bodies = tf.bodies
         self._datasets = tf.datasets
         self._paddings = tf.of(Paddings)
         self._novelty = tf.of(Novelty)
@@ -156,7 +157,7 @@ class VaryingShapes:
 
     def asks_for_shape(self, function: FunctionNode, hops: int = _MAX_HOPS) -> bool:
         """Whether a function, or one of the module that it calls, has Python ask for a shape."""
-        for each in self._functions.body(function):
+        for each in self._bodies.body(function):
             asks = isinstance(each, ast.Attribute) and each.attr in ("get_shape", "shape")
             if isinstance(each, ast.Attribute) and asks and self._names.qualified(each) is None:
                 return True
@@ -229,7 +230,7 @@ class VaryingShapes:
     def _returned(self, call: ast.Call, path: tuple[int, ...], hops: int) -> _Found | None:
         """As `_tensor`, of what a function of the module gives back."""
         function = self._functions.function(call.func)
-        returned = self._functions.returns(function) if function is not None and hops > 0 else ()
+        returned = self._bodies.returns(function) if function is not None and hops > 0 else ()
         parts = [element(each, path) for each in returned]
         found = [self._tensor(each, each, hops) for each, rest in parts if not rest]
         return found[0] if len(found) == 1 else None

@@ -7,7 +7,7 @@ import ast
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.loops import Growth, Loop
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.facts.syntax.functions import default
+from tfmemlint.facts.syntax.callers import default
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

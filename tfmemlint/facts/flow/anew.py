@@ -68,6 +68,9 @@ class MadeAnew:
         self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
+        self._callers = tf.callers
+        self._members = tf.members
+        self._tracers = tf.tracers
         self._flow = tf.flow
         self._values = tf.values
         self._loops = tf.loops
@@ -102,13 +105,13 @@ class MadeAnew:
     def functions(self) -> tuple[Anew, ...]:
         """Every traced function that a loop makes, calls and drops."""
         found: list[Anew] = []
-        wraps = self._functions.makes_tf_function
+        wraps = self._tracers.makes_tf_function
         made: list[ast.Call | FunctionNode] = [
             each
             for each in self._tree.all(ast.FunctionDef, ast.AsyncFunctionDef)
-            if any(map(wraps, each.decorator_list)) and self._functions.class_of(each) is None
+            if any(map(wraps, each.decorator_list)) and self._members.class_of(each) is None
         ]
-        applied = self._tree.calls(self._functions.tracers)
+        applied = self._tree.calls(self._tracers.words)
         made += (each for each in applied if each.args and wraps(each.func))
         for each in made:
             rounds = self.rounds(each)
@@ -212,7 +215,7 @@ class MadeAnew:
             return None
         if function not in self._called_in:
             self._called_in[function] = None  # what calls itself goes round no loop
-            found = (self._rounds(call, hops - 1) for call in self._functions.calls_of(function))
+            found = (self._rounds(call, hops - 1) for call in self._callers.calls_of(function))
             self._called_in[function] = next(filter(None, found), None)
         return self._called_in[function]
 
@@ -250,7 +253,7 @@ class MadeAnew:
         if function is None or not isinstance(call, ast.Call):
             return None
         for parameter in (*function.args.posonlyargs, *function.args.args):
-            if self._functions.argument(call, function, parameter.arg) is use:
+            if self._callers.argument(call, function, parameter.arg) is use:
                 found: list[ast.expr] = []
                 for binding in self._bindings.of(function, parameter.arg):
                     for reader in self._bindings.readers(binding):
@@ -275,7 +278,7 @@ class MadeAnew:
             return above.attr in RUNS
         if not isinstance(above, ast.Call) or above.args[:1] != [use]:
             return False
-        return self._functions.makes_tf_function(above.func) and bool(self._calls(above))
+        return self._tracers.makes_tf_function(above.func) and bool(self._calls(above))
 
     def _forgets(self, call: ast.Call) -> bool:
         return self._names.is_any(call.func, _FORGETS)

@@ -39,6 +39,8 @@ class ChangingNumbers:
         self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
+        self._bodies = tf.bodies
+        self._callers = tf.callers
         self._flow = tf.flow
         self._values = tf.values
         self._loops = tf.loops
@@ -52,7 +54,7 @@ class ChangingNumbers:
         """The loops around a node, and around the calls of its function."""
         yield from self._loops.around(node)
         function = self._tree.function(node) if hops else None
-        for call in self._functions.calls_of(function) if function is not None else ():
+        for call in self._callers.calls_of(function) if function is not None else ():
             yield from self.run_by(call, hops - 1)
 
     # What changes.
@@ -183,7 +185,7 @@ class ChangingNumbers:
         call = loop.iterable
         whole = isinstance(loop.node, (ast.For, ast.AsyncFor)) and loop.node.target is binding.node
         function = self._functions.function(call.func) if isinstance(call, ast.Call) else None
-        yielded = self._functions.yields(function) if whole and function is not None else ()
+        yielded = self._bodies.yields(function) if whole and function is not None else ()
         if len(yielded) != 1:
             return None
         change = self._change(yielded[0], yielded[0], hops - 1)

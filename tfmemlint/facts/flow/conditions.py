@@ -9,7 +9,7 @@ from itertools import islice
 from tfmemlint.facts.flow.flow import Origin
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.facts.syntax.functions import default
+from tfmemlint.facts.syntax.callers import default
 from tfmemlint.facts.syntax.tree import FUNCTIONS
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 

@@ -35,7 +35,7 @@ class Counters:
     def __init__(self, tf: TensorFlow) -> None:
         self._tree = tf.tree
         self._bindings = tf.bindings
-        self._functions = tf.functions
+        self._callers = tf.callers
         self._names = tf.names
         self._values = tf.values
 
@@ -181,8 +181,8 @@ class Counters:
         if binding is None or binding.how is not How.PARAMETER or function is None:
             return None
         given = [
-            self._functions.argument(each, function, binding.name)
-            for each in self._functions.calls_of(function)
+            self._callers.argument(each, function, binding.name)
+            for each in self._callers.calls_of(function)
         ]
         counts = [None if each is None else self._whole(each) for each in given]
         known = [each for each in counts if each is not None]

@@ -58,6 +58,7 @@ class Contents:
         self._tree = tree
         self._names = names
         self._functions = functions
+        self._bodies = functions.bodies
         self._flow = flow
         self._values = values
         self._source = source
@@ -189,7 +190,7 @@ class Contents:
         for each in self._led_to(node.func, frame) if given in _READABLE else ():
             function = self._functions.function(each)
             inner = entered(function, node, frame) if function is not None else None
-            for returned in self._functions.returns(function) if function and inner else ():
+            for returned in self._bodies.returns(function) if function and inner else ():
                 found = max(found, self.of(returned, inner))
             name = self._names.qualified(each)
             if function is None and name is not None:

@@ -40,6 +40,10 @@ class Flow:
         self._tree = tf.tree
         self._bindings = tf.bindings
         self._functions = tf.functions
+        self._bodies = tf.bodies
+        self._callers = tf.callers
+        self._classes = tf.classes
+        self._members = tf.members
         self._sources = tf.sources
         self._solver = tf.solver
 
@@ -99,7 +103,7 @@ class Flow:
         inner = self.enter(call, frame)
         frames = [inner] if inner is not None else self._any_of(call, frame)
         for each in frames:
-            for value in self._functions.returns(each.function):
+            for value in self._bodies.returns(each.function):
                 yield Origin(value, frame=each)
 
     def _any_of(self, call: ast.Call, frame: Frame | None) -> list[Frame]:
@@ -131,10 +135,10 @@ class Flow:
     def _of_attribute(
         self, attribute: ast.Attribute, frame: Frame | None
     ) -> tuple[Origin, ...] | None:
-        if not self._functions.may_be_held(attribute):
+        if not self._members.may_be_held(attribute):
             return None
         values: tuple[Origin, ...] = ()
-        if attribute.attr in self._functions.members:
+        if attribute.attr in self._members.names:
             owner = self._functions.instance_of(attribute.value)
             given = self._functions.unpacked_attributes(owner, attribute.attr) if owner else ()
             values = tuple(Origin(value, path=path) for value, path in given)
@@ -144,7 +148,7 @@ class Flow:
         read = self._read(attribute, frame)
         if read is not None:
             return read
-        number = None if values else self._functions.class_constant(attribute)
+        number = None if values else self._classes.class_constant(attribute)
         return values or (None if number is None else (Origin(number),))
 
     def _read(self, expression: ast.expr, frame: Frame | None) -> tuple[Origin, ...] | None:
@@ -188,12 +192,12 @@ class Flow:
         if frame is not None and frame.function is function:
             calls, outer = [frame.call], frame.outer
         else:
-            calls, outer = [*self._functions.calls_of(function)], None
+            calls, outer = [*self._callers.calls_of(function)], None
             if len(calls) > _MAX_CALLS:
                 return None
         found: list[Origin] = []
         for call in calls:
-            value = self._functions.argument(call, function, binding.name)
+            value = self._callers.argument(call, function, binding.name)
             if value is None:
                 return None
             found.append(Origin(value, frame=outer, binding=binding))

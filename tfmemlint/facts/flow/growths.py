@@ -74,7 +74,8 @@ class Growths:
         self._tree = tf.tree
         self._bindings = tf.bindings
         self._names = tf.names
-        self._functions = tf.functions
+        self._callers = tf.callers
+        self._members = tf.members
         self._objects = tf.objects
         self._loops = tf.loops
         self._known: dict[ast.AST, tuple[Grown, ...]] = {}
@@ -162,7 +163,7 @@ class Growths:
         return [Grown(holder, made, node, value, rounds) for made, rounds in [*found.items()][:1]]
 
     def _frames(self, function: FunctionNode | None, outer: Frame | None) -> Iterator[Frame]:
-        calls = self._functions.calls_of(function) if function is not None else ()
+        calls = self._callers.calls_of(function) if function is not None else ()
         for call in calls[:_MOST_CALLERS]:
             frame = entered(function, call, outer) if function is not None else None
             if frame is not None:
@@ -222,12 +223,12 @@ class Growths:
             if len(pending) > _MOST_CALLERS:
                 break
             function = self._tree.function(each)
-            owner = self._functions.class_of(function) if function is not None else None
+            owner = self._members.class_of(function) if function is not None else None
             makes = function is not None and getattr(function, "name", "") == "__init__"
             if owner is not None and makes:
-                pending += self._functions.calls_of(owner)
+                pending += self._callers.calls_of(owner)
             elif function is not None:
-                pending += self._functions.calls_of(function)
+                pending += self._callers.calls_of(function)
         return True
 
 

@@ -24,6 +24,7 @@ class Keepers:
         self._tree = tf.tree
         self._bindings = tf.bindings
         self._functions = tf.functions
+        self._bodies = tf.bodies
         self._known: dict[FunctionNode, bool] = {}
 
     def may_keep(self, function: FunctionNode) -> bool:
@@ -33,7 +34,7 @@ class Keepers:
         """
         if function not in self._known:
             self._known[function] = False  # as far as what calls itself is concerned
-            returned = self._functions.returns(function)
+            returned = self._bodies.returns(function)
             self._known[function] = any(
                 self._outlives(each, function, _MOST_HOPS) for each in returned
             )
@@ -64,7 +65,7 @@ class Keepers:
 
     def _surely_stores(self, place: _Place, function: FunctionNode, hops: int) -> bool:
         """Whether every call puts something there, itself or by a method that it calls."""
-        for node in self._functions.body(function):
+        for node in self._bodies.body(function):
             if isinstance(node, _Place):
                 stores = isinstance(node.ctx, ast.Store) and _is_alike(node, place)
             elif isinstance(node, ast.Call) and isinstance(place, ast.Attribute) and hops:
@@ -80,7 +81,7 @@ class Keepers:
         """Whether neither a test nor a `return` before it may keep a call from getting there."""
         if self._tree.is_conditional(node):
             return False
-        exits = (each for each in self._functions.body(function) if isinstance(each, ast.Return))
+        exits = (each for each in self._bodies.body(function) if isinstance(each, ast.Return))
         return not any(
             (each.end_lineno, each.end_col_offset) < (node.lineno, node.col_offset)
             for each in exits

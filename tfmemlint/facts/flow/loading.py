@@ -46,6 +46,7 @@ class Loading:
         self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
+        self._callers = tf.callers
         self._flow = tf.flow
         self._growths = tf.growths
         self._imports = tf.imports
@@ -277,7 +278,7 @@ class Loading:
             return True
         if frame is not None and frame.function is function:
             return runs_once(frame.call)
-        calls = self._functions.calls_of(function)
+        calls = self._callers.calls_of(function)
         return not calls or any(
             not is_part(files, Frame(function, call, None)) and runs_once(call) for call in calls
         )

@@ -30,6 +30,9 @@ class Objects:
         self._tree = tf.tree
         self._bindings = tf.bindings
         self._functions = tf.functions
+        self._bodies = tf.bodies
+        self._callers = tf.callers
+        self._members = tf.members
         self._names = tf.names
         self._sources = tf.sources
         self._reads: dict[str, dict[ast.ClassDef | None, list[ast.Attribute]]] = {}
@@ -165,7 +168,7 @@ class Objects:
         elif isinstance(above, (ast.Return, ast.Yield)):
             function = self._tree.function(above)
             if isinstance(function, FUNCTIONS):
-                yield from self._functions.calls_of(function)
+                yield from self._callers.calls_of(function)
         elif isinstance(above, ast.Attribute):
             called = self._tree.parent(above)
             is_called = isinstance(called, ast.Call) and called.func is above
@@ -193,7 +196,7 @@ class Objects:
     def _read_as(self, name: str, holder: ast.expr | None = None) -> Iterator[ast.expr]:
         """Where attributes of a name are read: those of `holder` or, without one, of anything."""
         known = self._attributes_read(name)
-        owner = self._functions.receiver_named(holder) if holder is not None else None
+        owner = self._members.receiver_named(holder) if holder is not None else None
         if owner is None:
             yield from chain.from_iterable(known.values())
             return
@@ -207,7 +210,7 @@ class Objects:
             found = self._reads[name] = {}
             for each in self._tree.attributes.get(name, ()):
                 if isinstance(each.ctx, ast.Load):
-                    owner = self._functions.receiver_named(each.value)
+                    owner = self._members.receiver_named(each.value)
                     found.setdefault(owner, []).append(each)
         return self._reads[name]
 
@@ -227,8 +230,8 @@ class Objects:
         if parameter.how is not How.PARAMETER:
             return
         function = self._tree.function(parameter.node)
-        for call in self._functions.calls_of(function) if function is not None else ():
-            given = self._functions.argument(call, function, parameter.name) if function else None
+        for call in self._callers.calls_of(function) if function is not None else ():
+            given = self._callers.argument(call, function, parameter.name) if function else None
             if isinstance(given, (ast.Name, ast.Attribute)):
                 yield from self._holding(given)
 
@@ -242,8 +245,8 @@ class Objects:
                     if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
                         yield from self._read_as(field.target.id)
         if isinstance(function, FUNCTIONS):
-            for binding in self._functions.parameters(function):
-                if self._functions.argument(call, function, binding.name) is node:
+            for binding in self._bodies.parameters(function):
+                if self._callers.argument(call, function, binding.name) is node:
                     yield from self._bindings.readers(binding)
         if definition is not None:
             return

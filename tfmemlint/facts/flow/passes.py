@@ -10,7 +10,7 @@ from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.library import makers
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.facts.syntax.functions import KERAS_MODELS
+from tfmemlint.facts.syntax.classes import KERAS_MODELS
 from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode, is_none
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
@@ -53,6 +53,9 @@ class Passes:
         self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
+        self._bodies = tf.bodies
+        self._callers = tf.callers
+        self._classes = tf.classes
         self._flow = tf.flow
         self._values = tf.values
         self._tapes = tf.tapes
@@ -65,7 +68,7 @@ class Passes:
             return True
         if self._names.uses(("keras.applications",)):
             return True
-        return any(map(self._functions.is_keras, self._tree.all(ast.ClassDef)))
+        return any(map(self._classes.is_keras, self._tree.all(ast.ClassDef)))
 
     def is_model(self, callee: ast.expr, frame: Frame | None = None) -> bool:
         """Whether an expression is surely a Keras model, which has `predict`, not a mere layer."""
@@ -77,7 +80,7 @@ class Passes:
                 return True
             owner = made
         if owner is not None:
-            return self._functions.is_model(owner)
+            return self._classes.is_model(owner)
         if value.kind is not Kind.UNKNOWN:
             return False
         if self._is_said(callee) or self._is_treated(callee) or self._is_made_instead(callee):
@@ -101,8 +104,8 @@ class Passes:
             return False
         above = self._tree.ancestors(given[0].node)
         function = next(each for each in above if isinstance(each, FUNCTIONS))
-        calls = self._functions.calls_of(function)
-        told = (self._functions.argument(each, function, callee.id) for each in calls)
+        calls = self._callers.calls_of(function)
+        told = (self._callers.argument(each, function, callee.id) for each in calls)
         return all(each is None or self._may_be_model(each) for each in told)
 
     def _may_be_model(self, given: ast.expr) -> bool:
@@ -127,7 +130,7 @@ class Passes:
         said = self._annotations.of(callee)
         classes = [self._functions.definition(each) for each in said]
         return bool(said) and all(
-            self._functions.is_model(owner)
+            self._classes.is_model(owner)
             if isinstance(owner, ast.ClassDef)
             else self._names.is_any(each, KERAS_MODELS)
             for each, owner in zip(said, classes, strict=True)
@@ -242,7 +245,7 @@ class Passes:
         frame = self._flow.enter(call, outer)
         if frame is None:
             return
-        for node in self._functions.body(frame.function):
+        for node in self._bodies.body(frame.function):
             found = self.of(node, frame)
             if found is not None:
                 yield found
@@ -309,7 +312,7 @@ class Passes:
         callee = call.func
         owner = self._functions.instance_of(callee)
         if owner is not None:
-            return self._functions.is_keras(owner)
+            return self._classes.is_keras(owner)
         if self._is_treated(callee):
             return True
         if not self._tapes.all:

@@ -10,7 +10,7 @@ from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.flow.uses import Trail
 from tfmemlint.facts.graphs.wrappings import DATA, Made, is_plain, parameters, wrapped_by
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.facts.syntax.functions import TF_FUNCTION
+from tfmemlint.facts.syntax.tracers import TF_FUNCTION
 from tfmemlint.facts.syntax.tree import FUNCTIONS, LEAVES, FunctionNode, root_name, within
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
@@ -45,6 +45,8 @@ class Remakes:
         self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
+        self._callers = tf.callers
+        self._members = tf.members
         self._values = tf.values
         self._flow = tf.flow
         self._sources = tf.sources
@@ -93,7 +95,7 @@ class Remakes:
 
     def _factories(self) -> Iterator[tuple[ast.Call, Factory]]:
         """The calls of what makes traced functions in other files."""
-        for function, calls in self._functions.called_elsewhere:
+        for function, calls in self._callers.called_elsewhere:
             home = self._tree.elsewhere(function)
             if home is None or home.is_test or not home.names.mentions(TF_FUNCTION):
                 continue
@@ -128,7 +130,7 @@ class Remakes:
         once = within.name == "__init__" or not all(map(is_plain, within.decorator_list))
         if once or any(self._renews(name, calls, within) for name in read):
             return None
-        callers = self._functions.calls_of(within)
+        callers = self._callers.calls_of(within)
         for call in callers:
             loop = self._many(call, call)
             if (
@@ -180,7 +182,7 @@ class Remakes:
 
     def _takes(self, function: FunctionNode, used: ast.Call) -> bool:
         """Whether what a new function is called with comes from its maker's caller."""
-        is_method = self._functions.class_of(function) is not None
+        is_method = self._members.class_of(function) is not None
         names = {each.arg for each in parameters(function)[is_method:]}
         given = (*used.args, *(each.value for each in used.keywords))
         return any(
@@ -203,7 +205,7 @@ class Remakes:
         if self._functions.instance_of(name) and isinstance(call.func, ast.Attribute):
             return call.func.value
         function = self._functions.function(call.func)
-        return None if function is None else self._functions.argument(call, function, name.id)
+        return None if function is None else self._callers.argument(call, function, name.id)
 
     def _held(self, call: ast.Call, name: ast.Name) -> ast.expr | None:
         """What a call surely has an attribute hold of the object that it is called on."""

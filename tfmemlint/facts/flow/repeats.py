@@ -24,6 +24,9 @@ class Repeats:
         self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
+        self._bodies = tf.bodies
+        self._callers = tf.callers
+        self._members = tf.members
         self._loops = tf.loops
         self._tracing = tf.tracing
 
@@ -50,7 +53,7 @@ class Repeats:
             return True
         if self._tracing.why(node) is not None or self._is_per_item(function):
             return False
-        calls = self._functions.calls_of(function)
+        calls = self._callers.calls_of(function)
         return not calls or any(self.runs_once(call, hops - 1) for call in calls)
 
     def runs_again(self, node: ast.AST, hops: int = _MAX_HOPS) -> bool:
@@ -58,27 +61,27 @@ class Repeats:
         if any(self._tree.loops(node)):
             return True
         function = self._tree.function(node) if hops else None
-        calls = self._functions.calls_of(function) if function is not None else ()
+        calls = self._callers.calls_of(function) if function is not None else ()
         return any(self.runs_again(call, hops - 1) for call in calls)
 
     def _is_per_item(self, function: FunctionNode) -> bool:
         """Whether a function is made to be called again and again: a generator, `__getitem__`."""
-        own = self._functions.body(function)
+        own = self._bodies.body(function)
         if any(isinstance(each, (ast.Yield, ast.YieldFrom)) for each in own):
             return True
         if any(self._is_mapped(each) for each in self._mentions(function)):
             return True
-        owner = self._functions.class_of(function)
+        owner = self._members.class_of(function)
         if owner is None or isinstance(function, ast.Lambda):
             return False
         serves = any(self._functions.method(owner, each) for each in _PER_ITEM)
-        uncalled = function.name != "__init__" and not self._functions.calls_of(function)
+        uncalled = function.name != "__init__" and not self._callers.calls_of(function)
         return function.name in _PER_ITEM or (serves and uncalled)
 
     def _mentions(self, function: FunctionNode) -> Iterator[ast.expr]:
         if isinstance(function, ast.Lambda):
             yield function
-        elif self._functions.class_of(function) is None:
+        elif self._members.class_of(function) is None:
             for binding in self._bindings.of(self._tree.scope(function), function.name):
                 yield from self._bindings.readers(binding)
         else:

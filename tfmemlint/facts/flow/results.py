@@ -17,7 +17,7 @@ from tfmemlint.facts.library.known_data import (
 )
 from tfmemlint.facts.library.shapes import Shape, counted, expanded, reshaped, resized, squeezed
 from tfmemlint.facts.library.tensor_functions import gives_tensor
-from tfmemlint.facts.syntax.functions import KERAS_BASES
+from tfmemlint.facts.syntax.classes import KERAS_BASES
 from tfmemlint.facts.syntax.names import Names
 
 

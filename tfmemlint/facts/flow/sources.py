@@ -54,6 +54,10 @@ class Sources:
         self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
+        self._bodies = tf.bodies
+        self._callers = tf.callers
+        self._classes = tf.classes
+        self._members = tf.members
         self._stores = tf.stores
         self._imports = tf.imports
         self._solver = tf.solver
@@ -86,7 +90,7 @@ class Sources:
 
     def classes(self, node: ast.expr, frame: Frame | None = None) -> Classes:
         """The classes of the module that an expression is an instance of."""
-        if isinstance(node, ast.Attribute) and not self._functions.may_be_held(node):
+        if isinstance(node, ast.Attribute) and not self._members.may_be_held(node):
             return Classes(sure=False)
         ends = self.of(node, frame)
         classes: dict[ast.ClassDef, None] = {}
@@ -111,7 +115,7 @@ class Sources:
 
     def definitions(self, callee: ast.expr, frame: Frame | None = None) -> Ends:
         """The functions, lambdas and classes of the module that an expression may mean."""
-        if isinstance(callee, ast.Attribute) and not self._functions.may_be_held(callee):
+        if isinstance(callee, ast.Attribute) and not self._members.may_be_held(callee):
             return Ends(complete=False)
         ends = self.of(callee, frame)
         found: dict[End, None] = {}
@@ -136,7 +140,7 @@ class Sources:
             declared = (
                 self._functions.definition(end.node.annotation) if end.node.annotation else None
             )
-            return self._functions.receiver(end.node) or (
+            return self._members.receiver(end.node) or (
                 declared if isinstance(declared, ast.ClassDef) else None
             )
         return None
@@ -253,16 +257,16 @@ class Sources:
         assert isinstance(function, FUNCTIONS)
         while frame is not None and frame.function is not function:
             frame = frame.outer  # a function that is defined inside the one that is followed
-        owner = self._functions.receiver(binding.node)
+        owner = self._members.receiver(binding.node)
         if owner is not None:
             return self._receiver(owner, function, path, frame)
-        calls = [frame.call] if frame is not None else self._functions.calls_of(function)
+        calls = [frame.call] if frame is not None else self._callers.calls_of(function)
         outer = frame.outer if frame is not None else None
         if not calls or len(calls) > _MOST_CALLERS:
             return None
         found: list[End] = []
         for call in calls:
-            value = self._functions.argument(call, function, binding.name)
+            value = self._callers.argument(call, function, binding.name)
             if value is None:
                 return None
             found.append(End(value, path, outer))
@@ -274,7 +278,7 @@ class Sources:
         self, owner: ast.ClassDef, function: FunctionNode, path: Path, frame: Frame | None
     ) -> Ways:
         """What `self` is: the object that a method is called on, else any of its class."""
-        if frame is not None and self._functions.class_of(function) is not None:
+        if frame is not None and self._members.class_of(function) is not None:
             call = frame.call
             if isinstance(self._functions.definition(call.func), ast.ClassDef):
                 return [End(call, path, frame.outer)]
@@ -297,14 +301,14 @@ class Sources:
         name, rest = str(head)[1:], tuple(below)
         found: dict[End, None] = {}
         for owner in owners:
-            if self._functions.is_enumeration(owner):
+            if self._classes.is_enumeration(owner):
                 return None
             method = self._functions.method(owner, name)
             if method is not None:
-                if not self._functions.is_property(method):
+                if not self._members.is_property(method):
                     found[End(method, rest)] = None
                     continue
-                found.update((End(each, rest), None) for each in self._functions.returns(method))
+                found.update((End(each, rest), None) for each in self._bodies.returns(method))
             found.update((each, None) for each in self._given(owner, name, rest, made, frame))
         if not found:
             return None
@@ -352,7 +356,7 @@ class Sources:
     ) -> Iterator[End]:
         """What an attribute holds that the class's body declares, as dataclasses do."""
         has_maker = self._functions.method(owner, "__init__") is not None
-        calls = [made] if made is not None else [*self._functions.calls_of(owner)]
+        calls = [made] if made is not None else [*self._callers.calls_of(owner)]
         lineage = self._functions.lineage(owner)
         passed = [None if has_maker else self._stores.passed(each, lineage, name) for each in calls]
         if field.value is not None and not passed and isinstance(field, ast.AnnAssign):
@@ -373,7 +377,7 @@ class Sources:
 
     def _is_of(self, expression: ast.expr, owner: ast.ClassDef) -> bool:
         """Whether an expression may be an instance of a class, its bases or its heirs."""
-        receiver = self._functions.receiver_named(expression)
+        receiver = self._members.receiver_named(expression)
         found = (receiver,) if receiver is not None else self.classes(expression).found
         lineage = self._functions.lineage
         return any(each in lineage(owner) or owner in lineage(each) for each in found)
@@ -385,7 +389,7 @@ class Sources:
         if place is not None:
             return self._at(place, path)
         if _is_super(node.value):
-            owner = self._functions.enclosing_class(node)
+            owner = self._members.enclosing_class(node)
             bases = self._functions.lineage(owner)[1:] if owner is not None else ()
             return self._member(bases[:1], (f".{node.attr}", *path), None, None) if bases else None
         return [End(node.value, (f".{node.attr}", *path), frame)]
@@ -497,9 +501,9 @@ class Sources:
         inner = entered(definition, node, frame) if isinstance(definition, FUNCTIONS) else None
         if inner is None or not isinstance(definition, FUNCTIONS):
             return None
-        found = [End(each, path, inner) for each in self._functions.returns(definition)]
+        found = [End(each, path, inner) for each in self._bodies.returns(definition)]
         if path and is_entry(path[0]):
-            yielded = self._functions.yields(definition)
+            yielded = self._bodies.yields(definition)
             found += (End(each, path[1:], inner) for each in yielded)
         return found or None
 

@@ -23,6 +23,8 @@ class Stateless:
         self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
+        self._classes = tf.classes
+        self._tracers = tf.tracers
 
     def maker(self, expression: ast.expr, hops: int = HOPS) -> str | None:
         """What made the Keras object that an expression is, if that has no state but variables."""
@@ -44,7 +46,7 @@ class Stateless:
             return self.made_by(values[0], hops - 1) if len(values) == 1 else None
         if not isinstance(expression, ast.Call):
             return None
-        if hops and expression.args and self._functions.makes_tf_function(expression.func):
+        if hops and expression.args and self._tracers.makes_tf_function(expression.func):
             return self.made_by(expression.args[0], hops - 1)
         name = self._names.qualified(expression.func) or ""
         return name if name.startswith(words.OBJECTS) else None
@@ -77,7 +79,7 @@ class Stateless:
     @cached_property
     def _has_odd_layers(self) -> bool:
         """Whether the file has layers that run code of its own, or always draw random numbers."""
-        if any(map(self._functions.is_keras, self._tree.all(ast.ClassDef))):
+        if any(map(self._classes.is_keras, self._tree.all(ast.ClassDef))):
             return True
         return any(each in word for word in self._mentioned for each in words.ODD_LAYERS)
 

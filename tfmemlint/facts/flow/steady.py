@@ -35,6 +35,7 @@ class Steady:
         self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
+        self._tracers = tf.tracers
         self._values = tf.values
         self._outside = tf.outside
         self._stateless = tf.of(Stateless)
@@ -179,7 +180,7 @@ class Steady:
             operands = (value.left, value.right)
             return all(self._is_fixed_value(each, binding, traced, hops) for each in operands)
         made = value.func if isinstance(value, ast.Call) else value
-        if self._functions.makes_tf_function(made):
+        if self._tracers.makes_tf_function(made):
             return self._functions.function(value) is not None
         if self._names.is_any(made, words.WRITERS):
             return self._stateless.has_one_writer

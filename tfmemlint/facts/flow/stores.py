@@ -64,6 +64,9 @@ class Stores:
         self._tree = tf.tree
         self._bindings = tf.bindings
         self._functions = tf.functions
+        self._bodies = tf.bodies
+        self._callers = tf.callers
+        self._members = tf.members
         self._names = tf.names
         self._by_read: dict[Binding, dict[Read, list[int]]] = {}
         self._into: dict[Binding, tuple[Put, ...]] = {}
@@ -114,7 +117,7 @@ class Stores:
             found = self._into_attributes[name] = {}
             for use in self._tree.attributes.get(name, ()):
                 if isinstance(use.ctx, ast.Load):
-                    owner = self._functions.receiver_named(use.value)
+                    owner = self._members.receiver_named(use.value)
                     found.setdefault(owner, []).extend(self._puts(use, _MOST_HANDED_ON))
         return self._into_attributes[name]
 
@@ -163,7 +166,7 @@ class Stores:
     def _attributes(self) -> Mapping[str, _Owned[Store]]:
         found: dict[str, _Owned[Store]] = {}
         for store in self._stored():
-            owner = self._functions.receiver_named(store.target.value)
+            owner = self._members.receiver_named(store.target.value)
             found.setdefault(store.target.attr, {}).setdefault(owner, []).append(store)
         return found
 
@@ -256,8 +259,8 @@ class Stores:
         function = self._functions.function(call.func)
         if function is None:
             return
-        for binding in self._functions.parameters(function):
-            if self._functions.argument(call, function, binding.name) is use:
+        for binding in self._bodies.parameters(function):
+            if self._callers.argument(call, function, binding.name) is use:
                 yield from (each._replace(holder=use) for each in self._put(binding, hops - 1))
 
 

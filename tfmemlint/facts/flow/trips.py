@@ -9,7 +9,7 @@ from tfmemlint.facts.graphs.graph_loops import InGraph
 from tfmemlint.facts.library import makers
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.facts.syntax.functions import default
+from tfmemlint.facts.syntax.callers import default
 from tfmemlint.facts.syntax.tree import FUNCTIONS
 from tfmemlint.light_typing import TYPE_CHECKING
 
@@ -36,6 +36,7 @@ class Trips:
         self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
+        self._callers = tf.callers
         self._values = tf.values
         self._loops = tf.loops
         self._tensors = tf.tensors
@@ -76,8 +77,8 @@ class Trips:
         function = next(
             each for each in self._tree.ancestors(binding.node) if isinstance(each, FUNCTIONS)
         )
-        calls = self._functions.calls_of(function)
-        given = [self._functions.argument(each, function, bound.id) for each in calls]
+        calls = self._callers.calls_of(function)
+        given = [self._callers.argument(each, function, bound.id) for each in calls]
         given = given or [default(function, bound.id)]
         found = [None if each is None else self._number(each, hops - 1) for each in given]
         known = [each for each in found if each is not None]

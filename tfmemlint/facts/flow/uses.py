@@ -27,7 +27,9 @@ class Uses:
         self._tree = tf.tree
         self._bindings = tf.bindings
         self._names = tf.names
-        self._functions = tf.functions
+        self._bodies = tf.bodies
+        self._callers = tf.callers
+        self._members = tf.members
         self._objects = tf.objects
         self._decorators = tf.of(Decorators)
 
@@ -140,9 +142,9 @@ class Uses:
         """The calls that get what a function returns, if nothing else can get it."""
         if not isinstance(function, ast.FunctionDef) or not self._decorators.leave(function):
             return None
-        if len(self._functions.returns(function)) != 1:
+        if len(self._bodies.returns(function)) != 1:
             return None
-        calls = self._functions.calls_of(function)
+        calls = self._callers.calls_of(function)
         called = {call.func for call in calls}
         mentions = self._mentions(function)
         seen = all(each in called or self._leads_to(each, called) for each in mentions)
@@ -154,7 +156,7 @@ class Uses:
         return bool(carried) and all(each in called for each in carried or ())
 
     def _mentions(self, function: ast.FunctionDef) -> Iterator[ast.expr]:
-        if self._functions.class_of(function) is None:
+        if self._members.class_of(function) is None:
             for binding in self._bindings.of(self._tree.scope(function), function.name):
                 yield from self._bindings.readers(binding)
             return

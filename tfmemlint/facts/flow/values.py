@@ -33,6 +33,7 @@ class Values:
     def __init__(self, tf: TensorFlow) -> None:
         self._names = tf.names
         self._functions = tf.functions
+        self._classes = tf.classes
         self._flow = tf.flow
         self._is_dataset = tf.datasets.is_dataset
         self._sizes = Sizes(tf.names, tf.flow)
@@ -209,7 +210,7 @@ class Values:
         definitions = self._functions.definitions(node.func)
         classes = [each for each in definitions if isinstance(each, ast.ClassDef)]
         if classes:
-            is_model = all(map(self._functions.is_keras, classes))
+            is_model = all(map(self._classes.is_keras, classes))
             alike = is_model and len(classes) == len(definitions)
             return Value(Kind.MODEL, origin=node) if alike else UNKNOWN
         if definitions:

@@ -58,7 +58,8 @@ class Wholes:
     def __init__(self, tf: TensorFlow) -> None:
         self._tree = tf.tree
         self._names = tf.names
-        self._functions = tf.functions
+        self._callers = tf.callers
+        self._members = tf.members
         self._values = tf.values
         self._passes = tf.passes
 
@@ -99,7 +100,7 @@ class Wholes:
         if any(self._tree.loops(node)):
             return True
         function = self._tree.function(node) if hops else None
-        calls = self._functions.calls_of(function) if function is not None else ()
+        calls = self._callers.calls_of(function) if function is not None else ()
         return any(self._repeated(call, hops - 1) for call in calls)
 
     def _is_given(self, node: ast.AST, hops: int = _MAX_HOPS) -> bool:
@@ -108,12 +109,12 @@ class Wholes:
         if function is None or isinstance(function, ast.Lambda) or function.name == "__init__":
             return False
         parameters = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
-        if self._functions.class_of(function) is not None:
+        if self._members.class_of(function) is not None:
             parameters = parameters[1:]
         names = {each.arg for each in parameters}
         if not any(isinstance(each, ast.Name) and each.id in names for each in ast.walk(node)):
             return False
-        calls = self._functions.calls_of(function)
+        calls = self._callers.calls_of(function)
         return not calls or any(self._is_given(call, hops - 1) for call in calls)
 
     def _is_loaded(self, origin: ast.expr) -> bool:

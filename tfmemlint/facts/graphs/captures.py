@@ -62,6 +62,8 @@ class Captures:
         self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
+        self._callers = tf.callers
+        self._members = tf.members
         self._flow = tf.flow
         self._values = tf.values
         self._tensors = tf.tensors
@@ -135,9 +137,7 @@ class Captures:
 
     def _of_attributes(self) -> Iterator[Capture]:
         known = self._tree.attributes
-        for attribute in chain.from_iterable(
-            known.get(name, ()) for name in self._functions.members
-        ):
+        for attribute in chain.from_iterable(known.get(name, ()) for name in self._members.names):
             held = attribute.value
             if not isinstance(held, ast.Name):
                 continue
@@ -195,9 +195,9 @@ class Captures:
     def _is_handed_on(self, name: ast.Name, parameter: Binding, hops: int) -> bool:
         """Whether traced code calls the function, and no other: it gives the array itself."""
         function = self._tree.function(parameter.node)
-        calls = self._functions.calls_of(function) if function is not None else ()
+        calls = self._callers.calls_of(function) if function is not None else ()
         given = [
-            self._functions.argument(each, function, name.id)
+            self._callers.argument(each, function, name.id)
             for each in calls
             if function is not None and self._tracing.why(each) is not None
         ]

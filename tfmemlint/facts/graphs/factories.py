@@ -51,7 +51,8 @@ class Factories:
     def __init__(self, tf: TensorFlow) -> None:
         self._tree = tf.tree
         self._bindings = tf.bindings
-        self._functions = tf.functions
+        self._bodies = tf.bodies
+        self._members = tf.members
         self._tracing = tf.tracing
         self._uses = tf.uses
         self._remakes = tf.remakes
@@ -79,7 +80,7 @@ class Factories:
 
     def _is_public(self, function: ast.FunctionDef) -> bool:
         """Whether other files can call a function, and there is no doubt which one they get."""
-        owner = self._functions.class_of(function)
+        owner = self._members.class_of(function)
         if function.name == "__init__" or not all(map(is_plain, function.decorator_list)):
             return False
         outer = owner or function
@@ -110,7 +111,7 @@ class Factories:
         if any(wrappings.is_put_away((each,)) for each in others):
             return None
         if returned:
-            only = len(self._functions.returns(within)) == 1
+            only = len(self._bodies.returns(within)) == 1
             return True if only and not any(map(self._tree.is_conditional, returned)) else None
         return False if any(map(wrappings.call_with, others)) else None
 
@@ -135,6 +136,6 @@ class Factories:
     def _factory(self, within: ast.FunctionDef, reads: tuple[str, ...], *, gives: bool) -> Factory:
         taken = [each.arg for each in (*within.args.posonlyargs, *within.args.args)]
         is_static = any(getattr(each, "id", "") == "staticmethod" for each in within.decorator_list)
-        has_receiver = self._functions.class_of(within) is not None and not is_static and taken
+        has_receiver = self._members.class_of(within) is not None and not is_static and taken
         receiver = taken.pop(0) if has_receiver else None
         return Factory(gives, reads, tuple(taken), receiver)

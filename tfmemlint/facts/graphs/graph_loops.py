@@ -33,6 +33,7 @@ class GraphLoops:
         self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
+        self._callers = tf.callers
         self._values = tf.values
         self._tracing = tf.tracing
         self._tensors = tf.tensors
@@ -117,7 +118,7 @@ class GraphLoops:
         given = given.value if isinstance(given, ast.keyword) else given
         taken = function.args
         return any(
-            self._functions.argument(call, function, parameter.arg) is given
+            self._callers.argument(call, function, parameter.arg) is given
             and any(
                 self._picks(use, hops - 1)
                 for binding in self._bindings.of(function, parameter.arg)

@@ -69,6 +69,8 @@ class LoopBodies:
         self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
+        self._callers = tf.callers
+        self._tracers = tf.tracers
         self._values = tf.values
         self._tensors = tf.tensors
 
@@ -176,7 +178,7 @@ class LoopBodies:
         """Whether a function is traced by itself: its Python runs once, whatever calls it."""
         function = self._functions.function(called) if called is not None else None
         decorators: list[ast.expr] = getattr(function, "decorator_list", [])
-        return any(map(self._functions.makes_tf_function, decorators))
+        return any(map(self._tracers.makes_tf_function, decorators))
 
     def _changes(self, test: ast.expr, loop: Loop) -> bool:
         stored = {
@@ -254,8 +256,8 @@ class LoopBodies:
         function = next(
             each for each in self._tree.ancestors(start.node) if isinstance(each, FUNCTIONS)
         )
-        calls = self._functions.calls_of(function)
-        given = [self._functions.argument(each, function, start.name) for each in calls]
+        calls = self._callers.calls_of(function)
+        given = [self._callers.argument(each, function, start.name) for each in calls]
         return bool(given) and all(
             each is not None
             and (self._values.of(each).kind in _DATA or self._tensors.is_tensor(each))

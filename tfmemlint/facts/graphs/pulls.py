@@ -64,6 +64,7 @@ class Pulls:
         self._annotations = tf.annotations
         self._names = tf.names
         self._functions = tf.functions
+        self._bodies = tf.bodies
         self._flow = tf.flow
         self._datasets = tf.datasets
         self._graph_loops = tf.graph_loops
@@ -146,7 +147,7 @@ class Pulls:
         function = self._functions.function(call.func)
         if not isinstance(function, ast.FunctionDef):
             return None
-        own = list(self._functions.body(function))
+        own = list(self._bodies.body(function))
         if not any(isinstance(each, ast.Yield) for each in own):
             return None
         if any(isinstance(each, LEAVES) for each in own):

@@ -53,6 +53,9 @@ class RepeatedSums:
         self._tracing = tf.tracing
         self._tapes = tf.tapes
         self._functions = tf.functions
+        self._callers = tf.callers
+        self._classes = tf.classes
+        self._members = tf.members
 
     @cached_property
     def all(self) -> tuple[RepeatedSum, ...]:
@@ -213,10 +216,10 @@ class RepeatedSums:
         function = self._tree.function(node)
         if function is None:
             return False
-        owner = self._functions.class_of(function)
-        if owner is not None and self._functions.is_keras(owner):
+        owner = self._members.class_of(function)
+        if owner is not None and self._classes.is_keras(owner):
             return getattr(function, "name", "") == "call"  # traced, or recorded to train it
-        return any(self._tapes.recording(each) for each in self._functions.calls_of(function))
+        return any(self._tapes.recording(each) for each in self._callers.calls_of(function))
 
 
 _HOLDERS = frozenset({"list", "tuple", "types.SimpleNamespace", "zip"})

@@ -54,6 +54,9 @@ class Retraces:
         self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
+        self._callers = tf.callers
+        self._members = tf.members
+        self._tracers = tf.tracers
         self._tracing = tf.tracing
         self._values = tf.values
         self._changing_numbers = tf.changing_numbers
@@ -74,7 +77,7 @@ class Retraces:
         """What eager code gives to functions of `tf.function` that set none of these keywords."""
         for function, why in self._tracing.functions.items():
             if why.by is TracedBy.TF_FUNCTION and not _sets(why.at, settled):
-                for call in self._functions.calls_of(function):
+                for call in self._callers.calls_of(function):
                     yield from self._of_call(call, function)
                 for call, given in self._runs.get(function, ()):
                     yield from self._of_run(call, given, function)
@@ -84,7 +87,7 @@ class Retraces:
             return
         arguments = function.args
         for parameter in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
-            given = self._functions.argument(call, function, parameter.arg)
+            given = self._callers.argument(call, function, parameter.arg)
             if given is not None and self._tree.inside(given, call):
                 yield Given(call, function, parameter.arg, given)
 
@@ -106,7 +109,7 @@ class Retraces:
             return
         if any(isinstance(each, ast.Starred) for each in given.elts):
             return
-        taken = parameters(function)[self._functions.class_of(function) is not None :]
+        taken = parameters(function)[self._members.class_of(function) is not None :]
         for parameter, argument in zip(taken, given.elts):  # noqa: B905  others may have defaults
             yield Given(call, function, parameter, argument)
 
@@ -157,7 +160,7 @@ class Retraces:
 
     def _is_untraced(self, callee: ast.expr, function: FunctionNode) -> bool:
         """Whether a call runs the plain function, not what `tf.function` made of it."""
-        wraps = self._functions.makes_tf_function
+        wraps = self._tracers.makes_tf_function
         if any(map(wraps, getattr(function, "decorator_list", ()))):
             return False
         if isinstance(callee, ast.Name):

@@ -27,7 +27,7 @@ class Switches:
     def __init__(self, tf: TensorFlow) -> None:
         self._tree = tf.tree
         self._names = tf.names
-        self._functions = tf.functions
+        self._callers = tf.callers
         self._sources = tf.sources
 
     @cached_property
@@ -43,7 +43,7 @@ class Switches:
     def are_on(self) -> bool:
         """Whether the module, or a function that it calls, surely turns graphs off."""
         around = map(self._tree.function, self.left_on)
-        return any(each is None or bool(self._functions.calls_of(each)) for each in around)
+        return any(each is None or bool(self._callers.calls_of(each)) for each in around)
 
     @cached_property
     def keras_runs_elsewhere(self) -> bool:
@@ -88,7 +88,7 @@ class Switches:
             return False
         statements = (each for each in function.body if not _is_text(each))
         alone = all(each is self._tree.statement(switch) for each in statements)
-        return alone and not self._functions.calls_of(function)
+        return alone and not self._callers.calls_of(function)
 
 
 def _is_backend(node: ast.expr) -> bool:

@@ -103,6 +103,11 @@ class Tracing:
         self._tree = tf.tree
         self._names = tf.names
         self._functions = tf.functions
+        self._bodies = tf.bodies
+        self._callers = tf.callers
+        self._classes = tf.classes
+        self._members = tf.members
+        self._tracers = tf.tracers
         self._datasets = tf.datasets
         self._imports = tf.imports
         self._switches = tf.switches if obeys_switches else None
@@ -135,9 +140,9 @@ class Tracing:
         function = next(
             each for each in self._tree.ancestors(binding.node) if isinstance(each, FUNCTIONS)
         )
-        calls = self._functions.calls_of(function) if function not in self.functions else ()
+        calls = self._callers.calls_of(function) if function not in self.functions else ()
         for call in calls:
-            given = self._functions.argument(call, function, binding.name)
+            given = self._callers.argument(call, function, binding.name)
             if given is not None and self._tree.inside(given, call):
                 yield call, given
 
@@ -166,7 +171,7 @@ class Tracing:
         function = self._tree.function(node)
         if function is None:
             return True
-        calls = self._functions.calls_of(function) if hops and self.why(node) is None else ()
+        calls = self._callers.calls_of(function) if hops and self.why(node) is None else ()
         return bool(calls) and all(self.surely_eager(each, hops - 1) for each in calls)
 
     def _traced_around(self, node: ast.AST) -> FunctionNode | None:
@@ -217,7 +222,7 @@ class Tracing:
 
     def _declared_elsewhere(self) -> Iterator[tuple[FunctionNode, Traced]]:
         """What other files say of the functions that they share with this one."""
-        called = {each for each, _ in self._functions.called_elsewhere}
+        called = {each for each, _ in self._callers.called_elsewhere}
         homes = {id(home): home for each in called if (home := self._tree.elsewhere(each))}
         for home in homes.values():
             yield from (each for each in home.tracing.declared if each[0] in called)
@@ -229,16 +234,16 @@ class Tracing:
     def _declared(self) -> Iterator[tuple[FunctionNode, Traced]]:
         functions = self._functions
         for definition in self._tree.all(ast.FunctionDef, ast.AsyncFunctionDef):
-            decorators = list(filter(functions.makes_tf_function, definition.decorator_list))
+            decorators = list(filter(self._tracers.makes_tf_function, definition.decorator_list))
             for decorator in decorators:
                 yield definition, Traced(TracedBy.TF_FUNCTION, decorator)
             if decorators or definition.name not in KERAS_TRACED:
                 continue
-            owner = functions.class_of(definition)
-            if owner and functions.is_keras(owner) and not self._keras_traces_nothing:
+            owner = self._members.class_of(definition)
+            if owner and self._classes.is_keras(owner) and not self._keras_traces_nothing:
                 yield definition, Traced(TracedBy.KERAS, owner)
-        for call in self._tree.calls({*functions.tracers, *DATASET_TAKES_FUNCTION}):
-            if functions.makes_tf_function(call.func):
+        for call in self._tree.calls({*self._tracers.words, *DATASET_TAKES_FUNCTION}):
+            if self._tracers.makes_tf_function(call.func):
                 given = (
                     *call.args[:1],
                     *(each.value for each in call.keywords if each.arg == "func"),
@@ -291,14 +296,14 @@ class Tracing:
         """Whether a block calls an instance of a Keras class of this module."""
         calls = (each for each in ast.walk(block) if isinstance(each, ast.Call))
         owners = (self._functions.instance_of(call.func) for call in calls)
-        return any(owner is not None and self._functions.is_keras(owner) for owner in owners)
+        return any(owner is not None and self._classes.is_keras(owner) for owner in owners)
 
     def _is_program(self, node: ast.AST, hops: int = _MAX_CALLERS) -> bool:
         """Whether running the module runs the code at `node`."""
         function = self._tree.function(node)
         if function is None:
             return True
-        calls = self._functions.calls_of(function) if hops else ()
+        calls = self._callers.calls_of(function) if hops else ()
         return any(self._is_program(each, hops - 1) for each in calls)
 
     def _given_to_dataset(self, call: ast.Call, method: ast.Attribute) -> Iterator[FunctionNode]:
@@ -314,7 +319,7 @@ class Tracing:
 
     def _run_by(self, function: FunctionNode) -> Iterator[tuple[FunctionNode, ast.Call]]:
         """The functions that traced code calls, or hands to TensorFlow to run in the same graph."""
-        for node in self._functions.body(function):
+        for node in self._bodies.body(function):
             if not isinstance(node, ast.Call) or self._is_lifted(node):
                 continue
             called = self._functions.function(node.func)

@@ -85,6 +85,7 @@ class Unrollings:
         self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
+        self._bodies = tf.bodies
         self._datasets = tf.datasets
         self._values = tf.values
         self._loops = tf.loops
@@ -173,7 +174,7 @@ class Unrollings:
             return name.startswith(_OPERATIONS) and not name.startswith(_NO_OPERATIONS)
         function = self._functions.function(call.func)
         if function is not None:
-            return hops > 0 and self._computes([*self._functions.body(function)], hops - 1)
+            return hops > 0 and self._computes([*self._bodies.body(function)], hops - 1)
         if isinstance(call.func, ast.Name) and call.func.id in _OF_PYTHON:
             return False
         if self._values.of(call.func).kind in (Kind.LAYER, Kind.MODEL):

@@ -9,7 +9,7 @@ from functools import cached_property
 from tfmemlint.facts.flow.uses import Trail
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.syntax.bindings import Binding
-from tfmemlint.facts.syntax.functions import TF_FUNCTION
+from tfmemlint.facts.syntax.tracers import TF_FUNCTION
 from tfmemlint.facts.syntax.tree import FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING
 
@@ -33,6 +33,9 @@ class Wrappings:
         self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
+        self._callers = tf.callers
+        self._members = tf.members
+        self._tracers = tf.tracers
         self._values = tf.values
         self._uses = tf.uses
         self._reads: dict[ast.AST, tuple[list[ast.Name], list[FunctionNode]]] = {}
@@ -45,12 +48,12 @@ class Wrappings:
     def _find(self) -> Iterator[Made]:
         if not self._names.mentions(TF_FUNCTION):
             return
-        wraps = self._functions.makes_tf_function
+        wraps = self._tracers.makes_tf_function
         for definition in self._tree.all(ast.FunctionDef, ast.AsyncFunctionDef):
-            is_method = self._functions.class_of(definition) is not None
+            is_method = self._members.class_of(definition) is not None
             if not is_method and any(map(wraps, definition.decorator_list)):
                 yield definition
-        for call in self._tree.calls(self._functions.tracers):
+        for call in self._tree.calls(self._tracers.words):
             if wrapped_by(call) is not None and wraps(call.func):
                 yield call
 
@@ -112,7 +115,7 @@ class Wrappings:
         if not isinstance(above, ast.Call):
             return not isinstance(above, (ast.BinOp, ast.Compare, ast.UnaryOp))
         ours = self._functions.definition(above.func) is not None
-        return above.func is name or ours or self._functions.makes_tf_function(above.func)
+        return above.func is name or ours or self._tracers.makes_tf_function(above.func)
 
     def is_own_object(self, binding: Binding) -> bool:
         """Whether a name is given more than data: something that a function is made for."""
@@ -160,7 +163,7 @@ class Wrappings:
         if function is None:
             return None
         for parameter in parameters(function):
-            if self._functions.argument(call, function, parameter.arg) is use:
+            if self._callers.argument(call, function, parameter.arg) is use:
                 for binding in self._bindings.of(function, parameter.arg):
                     for reader in self._bindings.readers(binding):
                         above = self._tree.parent(reader)

@@ -58,6 +58,8 @@ class Consumers:
         self._tree = tf.tree
         self._names = tf.names
         self._functions = tf.functions
+        self._bodies = tf.bodies
+        self._callers = tf.callers
         self._datasets = tf.datasets
 
     @cached_property
@@ -91,7 +93,7 @@ class Consumers:
                     function = self._functions.function(called)
                     if function is not None and function not in seen and hops:
                         seen.add(function)
-                        pending.append((self._functions.body(function), hops - 1))
+                        pending.append((self._bodies.body(function), hops - 1))
 
     def _takes_gradients(self, node: ast.AST) -> bool:
         if not isinstance(node, ast.Call):
@@ -171,7 +173,7 @@ class Consumers:
         for statement in self._tree.all(ast.Return, ast.Yield):
             function = self._tree.function(statement)
             followed = isinstance(statement, ast.Return) and function is not None
-            if followed and function is not None and self._functions.calls_of(function):
+            if followed and function is not None and self._callers.calls_of(function):
                 continue
             for each in _elements(statement.value):
                 yield Into.CALLER, each, statement, None

@@ -46,6 +46,7 @@ class Datasets:
         self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
+        self._bodies = tf.bodies
         self._flow = tf.flow
         self._objects = tf.objects
         self._sources = tf.sources
@@ -290,7 +291,7 @@ class Datasets:
             return None
         as_call = ast.Call(func=given, args=[callee.value], keywords=[])
         inner = Frame(function, as_call, frame)
-        return self._any_of([(value, inner) for value in self._functions.returns(function)])
+        return self._any_of([(value, inner) for value in self._bodies.returns(function)])
 
     def _named(
         self, node: ast.Name | ast.Attribute | ast.Subscript, frame: Frame | None

@@ -92,7 +92,7 @@ class Elements:
 
     def __init__(self, tf: TensorFlow) -> None:
         self._names = tf.names
-        self._functions = tf.functions
+        self._bodies = tf.bodies
         self._flow = tf.flow
         self._values = tf.values
         self._datasets = tf.datasets
@@ -168,7 +168,7 @@ class Elements:
     def opened(self, step: Step) -> tuple[Chain, ...]:
         """The pipelines that the function makes that `interleave` or `flat_map` is given."""
         made = self._datasets.function(step)
-        returned = () if made is None else self._functions.returns(made)
+        returned = () if made is None else self._bodies.returns(made)
         return tuple(chain for each in returned for chain in self._datasets.of(each))
 
     def _alike(self, chains: tuple[Chain, ...]) -> Held:

@@ -51,7 +51,7 @@ class Epochs:
 
     def __init__(self, tf: TensorFlow) -> None:
         self._names = tf.names
-        self._functions = tf.functions
+        self._bodies = tf.bodies
         self._datasets = tf.datasets
         self._values = tf.values
         self._mappings = tf.mappings
@@ -108,7 +108,7 @@ class Epochs:
         if self._names.is_any(step.argument("map_func"), _SOURCES):
             return True
         function = self._datasets.function(step) if hops else None
-        returned = self._functions.returns(function) if function is not None else ()
+        returned = self._bodies.returns(function) if function is not None else ()
         made = [self._datasets.of(each) for each in returned]
         return bool(made) and all(
             bool(chains) and all(self._is_early(each, len(each.steps), hops - 1) for each in chains)

@@ -32,6 +32,7 @@ class Lengths:
         self._read_batches = tf.read_batches
         self._parts = tf.of(Parts)
         self._functions = tf.functions
+        self._bodies = tf.bodies
         self._loops = tf.loops
         self._values = tf.values
 
@@ -135,7 +136,7 @@ class Lengths:
         if isinstance(function, ast.FunctionDef):
             counts = [
                 0 if isinstance(each, ast.YieldFrom) else self._rounds(each)
-                for each in self._functions.body(function)
+                for each in self._bodies.body(function)
                 if isinstance(each, (ast.Yield, ast.YieldFrom))
             ]
             return sum(counts) if counts and all(counts) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from tfmemlint.facts.pipelines.held import Held, Several, part_of, tensors
-from tfmemlint.facts.pipelines.runs import Run, made_functions
+from tfmemlint.facts.pipelines.runs import Run
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -38,12 +38,14 @@ class Mappings:
         self._names = tf.names
         self._bindings = tf.bindings
         self._functions = tf.functions
+        self._callers = tf.callers
+        self._members = tf.members
         self._values = tf.values
         self._sources = tf.sources
 
     def of(self, function: ast.expr, element: Held) -> Mapped:
         """What a function makes of an element; a tuple's parts are its arguments."""
-        run = Run(self._names, self._functions, self._values, self._sources)
+        run = Run(self._names, self._functions, self._callers, self._values, self._sources)
         named = self._bindings.assigned(function)  # `resize = resize_to(224)`
         function = named if isinstance(named, ast.Call) else function
         if isinstance(element, Several) and 0 in element.keys:
@@ -62,11 +64,11 @@ class Mappings:
         found = self._functions.function(function)
         maker = self._functions.function(function.func) if isinstance(function, ast.Call) else None
         if found is None and maker is not None:
-            inner = made_functions(self._functions, maker)
+            inner = self._functions.made_by(maker)
             return len(inner[0].args.args) if len(inner) == 1 else 1
         if found is None:
             return 1
         parameters = [*found.args.posonlyargs, *found.args.args]
-        is_method = self._functions.class_of(found) is not None
+        is_method = self._members.class_of(found) is not None
         named = function.keywords if isinstance(function, ast.Call) else []
         return len(parameters) - is_method - len(found.args.defaults) - len(named)

@@ -30,6 +30,7 @@ from tfmemlint.facts.pipelines.held import (
     told,
     vague,
 )
+from tfmemlint.facts.syntax.callers import Callers
 from tfmemlint.facts.syntax.functions import Functions
 from tfmemlint.facts.syntax.names import Names
 from tfmemlint.facts.syntax.tree import FunctionNode
@@ -46,10 +47,16 @@ class Run:
     """One run, forwards through the code; what it does besides is noted on the way."""
 
     def __init__(
-        self, names: Names, functions: Functions, values: Values, sources: Sources
+        self,
+        names: Names,
+        functions: Functions,
+        callers: Callers,
+        values: Values,
+        sources: Sources,
     ) -> None:
         self._names = names
         self._functions = functions
+        self._callers = callers
         self._values = values
         self._sources = sources
         self._descriptions = Descriptions(names, functions, sources)
@@ -298,7 +305,7 @@ class Run:
             return self._function(function, node)
         if isinstance(node.func, ast.Call):
             maker = self._functions.function(node.func.func)
-            inner = () if maker is None else made_functions(self._functions, maker)
+            inner = () if maker is None else self._functions.made_by(maker)
             if maker is not None and inner:
                 return self._made(maker, inner, node.func, node)
         layer = self._values.of(node.func)
@@ -363,9 +370,9 @@ class Run:
         """What a function sees when it is called so."""
         scope, arguments = self._closure(function), function.args
         passed = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-        is_method = self._functions.class_of(function) is not None
+        is_method = self._functions.members.class_of(function) is not None
         for parameter in passed[is_method:]:
-            value = self._functions.argument(call, function, parameter.arg)
+            value = self._callers.argument(call, function, parameter.arg)
             scope[parameter.arg] = OUTSIDE if value is None else self._held(value)
         if arguments.vararg is not None:
             rest = call.args[max(0, len(arguments.args) - is_method) :]
@@ -412,15 +419,6 @@ class Run:
         self.effects.exact = False
         self.effects.known = self.effects.known and name in _METHODS
         return held if name in ("copy", "items", "values") else OUTSIDE
-
-
-def made_functions(functions: Functions, maker: FunctionNode) -> tuple[FunctionNode, ...]:
-    """The functions of its own that a function returns, where it returns nothing else."""
-    returned = functions.returns(maker)
-    found = [functions.function(each) for each in returned]
-    inner = [each for each in found if each is not None]
-    own = all(functions.tree.function(each) is maker for each in inner)
-    return tuple(dict.fromkeys(inner)) if own and len(inner) == len(returned) else ()
 
 
 def _from_pairs(held: Held) -> Held:

@@ -7,7 +7,7 @@ import ast
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.pipelines.held import UNKNOWN, Held, Several, Tensor, part_of, row
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.facts.syntax.functions import TF_FUNCTION
+from tfmemlint.facts.syntax.tracers import TF_FUNCTION
 from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING
 
@@ -28,6 +28,7 @@ class Specs:
     def __init__(self, tf: TensorFlow) -> None:
         self._names = tf.names
         self._functions = tf.functions
+        self._bodies = tf.bodies
         self._flow = tf.flow
         self._values = tf.values
 
@@ -41,7 +42,7 @@ class Specs:
             return UNKNOWN
         told = self._typed(types, argument(made, 2, "output_shapes"))
         generator = self._generator(argument(made, 0, "generator"))
-        yielded = self._functions.yields(generator) if generator is not None else ()
+        yielded = self._bodies.yields(generator) if generator is not None else ()
         return self._sized(told, yielded) if yielded else told
 
     def _generator(self, given: ast.expr | None) -> FunctionNode | None:
@@ -133,7 +134,7 @@ class Signatures:
 
     def __init__(self, tf: TensorFlow) -> None:
         self._bindings = tf.bindings
-        self._functions = tf.functions
+        self._members = tf.members
         self._names = tf.names
         self._tree = tf.tree
         self._specs = tf.of(Specs)
@@ -148,7 +149,7 @@ class Signatures:
         if not isinstance(function, ast.FunctionDef):
             return None
         parameters = [*function.args.posonlyargs, *function.args.args]
-        places = [each.arg for each in parameters[self._functions.class_of(function) is not None :]]
+        places = [each.arg for each in parameters[self._members.class_of(function) is not None :]]
         for each in function.decorator_list:
             if not (isinstance(each, ast.Call) and self._names.is_any(each.func, TF_FUNCTION)):
                 continue

@@ -41,7 +41,6 @@ class Arrays:
         self._values = tf.values
         self._growths = tf.growths
         self._datasets = tf.datasets
-        self._functions = tf.functions
         self._solver = tf.solver
         self._numbers = tf.of(Numbers)
         self._streams = tf.of(Streams)

@@ -82,6 +82,7 @@ class Models:
         self._tree = tf.tree
         self._bindings = tf.bindings
         self._functions = tf.functions
+        self._bodies = tf.bodies
         self._names = tf.names
         self._flow = tf.flow
         self._values = tf.values
@@ -331,7 +332,7 @@ class Models:
             return None
         found: list[Run] = []
         known = {method.args.args[1].arg: given}
-        for node in self._functions.body(method):
+        for node in self._bodies.body(method):
             if not isinstance(node, (ast.Assign, ast.Return)) or node.value is None:
                 continue
             made = self._evaluated(node.value, known, found)

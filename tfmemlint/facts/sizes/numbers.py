@@ -14,7 +14,7 @@ from tfmemlint.facts.library.kinds import Extent, Kind
 from tfmemlint.facts.sizes.amounts import UNKNOWN, Amount, count, named, one_of, smaller
 from tfmemlint.facts.sizes.options import Options
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.facts.syntax.functions import default
+from tfmemlint.facts.syntax.callers import default
 from tfmemlint.facts.syntax.tree import FUNCTIONS
 from tfmemlint.light_typing import TYPE_CHECKING
 
@@ -40,7 +40,7 @@ class Numbers:
     def __init__(self, tf: TensorFlow) -> None:
         self._tree = tf.tree
         self._bindings = tf.bindings
-        self._functions = tf.functions
+        self._callers = tf.callers
         self._names = tf.names
         self._flow = tf.flow
         self._values = tf.values
@@ -139,8 +139,8 @@ class Numbers:
             each for each in self._tree.ancestors(binding.node) if isinstance(each, FUNCTIONS)
         )
         given = [
-            self._functions.argument(call, function, binding.name)
-            for call in self._functions.calls_of(function)
+            self._callers.argument(call, function, binding.name)
+            for call in self._callers.calls_of(function)
         ]
         return None if any(given) else default(function, binding.name)
 

@@ -84,7 +84,6 @@ class Results:
     def __init__(self, tf: TensorFlow) -> None:
         self._tree = tf.tree
         self._names = tf.names
-        self._functions = tf.functions
         self._values = tf.values
         self._flow = tf.flow
         self._numbers = tf.of(Numbers)

@@ -46,7 +46,7 @@ class Plans:
     def __init__(self, tf: TensorFlow) -> None:
         self._tree = tf.tree
         self._names = tf.names
-        self._functions = tf.functions
+        self._callers = tf.callers
         self._flow = tf.flow
         self._values = tf.values
         self._tracing = tf.tracing
@@ -235,7 +235,7 @@ class Plans:
 
     def _largest(self, node: ast.expr, function: FunctionNode | None) -> Amount:
         """The bytes of something: in a function the most that any of its calls makes it."""
-        calls = self._functions.calls_of(function) if function is not None else ()
+        calls = self._callers.calls_of(function) if function is not None else ()
         if function is None or not 1 < len(calls) <= _CALLERS:
             return self._arrays.nbytes(node)
         frames = [entered(function, call, None) for call in calls]

@@ -37,7 +37,7 @@ class Steps:
     def __init__(self, tf: TensorFlow) -> None:
         self._tree = tf.tree
         self._names = tf.names
-        self._functions = tf.functions
+        self._members = tf.members
         self._values = tf.values
         self._tracing = tf.tracing
         self._datasets = tf.datasets
@@ -147,7 +147,7 @@ class Steps:
     def _applies(self, call: ast.Call) -> bool:
         """Whether a call runs a model, or a layer by itself that is recorded."""
         if self._passes.is_model(call.func):
-            return self._functions.enclosing_class(call) is None
+            return self._members.enclosing_class(call) is None
         layer = self._values.of(call.func).kind is Kind.LAYER
         return layer and any(True for _ in self._tapes.recording(call))
 

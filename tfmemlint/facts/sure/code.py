@@ -16,7 +16,7 @@ from tfmemlint.facts.library.sure_words import (
     NEVER_FAIL,
 )
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.facts.syntax.functions import TF_FUNCTION
+from tfmemlint.facts.syntax.tracers import TF_FUNCTION
 from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode, children
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
@@ -69,6 +69,7 @@ class Code:
         self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
+        self._members = tf.members
         self._constants = tf.constants
         self._known: dict[ast.expr, Pure] = {}
 
@@ -119,7 +120,7 @@ class Code:
     def _method(self, method: ast.Attribute) -> FunctionNode | None:
         """The method that an attribute surely is: nothing else of that name is to be had."""
         found = self._functions.function(method)
-        if found is None or self._functions.class_of(found) is None:
+        if found is None or self._members.class_of(found) is None:
             return None
         if self._functions.overrides(found) or self._constants.may_be_set(method.attr):
             return None

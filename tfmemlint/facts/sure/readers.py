@@ -48,6 +48,8 @@ class Readers:
         self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
+        self._callers = tf.callers
+        self._members = tf.members
         self._values = tf.values
         self._datasets = tf.datasets
         self._constants = tf.constants
@@ -137,7 +139,7 @@ class Readers:
         """The calls that get what a function returns, if nothing else can."""
         if not isinstance(function, ast.FunctionDef) or function.decorator_list:
             return None
-        if self._functions.class_of(function) is not None:
+        if self._members.class_of(function) is not None:
             return None
         scope = self._tree.scope(function)
         if isinstance(scope, ast.Module) and self._constants.is_touched(function.name):
@@ -212,7 +214,7 @@ class Readers:
             return None
         parameters = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
         for parameter in parameters:
-            if self._functions.argument(call, function, parameter.arg) is node:
+            if self._callers.argument(call, function, parameter.arg) is node:
                 inside = self._bindings.home(parameter.arg, _first(function))
                 if inside is not function:
                     return None

@@ -10,7 +10,7 @@ from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.steady_words import DRAWS
 from tfmemlint.facts.library.words import LIBRARIES
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.facts.syntax.functions import TF_FUNCTION
+from tfmemlint.facts.syntax.tracers import TF_FUNCTION
 from tfmemlint.facts.syntax.tree import FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING
 
@@ -51,7 +51,7 @@ class Traced:
         self._tree = tf.tree
         self._bindings = tf.bindings
         self._names = tf.names
-        self._functions = tf.functions
+        self._members = tf.members
         self._values = tf.values
         self._datasets = tf.datasets
         self._constants = tf.constants
@@ -86,7 +86,7 @@ class Traced:
             return None
         if self._outside.touches(function.name) or self._is_handed_out(function):
             return None
-        owner = self._functions.class_of(function)
+        owner = self._members.class_of(function)
         if owner is not None:
             named = [each for each in self._tree.all(ast.FunctionDef) if each.name == function.name]
             uses: list[ast.expr] = [*self._tree.attributes.get(function.name, ())]

@@ -1,0 +1,79 @@
+"""What functions consist of: what they take, run and give back."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+
+from tfmemlint.facts.syntax.bindings import Binding
+from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode, children
+from tfmemlint.light_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+
+
+class Bodies:
+    """The bodies of the functions of one module."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+
+    def returns(self, function: FunctionNode) -> tuple[ast.expr, ...]:
+        """The expressions a function returns or yields nothing else than; empty for generators."""
+        return self._given_back(function)[0]
+
+    def yields(self, function: FunctionNode) -> tuple[ast.expr, ...]:
+        """The expressions a generator yields, one at a time."""
+        return self._given_back(function)[1]
+
+    def _given_back(self, function: FunctionNode) -> tuple[tuple[ast.expr, ...], ...]:
+        home = self._tree.elsewhere(function)
+        if home is not None:
+            return home.bodies._given_back(function)
+        yielded = self._yielded.get(function)
+        kept = () if yielded is None else tuple(each for each in yielded if each is not None)
+        if isinstance(function, ast.Lambda):
+            return (function.body,), kept
+        return () if yielded is not None else tuple(self._returned.get(function, ())), kept
+
+    @cached_property
+    def _returned(self) -> Mapping[FunctionNode, Sequence[ast.expr]]:
+        found: dict[FunctionNode, list[ast.expr]] = {}
+        for each in self._tree.all(ast.Return):
+            function = self._tree.function(each)
+            if function is not None and each.value is not None:
+                found.setdefault(function, []).append(each.value)
+        return found
+
+    @cached_property
+    def _yielded(self) -> Mapping[FunctionNode, Sequence[ast.expr | None]]:
+        """What generators yield one at a time; None stands for all that they yield otherwise."""
+        found: dict[FunctionNode, list[ast.expr | None]] = {}
+        for each in self._tree.all(ast.Yield, ast.YieldFrom):
+            function = self._tree.function(each)
+            if function is not None:
+                one = each.value if isinstance(each, ast.Yield) else None
+                found.setdefault(function, []).append(one)
+        return found
+
+    def body(self, function: FunctionNode) -> Iterator[ast.AST]:
+        """The nodes a function itself runs, without those of functions defined inside it."""
+        body: list[ast.AST] = (
+            [function.body] if isinstance(function, ast.Lambda) else [*function.body]
+        )
+        pending = body[::-1]
+        while pending:
+            node = pending.pop()
+            yield node
+            if not isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+                pending += children(node)[::-1]
+
+    def parameters(self, function: FunctionNode) -> Iterator[Binding]:
+        """The bindings of a function's parameters."""
+        taken = function.args
+        for each in (*taken.posonlyargs, *taken.args, *taken.kwonlyargs):
+            found = self._bindings.of(function, each.arg)
+            yield from (binding for binding in found if binding.node is each)

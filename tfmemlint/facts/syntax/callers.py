@@ -1,0 +1,215 @@
+"""Who calls functions, and with what."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from weakref import ref
+
+from tfmemlint.facts.syntax.members import is_decorated
+from tfmemlint.facts.syntax.tracers import PARTIAL
+from tfmemlint.facts.syntax.tree import FunctionNode
+from tfmemlint.light_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tfmemlint.facts import TensorFlow
+    from tfmemlint.facts.syntax.imports import Lead
+
+
+_MAX_PARTIALS = 10
+
+
+class Callers:
+    """The calls of one module by what they run, and what they pass to it."""
+
+    def __init__(self, tf: TensorFlow) -> None:
+        self._tree = tf.tree
+        self._bindings = tf.bindings
+        self._names = tf.names
+        self._imports = tf.imports
+        self._functions = tf.functions
+        self._members = tf.members
+        self._tf = ref(tf)
+        """What was answered while callers were not all known is forgotten."""
+        self._called: dict[ast.AST, list[ast.Call]] | None = None
+        self._abroad: dict[ast.Call, Lead] = {}
+        """The calls of what other files define: who asks of no other file needs none of them."""
+        self._led_into: dict[ast.Module, dict[ast.AST, list[ast.Call]]] = {}
+        self._homes_between: dict[ast.ClassDef, tuple[TensorFlow, ...]] = {}
+
+    def calls_of(self, function: FunctionNode | ast.ClassDef) -> tuple[ast.Call, ...]:
+        """The calls that run a function (or make an instance of a class).
+
+        In this module and in that of the function; of a method, in those of the classes between its
+        own and one of this module, too; of a function of this module, in all others of the project.
+        """
+        home = self._tree.elsewhere(function)
+        others: Iterable[TensorFlow] = self._imports.importers
+        if home is not None:
+            owner = home.members.class_of(function)
+            others = [home] if owner is None else [home, *self._between(owner, home)]
+        calls = (call for each in others for call in each.callers.calls_here(function))
+        return (*self.calls_here(function), *calls)
+
+    def _between(self, owner: ast.ClassDef, home: TensorFlow) -> Iterable[TensorFlow]:
+        """The files of classes that inherit from one, and that classes of this module inherit."""
+        if owner not in self._homes_between:
+            lineages = (self._functions.lineage(each) for each in self._functions.heirs_here(owner))
+            homes = [self._tree.elsewhere(each) for lineage in lineages for each in lineage]
+            others = {id(each): each for each in homes if each is not None and each is not home}
+            self._homes_between[owner] = tuple(others.values())
+        return self._homes_between[owner]
+
+    def calls_here(self, function: FunctionNode | ast.ClassDef) -> tuple[ast.Call, ...]:
+        """The calls in this module that run a function (or make an instance of a class)."""
+        here = self._calls.get(function, ())
+        home = self._tree.elsewhere(function) if self._abroad else None
+        led = self._calls_into(home).get(function) if home is not None else None
+        return tuple(here) if not led else (*sorted((*here, *led), key=_place),)
+
+    @cached_property
+    def called_elsewhere(self) -> tuple[tuple[ast.FunctionDef, Sequence[ast.Call]], ...]:
+        """The functions of other files that are called here, each with its calls.
+
+        Those of files that have no word for what traces functions are left out.
+        """
+        found = {each: [*calls] for each, calls in self._calls.items()}
+        for call, lead in self._abroad.items():
+            if self._imports.may_trace(lead):
+                self._note(found, call, self._functions.definition(call.func))
+        return tuple(
+            (each, sorted(calls, key=_place))
+            for each, calls in found.items()
+            if isinstance(each, ast.FunctionDef) and self._tree.elsewhere(each) is not None
+        )
+
+    def _calls_into(self, home: TensorFlow) -> Mapping[ast.AST, list[ast.Call]]:
+        """The calls by the names of other files that may run what stands in one, by that."""
+        if home.tree.module not in self._led_into:
+            found = self._led_into[home.tree.module] = {}
+            for call, lead in self._abroad.items():
+                if self._imports.may_reach(lead, home):
+                    self._note(found, call, self._functions.definition(call.func))
+        return self._led_into[home.tree.module]
+
+    def calls_through_bases(self, function: FunctionNode) -> Iterator[ast.Call]:
+        """The calls by which methods that a class inherits run one of its own: `self.step(x)`."""
+        owner = self._members.class_of(function)
+        if owner is None or isinstance(function, ast.Lambda):
+            return
+        functions = self._functions
+        bases = (functions.method(each, function.name) for each in functions.lineage(owner)[1:])
+        for replaced in dict.fromkeys(each for each in bases if each not in (None, function)):
+            assert replaced is not None
+            for call in self.calls_of(replaced):
+                receiver = call.func.value if isinstance(call.func, ast.Attribute) else None
+                runs_in = self._tree.function(call)
+                taken = getattr(getattr(runs_in, "args", None), "args", ())
+                if isinstance(receiver, ast.Name) and taken and taken[0].arg == receiver.id:
+                    yield call
+
+    @property
+    def _calls(self) -> Mapping[ast.AST, list[ast.Call]]:
+        """The calls by what they run.
+
+        To follow a call through values, callers have to be known: while that goes on, those are
+        that names lead to. What was answered with them alone is asked again afterwards.
+        """
+        if self._called is None:
+            found = self._called = {}
+            some = {"", *self._functions.given, *self._members.names, *self._members.fields}
+            calls = [*self._tree.all(ast.Call)] if self._imports.any else self._tree.calls(some)
+            for call in calls:
+                lead = self._imports.lead_of(call.func) if self._imports.any else None
+                if lead is not None and len(lead.names) == 1:
+                    self._abroad[call] = lead
+            named = [call for call in calls if call not in self._abroad]
+            for call in named:
+                self._note(found, call, self._functions.named(call.func))
+            unnamed = [call for call in named if call.func in self._functions.unnamed]
+            led = [self._note(found, call, self._functions.led_to(call.func)) for call in unnamed]
+            tf = self._tf()
+            if tf is not None and True in led:
+                tf.solver.forget()
+                for each in found.values():
+                    each.sort(key=_place)
+        return self._called
+
+    def _note(
+        self,
+        found: dict[ast.AST, list[ast.Call]],
+        call: ast.Call,
+        called: FunctionNode | ast.ClassDef | None,
+    ) -> bool:
+        """Note a call under all that it runs; whether that is known."""
+        if called is not None:
+            found.setdefault(called, []).append(call)
+        if isinstance(called, ast.ClassDef):
+            made_by = self._functions.method(called, "__init__")
+            if made_by is not None:
+                found.setdefault(made_by, []).append(call)
+        return called is not None
+
+    def argument(self, call: ast.Call, function: FunctionNode, name: str) -> ast.expr | None:
+        """What a call passes for a parameter; None where it cannot be told.
+
+        A parameter that is left out has its default.
+        """
+        bound, named = self._bound_by_partial(call.func, _MAX_PARTIALS)
+        given = [*bound, *call.args]
+        for keyword in (*call.keywords, *named):
+            if keyword.arg == name:
+                return keyword.value
+            if keyword.arg is None:
+                return None
+        parameters = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+        if name in parameters:
+            place = parameters.index(name) - self._bound_first(call, function)
+            if any(isinstance(each, ast.Starred) for each in given[: place + 1]):
+                return None
+            if 0 <= place < len(given):
+                return given[place]
+        return default(function, name)
+
+    def _bound_first(self, call: ast.Call, function: FunctionNode) -> int:
+        """How many of the first parameters the call does not pass itself: 1 for `self`."""
+        owner = self._members.class_of(function)
+        if owner is None or is_decorated(function, {"staticmethod"}):
+            return 0
+        if isinstance(call.func, ast.Attribute):
+            through_class = isinstance(self._functions.definition(call.func.value), ast.ClassDef)
+            return 0 if through_class and not is_decorated(function, {"classmethod"}) else 1
+        return 1
+
+    def _bound_by_partial(
+        self, callee: ast.expr, hops: int
+    ) -> tuple[list[ast.expr], list[ast.keyword]]:
+        """The arguments that `functools.partial` gave what is called before the call does."""
+        if isinstance(callee, ast.Name):
+            value = self._bindings.assigned(callee)
+            return (
+                self._bound_by_partial(value, hops - 1) if value is not None and hops else ([], [])
+            )
+        if not isinstance(callee, ast.Call) or not callee.args:
+            return [], []
+        inner, named = self._bound_by_partial(callee.args[0], hops)
+        if not self._names.is_any(callee.func, PARTIAL):
+            return inner, named
+        return [*inner, *callee.args[1:]], [*callee.keywords, *named]
+
+
+def _place(call: ast.Call) -> tuple[int, int]:
+    return call.lineno, call.col_offset
+
+
+def default(function: FunctionNode, name: str) -> ast.expr | None:
+    """The default of a parameter, if it has one."""
+    arguments = function.args
+    positional = [*arguments.posonlyargs, *arguments.args]
+    with_default = positional[len(positional) - len(arguments.defaults) :]
+    pairs: Iterable[tuple[ast.arg, ast.expr | None]] = (
+        *zip(with_default, arguments.defaults, strict=True),
+        *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
+    )
+    return next((value for parameter, value in pairs if parameter.arg == name), None)
