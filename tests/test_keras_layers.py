@@ -16,7 +16,7 @@ import pytest
 from tfmemlint import File
 from tfmemlint.facts.sizes.amounts import count
 from tfmemlint.facts.sizes.layers import Layer, output
-from tfmemlint.facts.sizes.operations import Results
+from tfmemlint.facts.sizes.networks import Networks
 from tfmemlint.facts.sizes.weights import weights
 
 FOLDER = Path(__file__).parent / "keras_layers"
@@ -36,7 +36,7 @@ def layer_of(call: str) -> Layer:
     file = File("program.py", f"import keras\nlayer = keras.layers.{call}\n")
     assigned = file.tree.body[1]
     assert isinstance(assigned, ast.Assign)
-    [layer] = file.tf.of(Results).row_of(assigned.value) or []
+    [layer] = file.tf.of(Networks).row_of(assigned.value) or []
     return layer
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from tfmemlint import File
 from tfmemlint.facts.library.ready_made import COUNTED, side_of
-from tfmemlint.facts.sizes.operations import Results
+from tfmemlint.facts.sizes.networks import Networks
 from tfmemlint.facts.sizes.weights import weights
 
 RECORDED: dict[str, dict[str, Any]] = json.loads(
@@ -47,7 +47,7 @@ def test_sides(name: str) -> None:
 
 def _weights(call: str) -> int | None:
     file = File("program.py", f"import keras\nmodel = keras.applications.{call}\n")
-    [layer] = file.tf.of(Results).row_of(file.tree.body[1].value) or []  # type: ignore[attr-defined]
+    [layer] = file.tf.of(Networks).row_of(file.tree.body[1].value) or []  # type: ignore[attr-defined]
     return weights(layer, [])
 
 

@@ -12,9 +12,11 @@ from tfmemlint.facts.library.makers import DTYPE_BYTES
 from tfmemlint.facts.library.shapes import is_new
 from tfmemlint.facts.pipelines.specs import Signatures
 from tfmemlint.facts.sizes.amounts import Amount, count, held, named, one_of, product
+from tfmemlint.facts.sizes.networks import Networks
 from tfmemlint.facts.sizes.numbers import Numbers
-from tfmemlint.facts.sizes.operations import Results, Sized, broadcast, promoted
+from tfmemlint.facts.sizes.operations import Operations
 from tfmemlint.facts.sizes.rows import LISTED, NUMBERS, PYTHON_FLOATS, PYTHON_INTS
+from tfmemlint.facts.sizes.sized import Sized, broadcast, matmul, promoted
 from tfmemlint.facts.sizes.streams import Streams
 from tfmemlint.facts.syntax.bindings import How, element
 from tfmemlint.facts.syntax.names import Names
@@ -44,7 +46,8 @@ class Arrays:
         self._solver = tf.solver
         self._numbers = tf.of(Numbers)
         self._streams = tf.of(Streams)
-        self._results = tf.of(Results)
+        self._operations = tf.of(Operations)
+        self._networks = tf.of(Networks)
         self._signatures = tf.of(Signatures)
 
     def of(self, expression: ast.expr, frame: Frame | None = None) -> Sized | None:
@@ -123,7 +126,7 @@ class Arrays:
             return None
         origin = value.origin
         dims = [count(each) if each is not None else None for each in value.shape]
-        given = self._results.dimensions(origin, frame) if isinstance(origin, ast.Call) else None
+        given = self._operations.dimensions(origin, frame) if isinstance(origin, ast.Call) else None
         for place, each in enumerate(dims):
             if each is None and given is not None and len(given) == len(dims):
                 dims[place] = given[place]
@@ -153,7 +156,7 @@ class Arrays:
         if isinstance(node, ast.Constant) and isinstance(node.value, (bool, int, float)):
             return Sized((), PYTHON_FLOATS if isinstance(node.value, float) else PYTHON_INTS)
         if isinstance(node, ast.Call):
-            return self._results.of(node, frame, self.of, self.elements) or self._returned(
+            return self._operations.of(node, frame, self.of, self.elements) or self._returned(
                 node, frame
             )
         return None
@@ -167,7 +170,7 @@ class Arrays:
             inner = self.of(node.value, frame)
             return None if inner is None or inner.dims is None else inner.reversed
         if isinstance(node, ast.Attribute) and node.attr == "output":
-            made = self._results.output_of(node.value, frame)
+            made = self._networks.output_of(node.value, frame)
             return None if made is None else Sized(made, "float32")
         origins = self._flow.origins(node, frame) or ()
         found = one_shape([self._from(each) for each in origins])
@@ -220,14 +223,14 @@ class Arrays:
     def _arithmetic(self, node: ast.BinOp, frame: Frame | None) -> Sized | None:
         left, right = self.of(node.left, frame), self.of(node.right, frame)
         if isinstance(node.op, ast.MatMult):
-            return self._results.matmul(left, right) if left and right else None
+            return matmul(left, right) if left and right else None
         if left is None or right is None:
             known, other = (left, node.right) if left is not None else (right, node.left)
             is_number = self._values.of(other, frame).kind is Kind.NUMBER
             number = is_number or self._numbers.of(other, frame).value is not None
             return known if known is not None and known.dims and number else None
         pairs = ((node.left, left), (node.right, right))
-        tensors = [one for each, one in pairs if self._results.is_tensor(each, frame)]
+        tensors = [one for each, one in pairs if self._operations.is_tensor(each, frame)]
         tensor = tensors[0] if tensors else None
         dtype = promoted(left, right, divides=isinstance(node.op, ast.Div), tensor=tensor)
         return broadcast(left, right, dtype)
@@ -274,7 +277,7 @@ class Arrays:
         if not isinstance(origin, ast.Call):
             return False
         name = self._names.qualified(origin.func) or ""
-        return self._results.is_filled(name, origin)
+        return self._operations.is_filled(name, origin)
 
 
 def bytes_of(sized: Sized) -> Amount:

@@ -14,8 +14,8 @@ from tfmemlint.facts.sizes import applications, layers, weights
 from tfmemlint.facts.sizes.amounts import Amount, count, held, product, total
 from tfmemlint.facts.sizes.arrays import Arrays, bytes_of
 from tfmemlint.facts.sizes.layers import Dims, Layer
+from tfmemlint.facts.sizes.networks import Networks
 from tfmemlint.facts.sizes.numbers import Numbers
-from tfmemlint.facts.sizes.operations import Results
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class Models:
         self._flow = tf.flow
         self._values = tf.values
         self._arrays = tf.of(Arrays)
-        self._results = tf.of(Results)
+        self._networks = tf.of(Networks)
         self._numbers = tf.of(Numbers)
 
     def runs(
@@ -104,7 +104,7 @@ class Models:
         if isinstance(owner, ast.ClassDef):
             return self._of_class(owner, callee, given)
         row = self._added(callee, made) if name == "keras.Sequential" else None
-        row = self._results.row_of(callee, frame) if row is None else row
+        row = self._networks.row_of(callee, frame) if row is None else row
         return None if row is None else self._in_a_row(row, given)
 
     def weights(self, runs: list[Run]) -> Amount | None:
@@ -267,7 +267,7 @@ class Models:
         for call, method in self._tree.methods("add"):
             named = isinstance(method.value, ast.Name) and method.value.id == callee.id
             if named and self._bindings.home(callee.id, method.value) is home and call.args:
-                inner = self._results.row_of(call.args[0])
+                inner = self._networks.row_of(call.args[0])
                 if inner is None:
                     return None
                 found += inner
@@ -292,8 +292,8 @@ class Models:
                 origins = self._flow.origins(node, frame) or ()
                 pending += [(each.value, each.frame) for each in origins]
             elif isinstance(node, ast.Attribute) and node.attr == "output":
-                for layer in self._results.row_of(node.value, frame) or ():
-                    made_of = self._results.output_of(node.value, frame)
+                for layer in self._networks.row_of(node.value, frame) or ():
+                    made_of = self._networks.output_of(node.value, frame)
                     found.setdefault((layer.made, None), Run(layer.made, layer, (), made_of))
             elif isinstance(node, ast.Call):
                 returned = [*self._flow.returned(node, frame)]
@@ -309,7 +309,7 @@ class Models:
         value = self._values.of(node.func, frame)
         if value.kind not in (Kind.LAYER, Kind.MODEL) or not node.args:
             return
-        row = self._results.row_of(node.func, frame)
+        row = self._networks.row_of(node.func, frame)
         sized = [self._arrays.of(each, frame) for each in layers.several_given(node, row)]
         inputs = tuple((batch, *each.dims[1:]) for each in sized if each is not None and each.dims)
         if len(inputs) < len(sized):
@@ -351,7 +351,7 @@ class Models:
             return left or self._evaluated(node.right, known, found)
         if not isinstance(node, ast.Call):
             return None
-        row = self._results.row_of(node.func)
+        row = self._networks.row_of(node.func)
         several = layers.several_given(node, row)
         inputs: list[Dims | None] = [self._evaluated(each, known, found) for each in several]
         if row is None:

@@ -21,7 +21,7 @@ from tfmemlint.facts.sizes.amounts import (
     total,
 )
 from tfmemlint.facts.sizes.numbers import Numbers
-from tfmemlint.facts.sizes.operations import Sized
+from tfmemlint.facts.sizes.sized import Sized
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
