@@ -15,7 +15,8 @@ import pytest
 
 from tfmemlint import File
 from tfmemlint.facts.sizes.amounts import count
-from tfmemlint.facts.sizes.layers import Layer, output
+from tfmemlint.facts.sizes.layer_calls import Layer
+from tfmemlint.facts.sizes.layers import output
 from tfmemlint.facts.sizes.networks import Networks
 from tfmemlint.facts.sizes.weights import weights
 

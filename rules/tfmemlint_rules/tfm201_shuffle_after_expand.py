@@ -89,7 +89,7 @@ def _says(file: File, step: Step, passage: Passage) -> str:
 def _fix(file: File, sites: tuple[LateShuffle, ...]) -> Fix | None:
     chain, first, shuffle, _ = sites[0]
     moved = chain.steps[first : shuffle + 1]
-    if not file.tf.datasets.adjoin(moved) or not MOVABLE.issuperset(chain.methods[first:shuffle]):
+    if not file.tf.neighbours.adjoin(moved) or not MOVABLE.issuperset(chain.methods[first:shuffle]):
         return None
     calls = [step.call for step in moved]
     found = edits.reordered(file, calls, [calls[-1], *calls[:-1]])

@@ -60,7 +60,7 @@ def check(file: File) -> Iterator[Diagnostic]:
     pairs = [pair for chain in datasets.chains for pair in _shuffled_batches(file, chain)]
     for batch, size, shuffle, mapped in {pair[2].call: pair for pair in pairs}.values():
         buffer = shuffle.argument("buffer_size")
-        if buffer is None or shuffle.call in datasets.regrouped:
+        if buffer is None or shuffle.call in file.tf.further.regrouped:
             continue
         frame = batch.frame if batch is not None else None
         if number(size, frame) == 1 or number(buffer, shuffle.frame) == 1:
@@ -141,7 +141,7 @@ def _is_handed_out(file: File, shuffle: Step) -> bool:
 
 
 def _fix(file: File, batch: Step, shuffle: Step) -> Fix | None:
-    if not file.tf.datasets.adjoining(batch, shuffle):
+    if not file.tf.neighbours.adjoining(batch, shuffle):
         return None
     swapped = edits.swapped(file, batch.call, shuffle.call)
     return Fix("Shuffle before batching", swapped, Applicability.UNSAFE) if swapped else None

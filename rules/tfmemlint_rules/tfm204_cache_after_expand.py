@@ -102,7 +102,7 @@ def _fix(file: File, site: Cached) -> Fix | None:
         return None  # much of it would be kept all the same
     batched = not BATCHING.isdisjoint(methods[first : site.cache])
     moved = chain.steps[first : last + 1]
-    if not file.tf.datasets.adjoin(moved) or (batched and last > site.cache):
+    if not file.tf.neighbours.adjoin(moved) or (batched and last > site.cache):
         return None
     calls = [step.call for step in moved]
     kept = calls[site.cache - first :]

@@ -111,7 +111,7 @@ def _fix(file: File, site: Site) -> Fix | None:
     maps = any(
         chain.methods[each] == "map" for each in range(first, site.cache) if each not in random
     )
-    if not file.tf.datasets.adjoin(moved) or not MOVABLE.issuperset(methods) or (maps and random):
+    if not file.tf.neighbours.adjoin(moved) or not MOVABLE.issuperset(methods) or (maps and random):
         return None
     calls = [step.call for step in moved]
     wanted = [*calls[1:], calls[0]] if maps else [calls[-1], *calls[:-1]]

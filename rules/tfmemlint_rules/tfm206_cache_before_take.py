@@ -97,7 +97,7 @@ def _is_cut_short(file: File, site: Site) -> bool:
         taken < 0 or (there is not None and taken > there and not batched)
     )
     worked_for = chain.source.kind not in AT_HAND or "map" in chain.methods[:cache]
-    return file.tf.datasets.follow(steps) and worked_for and not all_of_it
+    return file.tf.neighbours.follow(steps) and worked_for and not all_of_it
 
 
 def _is_read_again(file: File, site: Site) -> bool:
@@ -128,7 +128,7 @@ def _fix(file: File, site: Site) -> Fix | None:
     chain, cache, take = site
     if not ELEMENTWISE.issuperset(chain.methods[cache + 1 : take]):
         return None
-    if not file.tf.datasets.adjoin(chain.steps[cache : take + 1]):
+    if not file.tf.neighbours.adjoin(chain.steps[cache : take + 1]):
         return None
     calls = [step.call for step in chain.steps[cache : take + 1]]
     found = edits.reordered(file, calls, [calls[-1], *calls[:-1]])

@@ -73,7 +73,7 @@ def check(file: File) -> Iterator[Diagnostic]:
     for chain in file.tf.datasets.chains:
         for site in _prefetched_batches(file, chain):
             call, buffer = site.prefetch.call, site.prefetch.argument("buffer_size")
-            passing = call in reported or call in file.tf.datasets.regrouped
+            passing = call in reported or call in file.tf.further.regrouped
             if buffer is None or passing or not _is_many(file, site, buffer):
                 continue
             reported.add(call)

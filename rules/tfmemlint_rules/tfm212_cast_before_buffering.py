@@ -63,7 +63,7 @@ def _fix(file: File, site: Cached) -> Fix | None:
     """The casts put behind the cache, and behind what may hold its elements after it."""
     last = site.chain.sharing(site.cache, KEEPS)
     moved = site.chain.steps[site.map : last + 1] if last is not None else ()
-    if not moved or not file.tf.datasets.adjoin(moved):
+    if not moved or not file.tf.neighbours.adjoin(moved):
         return None
     casts = [step.call for step in moved if step.method == "map"]
     others = [step.call for step in moved if step.method != "map"]

@@ -62,7 +62,7 @@ KEEPS_COUNT = frozenset({"cache", "enumerate", "map", "prefetch", "repeat", "shu
 def check(file: File) -> Iterator[Diagnostic]:
     if "bfgs" in file.text.lower() or any(tape.watched for tape in file.tf.tapes.all):
         return
-    passing = file.tf.datasets.regrouped | file.tf.datasets.singles
+    passing = file.tf.further.regrouped | file.tf.further.singles
     for call, _ in file.tf.names.calls(FROM_TENSORS):
         arrays = _arrays(argument(call, 0, "tensors"))
         counted = len(arrays) in (1, 2) and _rows(file, arrays[0]) is not None

@@ -113,7 +113,7 @@ def _last(file: File, chain: Chain, end: End) -> ast.expr | None:
             break
         place -= 1
     made = calls[place]
-    if not isinstance(made, ast.Call) or made in file.tf.datasets.regrouped:
+    if not isinstance(made, ast.Call) or made in file.tf.further.regrouped:
         return calls[-1]
     return calls[-1] if statement(made) is use else made
 
@@ -171,7 +171,7 @@ def _name(dataset: ast.expr) -> str:
 def _fix(file: File, last: ast.expr, end: End) -> Fix | None:
     trained = (each for each in file.tf.consumers.ends if _waits(file, each))
     inner = any(_goes_on(last, chain) for each in trained for chain in each.chains)
-    if inner or last in file.tf.datasets.regrouped:
+    if inner or last in file.tf.further.regrouped:
         return None
     size = edits.autotune(file, last) or "1"
     added = edits.chained(file, last, f".prefetch({size})")

@@ -32,7 +32,7 @@ from collections.abc import Iterator
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, costs, edits
 from tfmemlint.facts.library.words import PIPELINE_WORDS
 from tfmemlint.facts.pipelines.chains import BATCHING, Chain, From, Step
-from tfmemlint.facts.syntax.tree import same_code
+from tfmemlint.facts.syntax.nodes import same_code
 
 KEEPS_ELEMENTS = frozenset(
     {
@@ -60,7 +60,7 @@ def check(file: File) -> Iterator[Diagnostic]:
     for first, second in found.values():
         outer = second.argument("batch_size")
         inner = first.argument("batch_size") if first else None
-        if outer is None or second.call in file.tf.datasets.regrouped:
+        if outer is None or second.call in file.tf.further.regrouped:
             continue
         of = f"batches of `{ast.unparse(inner)}`" if inner else "batches of the reader"
         yield Diagnostic(

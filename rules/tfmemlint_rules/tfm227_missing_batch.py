@@ -45,7 +45,7 @@ def check(file: File) -> Iterator[Diagnostic]:
         single = [each for each in lasts if each not in reported]
         reported.update(single)
         for last in single[:1]:  # branches of one pipeline are batched where they have met
-            shared = last in file.tf.datasets.regrouped
+            shared = last in file.tf.further.regrouped
             place = edits.method_call(file, last) or file.span(last)
             yield Diagnostic(
                 file.span(end.dataset) if shared else place,

@@ -53,7 +53,7 @@ from tfmemlint import (
     costs,
 )
 from tfmemlint.facts.sizes.amounts import Amount, count
-from tfmemlint.facts.sizes.models import Run
+from tfmemlint.facts.sizes.layer_runs import Run
 from tfmemlint_rules._analyses.trainings import Training, Trainings
 
 FEW = 4

@@ -223,7 +223,7 @@ def test_steps_adjoin_where_nothing_else_sees_what_is_between(
     (chain,) = (each for each in file.tf.datasets.chains if "shuffle" in each.methods)
     steps = {step.method: step for step in chain.steps}
 
-    assert file.tf.datasets.adjoining(steps["batch"], steps["shuffle"]) is adjoin
+    assert file.tf.neighbours.adjoining(steps["batch"], steps["shuffle"]) is adjoin
 
 
 @pytest.mark.parametrize(
@@ -242,7 +242,7 @@ def test_what_is_batched_again_or_taken_apart_is_regrouped(
     file, seen = look(IMPORT + "ds = tf.data.Dataset.range(9).batch(9)\nsee(ds)\na = " + later)
     (chain,) = file.tf.datasets.of(seen[0])
 
-    assert (chain.steps[-1].call in file.tf.datasets.regrouped) is regrouped
+    assert (chain.steps[-1].call in file.tf.further.regrouped) is regrouped
 
 
 @pytest.mark.parametrize(
@@ -264,7 +264,7 @@ def test_a_single_element_is_taken(look: Look, use: str, single: bool) -> None:
     file, seen = look(IMPORT + "ds = tf.data.Dataset.range(9).batch(9)\n" + use + "\nsee(ds)")
     (chain,) = file.tf.datasets.of(seen[0])
 
-    assert (chain.steps[-1].call in file.tf.datasets.singles) is single
+    assert (chain.steps[-1].call in file.tf.further.singles) is single
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ from collections.abc import Callable
 import pytest
 
 from tfmemlint import File
-from tfmemlint.facts.syntax.tree import Tree, root_name, same_code, within
+from tfmemlint.facts.syntax.nodes import root_name, same_code, within
+from tfmemlint.facts.syntax.tree import Tree
 
 Look = Callable[[str], tuple[File, list[ast.expr]]]
 

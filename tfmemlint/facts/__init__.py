@@ -58,9 +58,11 @@ if TYPE_CHECKING:  # what is named here is imported when it is first asked for
     from tfmemlint.facts.pipelines.datasets import Datasets
     from tfmemlint.facts.pipelines.elements import Elements
     from tfmemlint.facts.pipelines.epochs import Epochs
+    from tfmemlint.facts.pipelines.further import Further
     from tfmemlint.facts.pipelines.late_shuffles import LateShuffles
     from tfmemlint.facts.pipelines.lengths import Lengths
     from tfmemlint.facts.pipelines.mapped import Mappings
+    from tfmemlint.facts.pipelines.neighbours import Neighbours
     from tfmemlint.facts.pipelines.read_batches import ReadBatches
     from tfmemlint.facts.sizes.arrays import Arrays
     from tfmemlint.facts.sizes.models import Models
@@ -170,6 +172,10 @@ class TensorFlow:
     """Which expressions hold the same object."""
     datasets: Datasets = _named("pipelines.datasets", "Datasets")
     """The tf.data pipelines."""
+    neighbours: Neighbours = _named("pipelines.neighbours", "Neighbours")
+    """Which of their steps stand next to each other."""
+    further: Further = _named("pipelines.further", "Further")
+    """What becomes of them further on."""
     consumers: Consumers = _named("pipelines.consumers", "Consumers")
     """Where pipelines end up."""
     values: Values = _named("flow.values", "Values")

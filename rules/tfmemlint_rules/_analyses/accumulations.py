@@ -13,7 +13,7 @@ from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.syntax.bindings import Binding, How
 from tfmemlint.facts.syntax.callers import default
-from tfmemlint.facts.syntax.tree import same_code
+from tfmemlint.facts.syntax.nodes import same_code
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from tfmemlint.facts.library.keras_apis import SEQUENCES
 from tfmemlint.facts.library.shapes import is_all, is_new, is_rest
 from tfmemlint.facts.pipelines.chains import BATCHING
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.facts.syntax.tree import same_code
+from tfmemlint.facts.syntax.nodes import same_code
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from functools import cached_property
 
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode, within
+from tfmemlint.facts.syntax.nodes import within
+from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:

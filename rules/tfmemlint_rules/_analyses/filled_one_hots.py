@@ -8,7 +8,8 @@ from functools import cached_property
 
 from tfmemlint.facts.library.makers import DTYPE_BYTES, argument
 from tfmemlint.facts.syntax.bindings import Binding, targets
-from tfmemlint.facts.syntax.tree import LOOPS, same_code
+from tfmemlint.facts.syntax.nodes import same_code
+from tfmemlint.facts.syntax.tree import LOOPS
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from itertools import takewhile
 from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.graphs.tapes import Tape
 from tfmemlint.facts.library import makers
-from tfmemlint.facts.syntax.tree import FunctionNode, ScopeNode, same_code, within
+from tfmemlint.facts.syntax.nodes import same_code, within
+from tfmemlint.facts.syntax.tree import FunctionNode, ScopeNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ from tfmemlint.facts.graphs.wrappings import is_plain, parameters
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument, given_to
 from tfmemlint.facts.syntax.bindings import Binding, How, element
-from tfmemlint.facts.syntax.tree import FunctionNode, root_name
+from tfmemlint.facts.syntax.nodes import root_name
+from tfmemlint.facts.syntax.tree import FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

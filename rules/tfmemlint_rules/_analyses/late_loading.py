@@ -10,7 +10,7 @@ from enum import Enum
 from tfmemlint.facts.flow.iterables import called
 from tfmemlint.facts.flow.loops import Growth
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.facts.syntax.tree import root
+from tfmemlint.facts.syntax.nodes import root
 from tfmemlint.light_typing import TYPE_CHECKING
 from tfmemlint_rules._analyses.generators import Held, Hoard
 

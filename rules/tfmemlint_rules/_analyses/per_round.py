@@ -10,7 +10,8 @@ from tfmemlint.facts.flow.loops import Loop, Over
 from tfmemlint.facts.library.keras_apis import SLOTS
 from tfmemlint.facts.library.makers import argument, given_to
 from tfmemlint.facts.syntax.decorators import Decorators
-from tfmemlint.facts.syntax.tree import LOOPS, FunctionNode, LoopNode, root_name
+from tfmemlint.facts.syntax.nodes import root_name
+from tfmemlint.facts.syntax.tree import LOOPS, FunctionNode, LoopNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from tfmemlint.facts.flow.solver import Question
 from tfmemlint.facts.library.makers import DTYPE_BYTES, argument
 from tfmemlint.facts.library.shapes import is_rest
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.facts.syntax.tree import is_none
+from tfmemlint.facts.syntax.nodes import is_none
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 from tfmemlint_rules._analyses.shown import Shown
 

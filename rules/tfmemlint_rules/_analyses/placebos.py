@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
-from tfmemlint.facts.syntax.tree import LoopNode, within
+from tfmemlint.facts.syntax.nodes import within
+from tfmemlint.facts.syntax.tree import LoopNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

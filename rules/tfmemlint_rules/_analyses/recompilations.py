@@ -9,7 +9,8 @@ from tfmemlint.facts.flow.anew import FITS
 from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument, given_to
-from tfmemlint.facts.syntax.tree import LOOPS, root_name, same_code, within
+from tfmemlint.facts.syntax.nodes import root_name, same_code, within
+from tfmemlint.facts.syntax.tree import LOOPS
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

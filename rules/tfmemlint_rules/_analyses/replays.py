@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from tfmemlint.facts.library.makers import FILLED, argument
-from tfmemlint.facts.syntax.tree import FunctionNode, is_none
+from tfmemlint.facts.syntax.nodes import is_none
+from tfmemlint.facts.syntax.tree import FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 from tfmemlint_rules._analyses.pictures import DEQUE, Picture, Pictures, Sort
 

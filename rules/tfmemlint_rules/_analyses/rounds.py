@@ -12,7 +12,7 @@ from tfmemlint.facts.graphs.graph_loops import InGraph
 from tfmemlint.facts.graphs.tracing import TracedBy
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.facts.syntax.tree import within
+from tfmemlint.facts.syntax.nodes import within
 from tfmemlint.light_typing import TYPE_CHECKING
 from tfmemlint_rules._analyses.batches import Batches, Rows
 from tfmemlint_rules._analyses.joins import Joined, Joins

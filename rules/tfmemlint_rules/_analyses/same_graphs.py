@@ -11,7 +11,7 @@ from tfmemlint.facts.graphs.wrappings import DATA, Made
 from tfmemlint.facts.library import makers
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.facts.syntax.tree import root_name
+from tfmemlint.facts.syntax.nodes import root_name
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 
 from tfmemlint.facts.syntax.bindings import Binding, How
-from tfmemlint.facts.syntax.tree import FUNCTIONS, within
+from tfmemlint.facts.syntax.nodes import within
+from tfmemlint.facts.syntax.tree import FUNCTIONS
 from tfmemlint.light_typing import TYPE_CHECKING
 from tfmemlint_rules._analyses.joins import Joined
 

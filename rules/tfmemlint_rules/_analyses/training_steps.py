@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint.facts.flow.loops import Loop, Over
-from tfmemlint.facts.syntax.tree import LOOPS, FunctionNode, children
+from tfmemlint.facts.syntax.nodes import children
+from tfmemlint.facts.syntax.tree import LOOPS, FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:

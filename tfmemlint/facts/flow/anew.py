@@ -11,7 +11,8 @@ from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import MODELS, argument
 from tfmemlint.facts.syntax.decorators import Decorators
-from tfmemlint.facts.syntax.tree import LEAVES, FunctionNode, Tree, within
+from tfmemlint.facts.syntax.nodes import within
+from tfmemlint.facts.syntax.tree import LEAVES, FunctionNode, Tree
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

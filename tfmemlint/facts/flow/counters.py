@@ -10,7 +10,8 @@ from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import RANGES, WRAPS_ITERABLE
 from tfmemlint.facts.syntax.bindings import Binding, How
-from tfmemlint.facts.syntax.tree import LEAVES, LOOPS, same_code
+from tfmemlint.facts.syntax.nodes import same_code
+from tfmemlint.facts.syntax.tree import LEAVES, LOOPS
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:

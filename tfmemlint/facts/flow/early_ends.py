@@ -6,7 +6,8 @@ import ast
 
 from tfmemlint.facts.library.makers import RANGES, argument
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.facts.syntax.tree import LEAVES, LOOPS, SCOPES, LoopNode, children
+from tfmemlint.facts.syntax.nodes import children
+from tfmemlint.facts.syntax.tree import LEAVES, LOOPS, SCOPES, LoopNode
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:

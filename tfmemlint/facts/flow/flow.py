@@ -9,7 +9,8 @@ from tfmemlint.facts.flow.frames import Frame, entered, frame_at
 from tfmemlint.facts.flow.paths import ANY, End
 from tfmemlint.facts.flow.solver import Question
 from tfmemlint.facts.syntax.bindings import Binding, How
-from tfmemlint.facts.syntax.tree import FUNCTIONS, is_none
+from tfmemlint.facts.syntax.nodes import is_none
+from tfmemlint.facts.syntax.tree import FUNCTIONS
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

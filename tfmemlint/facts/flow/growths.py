@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from tfmemlint.facts.flow.frames import Frame, entered
-from tfmemlint.facts.flow.loops import Growth, Loop, Over, is_empty
+from tfmemlint.facts.flow.loops import Growth, Loop, Over
 from tfmemlint.facts.flow.paths import is_entry
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.facts.syntax.tree import is_none, same_code
+from tfmemlint.facts.syntax.nodes import is_empty, is_none, same_code
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.facts.syntax.tree import FunctionNode, root
+from tfmemlint.facts.syntax.nodes import root
+from tfmemlint.facts.syntax.tree import FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:

@@ -10,9 +10,10 @@ from tfmemlint.facts.flow.files import Content, Contents, may_load, may_parse
 from tfmemlint.facts.flow.flow import Origin
 from tfmemlint.facts.flow.frames import Frame, frame_at
 from tfmemlint.facts.flow.iterables import MANY, called
-from tfmemlint.facts.flow.loops import Growth, Loop, is_empty
+from tfmemlint.facts.flow.loops import Growth, Loop
 from tfmemlint.facts.library.reading import READERS
 from tfmemlint.facts.syntax.bindings import How, element
+from tfmemlint.facts.syntax.nodes import is_empty
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from tfmemlint.facts.flow.entries import entries_of
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import RANGES, WRAPS_ITERABLE
 from tfmemlint.facts.syntax.bindings import Binding, How, targets
-from tfmemlint.facts.syntax.tree import LOOPS, LoopNode, within
+from tfmemlint.facts.syntax.nodes import is_empty, within
+from tfmemlint.facts.syntax.tree import LOOPS, LoopNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -321,15 +322,6 @@ class Loops:
 
 
 _SEEN_THROUGH = frozenset({"enumerate", "list", "reversed", "sorted", "tqdm", "tuple", "zip"})
-
-
-def is_empty(value: ast.expr | None) -> bool:
-    """Whether an expression makes a list with nothing in it."""
-    if isinstance(value, ast.List):
-        return not value.elts
-    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
-        return value.func.id == "list" and not value.args
-    return False
 
 
 def _continues(binding: Binding) -> bool:

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 
 from tfmemlint.facts.syntax.bindings import Binding, How, targets
-from tfmemlint.facts.syntax.tree import FUNCTIONS, is_none
+from tfmemlint.facts.syntax.nodes import is_none
+from tfmemlint.facts.syntax.tree import FUNCTIONS
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from tfmemlint.facts.library import makers
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.classes import KERAS_MODELS
-from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode, is_none
+from tfmemlint.facts.syntax.nodes import is_none
+from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

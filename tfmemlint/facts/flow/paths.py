@@ -39,6 +39,14 @@ class Ends(NamedTuple):
     complete: bool = True
 
 
+class Classes(NamedTuple):
+    """What a value may be an instance of."""
+
+    found: tuple[ast.ClassDef, ...] = ()
+    sure: bool = True
+    """Whether it is surely one of them."""
+
+
 def is_entry(read: Read) -> bool:
     """Whether an entry of a container is read, not an attribute."""
     return read[0] != "."

@@ -10,8 +10,9 @@ from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.flow.uses import Trail
 from tfmemlint.facts.graphs.wrappings import DATA, Made, is_plain, parameters, wrapped_by
 from tfmemlint.facts.syntax.bindings import How
+from tfmemlint.facts.syntax.nodes import root_name, within
 from tfmemlint.facts.syntax.tracers import TF_FUNCTION
-from tfmemlint.facts.syntax.tree import FUNCTIONS, LEAVES, FunctionNode, root_name, within
+from tfmemlint.facts.syntax.tree import FUNCTIONS, LEAVES, FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

@@ -9,17 +9,20 @@ more: a call of a library, a literal, a definition, a parameter that nobody give
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
+from tfmemlint.facts.flow.attributes import Attributes, is_super
 from tfmemlint.facts.flow.containers import through
 from tfmemlint.facts.flow.frames import Frame, entered, frame_at
 from tfmemlint.facts.flow.overwritten import still_there
-from tfmemlint.facts.flow.paths import ANY, End, Ends, is_entry, key, may_be, unpacked
+from tfmemlint.facts.flow.paths import ANY, Classes, End, Ends, is_entry, unpacked
 from tfmemlint.facts.flow.solver import Question
+from tfmemlint.facts.flow.steps import STEPS
 from tfmemlint.facts.syntax.bindings import Binding, How
 from tfmemlint.facts.syntax.imports import Place
-from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode, is_none
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
+from tfmemlint.facts.syntax.nodes import is_none
+from tfmemlint.facts.syntax.tree import FUNCTIONS
+from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import ClassVar
@@ -32,14 +35,6 @@ _LONGEST_PATH = 5
 _LONGEST_WAY = 24
 _MOST_STATES = 60
 _MOST_CALLERS = 24
-
-
-class Classes(NamedTuple):
-    """What a value may be an instance of."""
-
-    found: tuple[ast.ClassDef, ...] = ()
-    sure: bool = True
-    """Whether it is surely one of them."""
 
 
 _ENDS = Question("ends", Ends(), Ends(complete=False))
@@ -61,7 +56,7 @@ class Sources:
         self._stores = tf.stores
         self._imports = tf.imports
         self._solver = tf.solver
-        self._families: dict[ast.ClassDef, Collection[ast.ClassDef]] = {}
+        self._attributes = tf.of(Attributes)
 
     def of(self, node: ast.AST, frame: Frame | None = None, path: Path = ()) -> Ends:
         """The ends of all ways back from an expression."""
@@ -178,7 +173,11 @@ class Sources:
     def _step(self, state: End) -> Ways:
         """The states that may give this one its value; None where it is an end."""
         node, path, frame = state
-        step = self._steps.get(node.__class__)
+        kind = node.__class__
+        plain = STEPS.get(kind)
+        if plain is not None:
+            return plain(node, path, frame)
+        step = self._steps.get(kind)
         return None if step is None else step(self, node, path, frame)
 
     def _name(self, node: ast.Name, path: Path, frame: Frame | None) -> Ways:
@@ -224,7 +223,7 @@ class Sources:
             if use is not None and puts and path[0] != ANY:
                 puts, sure = still_there(self._tree, use, puts, path[0])
                 found = [] if sure else found
-            found += self._put(puts, path, frame)
+            found += self._stores.back(puts, path, frame)
         return found
 
     def _at(self, place: Place | None, path: Path) -> Ways:
@@ -245,13 +244,6 @@ class Sources:
             found += ways
         return found or None
 
-    def _put(self, puts: Iterable[Put], path: Path, frame: Frame | None) -> Iterator[End]:
-        """What is read from a container that was put there."""
-        for each in puts:
-            found = each.read(path, frame_at(self._tree, each.value, frame))
-            if found is not None:
-                yield found
-
     def _parameter(self, binding: Binding, path: Path, frame: Frame | None) -> Ways:
         function = self._tree.parent(self._tree.parent(binding.node) or binding.node)
         assert isinstance(function, FUNCTIONS)
@@ -259,7 +251,7 @@ class Sources:
             frame = frame.outer  # a function that is defined inside the one that is followed
         owner = self._members.receiver(binding.node)
         if owner is not None:
-            return self._receiver(owner, function, path, frame)
+            return self._attributes.of_receiver(owner, function, path, frame)
         calls = [frame.call] if frame is not None else self._callers.calls_of(function)
         outer = frame.outer if frame is not None else None
         if not calls or len(calls) > _MOST_CALLERS:
@@ -271,116 +263,8 @@ class Sources:
                 return None
             found.append(End(value, path, outer))
         if path:
-            found += self._put(self._stores.into(binding), path, frame)
+            found += self._stores.back(self._stores.into(binding), path, frame)
         return found
-
-    def _receiver(
-        self, owner: ast.ClassDef, function: FunctionNode, path: Path, frame: Frame | None
-    ) -> Ways:
-        """What `self` is: the object that a method is called on, else any of its class."""
-        if frame is not None and self._members.class_of(function) is not None:
-            call = frame.call
-            if isinstance(self._functions.definition(call.func), ast.ClassDef):
-                return [End(call, path, frame.outer)]
-            if isinstance(call.func, ast.Attribute) and not _is_super(call.func.value):
-                return [End(call.func.value, path, frame.outer)]
-        if not path or path[0][0] != ".":
-            return None
-        heirs = self._functions.heirs(owner)
-        return self._member((owner, *heirs), path, None, None)
-
-    def _member(
-        self,
-        owners: Iterable[ast.ClassDef],
-        path: Path,
-        made: ast.Call | None,
-        frame: Frame | None,
-    ) -> Ways:
-        """What an attribute of an instance may hold; `made` is the call that makes the instance."""
-        head, *below = path
-        name, rest = str(head)[1:], tuple(below)
-        found: dict[End, None] = {}
-        for owner in owners:
-            if self._classes.is_enumeration(owner):
-                return None
-            method = self._functions.method(owner, name)
-            if method is not None:
-                if not self._members.is_property(method):
-                    found[End(method, rest)] = None
-                    continue
-                found.update((End(each, rest), None) for each in self._bodies.returns(method))
-            found.update((each, None) for each in self._given(owner, name, rest, made, frame))
-        if not found:
-            return None
-        return found
-
-    def _given(
-        self, owner: ast.ClassDef, name: str, rest: Path, made: ast.Call | None, frame: Frame | None
-    ) -> Iterator[End]:
-        """What is assigned to an attribute of instances of a class, or put into what it holds."""
-        maker = self._functions.method(owner, "__init__")
-        inner = entered(maker, made, frame) if maker is not None and made is not None else None
-        lineage = self._functions.lineage(owner)
-        related = self._related(owner)
-        for store in self._stores.of_attribute(name, related):
-            taken = unpacked(store.places, rest)
-            if taken is not None and self._may_set(store.target.value, owner):
-                taken = (ANY, *taken) if store.is_loop else taken
-                yield End(store.value, taken, frame_at(self._tree, store.target, inner))
-        if rest:
-            puts = self._stores.into_attribute(name, related)
-            ours = (put for put in puts if self._holds(put.holder, owner))
-            yield from self._put(ours, rest, inner)
-        for each in lineage:
-            field = self._stores.field(each, name)
-            if field is not None:
-                yield from self._field(owner, name, field, rest, made, frame)
-                return
-
-    def _related(self, owner: ast.ClassDef) -> Collection[ast.ClassDef]:
-        """A class, its bases and its heirs."""
-        if owner not in self._families:
-            functions = self._functions
-            lineage, heirs = functions.lineage(owner), functions.heirs(owner)
-            self._families[owner] = dict.fromkeys((*lineage, *heirs))
-        return self._families[owner]
-
-    def _field(
-        self,
-        owner: ast.ClassDef,
-        name: str,
-        field: ast.AnnAssign | ast.Assign,
-        rest: Path,
-        made: ast.Call | None,
-        frame: Frame | None,
-    ) -> Iterator[End]:
-        """What an attribute holds that the class's body declares, as dataclasses do."""
-        has_maker = self._functions.method(owner, "__init__") is not None
-        calls = [made] if made is not None else [*self._callers.calls_of(owner)]
-        lineage = self._functions.lineage(owner)
-        passed = [None if has_maker else self._stores.passed(each, lineage, name) for each in calls]
-        if field.value is not None and not passed and isinstance(field, ast.AnnAssign):
-            yield End(field, rest)  # whoever makes an instance may have given another value
-        elif field.value is not None and (not passed or None in passed):
-            yield End(field.value, rest)
-        yield from (End(value, rest, frame) for value in passed if value is not None)
-
-    def _holds(self, holder: ast.expr, owner: ast.ClassDef) -> bool:
-        return isinstance(holder, ast.Attribute) and self._is_of(holder.value, owner)
-
-    def _may_set(self, holder: ast.expr, owner: ast.ClassDef) -> bool:
-        """Whether what an attribute of `holder` is given may be read of a class's instances."""
-        given = self._functions.definition(holder) if isinstance(holder, ast.Name) else None
-        if isinstance(given, ast.ClassDef):
-            return given in self._functions.lineage(owner)
-        return self._is_of(holder, owner)
-
-    def _is_of(self, expression: ast.expr, owner: ast.ClassDef) -> bool:
-        """Whether an expression may be an instance of a class, its bases or its heirs."""
-        receiver = self._members.receiver_named(expression)
-        found = (receiver,) if receiver is not None else self.classes(expression).found
-        lineage = self._functions.lineage
-        return any(each in lineage(owner) or owner in lineage(each) for each in found)
 
     def _attribute(self, node: ast.Attribute, path: Path, frame: Frame | None) -> Ways:
         if self._names.qualified(node) is not None:
@@ -388,78 +272,15 @@ class Sources:
         place = self._imports.of(node)
         if place is not None:
             return self._at(place, path)
-        if _is_super(node.value):
+        if is_super(node.value):
             owner = self._members.enclosing_class(node)
             bases = self._functions.lineage(owner)[1:] if owner is not None else ()
-            return self._member(bases[:1], (f".{node.attr}", *path), None, None) if bases else None
+            return (
+                self._attributes.of(bases[:1], (f".{node.attr}", *path), None, None)
+                if bases
+                else None
+            )
         return [End(node.value, (f".{node.attr}", *path), frame)]
-
-    def _subscript(self, node: ast.Subscript, path: Path, frame: Frame | None) -> Ways:
-        index = node.slice
-        if isinstance(index, ast.Tuple):
-            return None
-        if isinstance(index, ast.Slice):
-            within = path and is_entry(path[0])
-            return [End(node.value, (ANY, *path[1:]), frame)] if within else None
-        return [End(node.value, (key(index), *path), frame)]
-
-    def _dict(self, node: ast.Dict, path: Path, frame: Frame | None) -> Ways:
-        if not path or not is_entry(path[0]):
-            return None
-        found: list[End] = []
-        for each, value in zip(node.keys, node.values, strict=True):
-            if each is None:
-                found.append(End(value, path, frame))
-            elif may_be(key(each), path[0]):
-                found.append(End(value, path[1:], frame))
-        return found
-
-    def _elements(
-        self, node: ast.List | ast.Tuple | ast.Set, path: Path, frame: Frame | None
-    ) -> Ways:
-        if not path or not is_entry(path[0]):
-            return None
-        starred = any(isinstance(each, ast.Starred) for each in node.elts)
-        place = path[0][0] if path[0] != ANY and not starred else None
-        found: list[End] = []
-        for number, each in enumerate(node.elts):
-            if isinstance(each, ast.Starred):
-                found.append(End(each.value, (ANY, *path[1:]), frame))
-            elif place is None or place in (number, number - len(node.elts)):
-                found.append(End(each, path[1:], frame))
-        return found
-
-    def _comprehension(
-        self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, path: Path, frame: Frame | None
-    ) -> Ways:
-        return [End(node.elt, path[1:], frame)] if path and is_entry(path[0]) else None
-
-    def _dict_comprehension(self, node: ast.DictComp, path: Path, frame: Frame | None) -> Ways:
-        return [End(node.value, path[1:], frame)] if path and is_entry(path[0]) else None
-
-    def _either(self, node: ast.IfExp, path: Path, frame: Frame | None) -> Iterable[End]:
-        return [End(node.body, path, frame), End(node.orelse, path, frame)]
-
-    def _or(self, node: ast.BoolOp, path: Path, frame: Frame | None) -> Iterable[End]:
-        return [End(each, path, frame) for each in node.values]
-
-    def _through(
-        self, node: ast.NamedExpr | ast.Await | ast.Starred, path: Path, frame: Frame | None
-    ) -> Iterable[End]:
-        return [End(node.value, path, frame)]
-
-    def _joined(self, node: ast.BinOp, path: Path, frame: Frame | None) -> Ways:
-        if (
-            not path
-            or not is_entry(path[0])
-            or not isinstance(node.op, (ast.Add, ast.BitOr, ast.Mult))
-        ):
-            return None
-        sides = [node.left, node.right]
-        if isinstance(node.op, ast.Mult):
-            sides = [each for each in sides if not isinstance(each, ast.Constant)]
-        below = (ANY, *path[1:]) if not isinstance(node.op, ast.BitOr) else path
-        return [End(each, below, frame) for each in sides]
 
     # Calls.
 
@@ -494,7 +315,7 @@ class Sources:
             if not path:
                 return None
             if path[0][0] == ".":
-                return self._member((definition,), path, node, frame)
+                return self._attributes.of((definition,), path, node, frame)
             lineage = self._functions.lineage(definition)
             value = self._stores.placed(node, lineage, path[0])
             return [End(value, path[1:], frame)] if value is not None else None
@@ -509,33 +330,13 @@ class Sources:
 
     def _definition(self, node: ast.AST, path: Path, frame: Frame | None) -> Ways:
         if isinstance(node, ast.ClassDef) and path and path[0][0] == ".":
-            return self._member((node,), path, None, None)
+            return self._attributes.of((node,), path, None, None)
         return None
 
     _steps: ClassVar[Mapping[type[ast.AST], Callable[..., Ways]]] = {
         ast.Name: _name,
         ast.Attribute: _attribute,
-        ast.Subscript: _subscript,
-        ast.Dict: _dict,
-        ast.List: _elements,
-        ast.Tuple: _elements,
-        ast.Set: _elements,
-        ast.ListComp: _comprehension,
-        ast.SetComp: _comprehension,
-        ast.GeneratorExp: _comprehension,
-        ast.DictComp: _dict_comprehension,
-        ast.IfExp: _either,
-        ast.BoolOp: _or,
-        ast.NamedExpr: _through,
-        ast.Await: _through,
-        ast.Starred: _through,
-        ast.BinOp: _joined,
         ast.Call: _call,
         ast.ClassDef: _definition,
         ast.Module: _module,
     }
-
-
-def _is_super(expression: ast.expr) -> bool:
-    called = expression.func if isinstance(expression, ast.Call) else None
-    return isinstance(called, ast.Name) and called.id == "super"

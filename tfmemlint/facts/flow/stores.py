@@ -6,6 +6,7 @@ import ast
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 
+from tfmemlint.facts.flow.frames import Frame, frame_at
 from tfmemlint.facts.flow.paths import ANY, End, after, is_entry, key
 from tfmemlint.facts.syntax.bindings import Binding, targets
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from tfmemlint.facts import TensorFlow
-    from tfmemlint.facts.flow.frames import Frame
     from tfmemlint.facts.flow.paths import Path, Read
 
     A = TypeVar("A")
@@ -183,6 +183,13 @@ class Stores:
         for item in tree.all(ast.withitem):
             if item.optional_vars is not None:
                 yield from _stores(item.optional_vars, item.context_expr)
+
+    def back(self, puts: Iterable[Put], path: Path, frame: Frame | None) -> Iterator[End]:
+        """What is read from a container that was put there."""
+        for each in puts:
+            found = each.read(path, frame_at(self._tree, each.value, frame))
+            if found is not None:
+                yield found
 
     def _put(self, binding: Binding, hops: int) -> Iterator[Put]:
         for use in self._bindings.readers(binding):

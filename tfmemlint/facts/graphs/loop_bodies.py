@@ -8,7 +8,8 @@ from collections.abc import Collection, Iterator
 from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.syntax.bindings import Binding, How
-from tfmemlint.facts.syntax.tree import FUNCTIONS, within
+from tfmemlint.facts.syntax.nodes import within
+from tfmemlint.facts.syntax.tree import FUNCTIONS
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:

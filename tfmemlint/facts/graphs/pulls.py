@@ -13,7 +13,8 @@ from functools import cached_property
 
 from tfmemlint.facts.library import makers
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.facts.syntax.tree import COMPREHENSIONS, LEAVES, LOOPS, SCOPES, children, within
+from tfmemlint.facts.syntax.nodes import children, within
+from tfmemlint.facts.syntax.tree import COMPREHENSIONS, LEAVES, LOOPS, SCOPES
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from tfmemlint.facts.flow.loops import Loop, Over
 from tfmemlint.facts.flow.paths import End
 from tfmemlint.facts.library.steady_words import COMPUTES, DRAWS, EXACT
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.facts.syntax.tree import root_name
+from tfmemlint.facts.syntax.nodes import root_name
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from functools import cached_property
 from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.syntax.bindings import Binding, How
-from tfmemlint.facts.syntax.tree import within
+from tfmemlint.facts.syntax.nodes import within
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

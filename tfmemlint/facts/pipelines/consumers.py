@@ -9,7 +9,8 @@ from functools import cached_property
 
 from tfmemlint.facts.library.makers import WRAPS_ITERABLE, given_to
 from tfmemlint.facts.pipelines.chains import METHODS, SOURCES, Chain, From
-from tfmemlint.facts.syntax.tree import FunctionNode, LoopNode, within
+from tfmemlint.facts.syntax.nodes import within
+from tfmemlint.facts.syntax.tree import FunctionNode, LoopNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
-from itertools import pairwise
 
 from tfmemlint.facts.flow.flow import Origin
 from tfmemlint.facts.flow.frames import Frame
@@ -14,7 +13,6 @@ from tfmemlint.facts.pipelines.chains import (
     METHODS,
     ONLY_TF_DATA,
     ONLY_TF_DATA_KEYWORDS,
-    REGROUPING,
     SOURCES,
     Chain,
     From,
@@ -123,54 +121,6 @@ class Datasets:
                 return self._functions.function(given)
         return None
 
-    def adjoin(self, steps: Iterable[Step]) -> bool:
-        """Whether each of some steps adjoins the next."""
-        return all(self.adjoining(one, other) for one, other in pairwise(steps))
-
-    def follow(self, steps: Iterable[Step]) -> bool:
-        """Whether each of some steps takes what the one before gives, and nothing else does.
-
-        As `adjoin`, but what a step gives may be moved, or other code run, before the next.
-        """
-        return all(
-            self.adjoining(one, other) or self._leads_to(one, other)
-            for one, other in pairwise(steps)
-        )
-
-    def _leads_to(self, first: Step, second: Step) -> bool:
-        callee = second.call.func
-        taken = callee.value if isinstance(callee, ast.Attribute) else None
-        way = self._sources.same(taken, second.frame) if taken is not None else ()
-        between = {each.node for each in way}
-        if first.call not in between:
-            return False
-        uses = self._objects.uses(first.call)
-        return uses is not None and between.issuperset(uses)
-
-    def adjoining(self, first: Step, second: Step) -> bool:
-        """Whether `second` takes what `first` gives, nothing else does, and no code stands between.
-
-        So in one fluent chain, and in two statements that give one name its next values (or return
-        it): there the two calls may change places.
-        """
-        callee = second.call.func
-        taken = callee.value if isinstance(callee, ast.Attribute) else None
-        if not isinstance(taken, (ast.Name, ast.Attribute)):
-            return taken is first.call
-        made, used = self._tree.statement(first.call), self._tree.statement(second.call)
-        block, place = self._tree.place(made)
-        gives = _assigned(made)
-        if block[place + 1 : place + 2] != [used] or gives != (ast.unparse(taken), first.call):
-            return False
-        if isinstance(taken, ast.Name):
-            binding = self._bindings.only(taken)
-            readers = [] if binding is None else self._bindings.readers(binding)
-            ends_here = isinstance(used, ast.Return) or _assigned(used)[0] == taken.id
-            return ends_here and readers == [taken]
-        target, value = _assigned(used)
-        readings = [each for each in ast.walk(value) if _is_spelled(each, target)] if value else []
-        return target == gives[0] and readings == [taken]
-
     @cached_property
     def leave_out_failures(self) -> bool:
         """Whether the file has pipelines go on where an element cannot be made.
@@ -179,53 +129,6 @@ class Datasets:
         """
         imported = any(each.name == "ignore_errors" for each in self._tree.all(ast.alias))
         return imported or "ignore_errors" in self._tree.attributes
-
-    @cached_property
-    def regrouped(self) -> frozenset[ast.expr]:
-        """The datasets whose elements are batched or taken apart further on, by their calls."""
-        return frozenset(
-            call
-            for chain in self.chains
-            for place, method in enumerate(chain.methods)
-            if method in REGROUPING
-            for call in _from_source(chain, place)
-        )
-
-    @cached_property
-    def singles(self) -> frozenset[ast.expr]:
-        """The datasets of which one element is taken, as `next(iter(ds))` does, by their calls."""
-        if not self.any_certain:
-            return frozenset()
-        taken = (each for call in self._tree.calls(_TAKES_ONE) for each in self._single(call))
-        return frozenset(
-            call
-            for dataset in taken
-            for chain in self.of(dataset)
-            if chain.is_certain
-            for call in _from_source(chain)
-        )
-
-    def _single(self, call: ast.Call) -> Iterator[ast.expr]:
-        callee, given = call.func, call.args[0] if call.args else None
-        if isinstance(callee, ast.Attribute):
-            one = isinstance(given, ast.Constant) and given.value == 1
-            if callee.attr == "get_single_element":
-                in_library = self._names.qualified(callee) is not None
-                yield given if in_library and given else callee.value
-            elif callee.attr == "take" and one:
-                yield callee.value
-        elif isinstance(callee, ast.Name) and callee.id == "next" and given:
-            iterator: ast.expr | None = given
-            if isinstance(given, ast.Name):  # where a loop calls `next`, it takes more than one
-                binding = self._bindings.only(given)
-                repeated = any(True for _ in self._tree.loops(call))
-                iterator = None if binding is None or repeated else binding.value
-            if isinstance(iterator, ast.Call):
-                maker = iterator.func
-                if isinstance(maker, ast.Name) and maker.id == "iter":
-                    yield from iterator.args[:1]
-                elif isinstance(maker, ast.Attribute) and maker.attr == "as_numpy_iterator":
-                    yield maker.value
 
     def _evaluate(self, node: ast.expr, frame: Frame | None) -> Iterator[Chain]:
         if isinstance(node, ast.Call):
@@ -379,7 +282,6 @@ class Datasets:
 _SOURCE_NAMES = frozenset(SOURCES)
 _EVALUATED = (ast.Attribute, ast.Call, ast.IfExp, ast.Name, ast.NamedExpr, ast.Subscript)
 _DATASET = frozenset({"tensorflow.data.Dataset"})
-_TAKES_ONE = ("get_single_element", "next", "take")
 _OUT_OF_SIGHT = frozenset({How.PARAMETER, How.IMPORTED, How.LOOPED})
 _LIBRARIES = ("tensorflow.", "keras.", "numpy.", "pandas.", "jax.", "torch.")
 
@@ -389,12 +291,6 @@ def _beginning(chain: Chain) -> ast.expr | None:
     return None if chain.source.kind is From.UNSEEN else chain.source.node
 
 
-def _from_source(chain: Chain, end: int | None = None) -> tuple[ast.expr, ...]:
-    """What a chain begins with, if in sight, and the calls of its steps up to a place."""
-    source = () if chain.source.node is None else (chain.source.node,)
-    return (*source, *chain.calls[:end])
-
-
 def _mixed(chain: Chain) -> int:
     """How many pipelines make up one."""
     return 1 + sum(map(_mixed, chain.source.parts))
@@ -402,16 +298,3 @@ def _mixed(chain: Chain) -> int:
 
 def _is_whole(origin: Origin) -> bool:
     return origin.how is How.ASSIGNED and not origin.path
-
-
-def _assigned(statement: ast.stmt) -> tuple[str, ast.expr | None]:
-    """The one name or attribute a statement gives a value to, and the value."""
-    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-        return ast.unparse(statement.targets[0]), statement.value
-    if isinstance(statement, ast.AnnAssign):
-        return ast.unparse(statement.target), statement.value
-    return "", None
-
-
-def _is_spelled(node: ast.AST, spelling: str) -> bool:
-    return isinstance(node, ast.Attribute) and ast.unparse(node) == spelling

@@ -17,7 +17,7 @@ from tfmemlint.facts.pipelines.held import (
     sizes,
     tensors,
 )
-from tfmemlint.facts.syntax.tree import within
+from tfmemlint.facts.syntax.nodes import within
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:

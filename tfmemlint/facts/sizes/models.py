@@ -10,18 +10,18 @@ from itertools import pairwise
 from tfmemlint.facts.flow.frames import Frame, entered
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument
-from tfmemlint.facts.sizes import applications, layers, weights
+from tfmemlint.facts.sizes import applications, layers
 from tfmemlint.facts.sizes.amounts import Amount, count, held, product, total
 from tfmemlint.facts.sizes.arrays import Arrays, bytes_of
-from tfmemlint.facts.sizes.layers import Dims, Layer
+from tfmemlint.facts.sizes.layer_calls import Dims, Layer
+from tfmemlint.facts.sizes.layer_runs import FLOAT, Run, unseen
 from tfmemlint.facts.sizes.networks import Networks
 from tfmemlint.facts.sizes.numbers import Numbers
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
+from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
-_FLOAT = 4
 _MOST = 400
 """Layers of one model."""
 _UNSEEN = Amount(("activations",), of_bytes=True)
@@ -29,50 +29,6 @@ _DEEPEST = 2
 """Calls into each other, of what a tape records."""
 _RECORDED = Amount(("what is recorded",), of_bytes=True)
 _WRAPS = frozenset({"keras.Model", "keras.models.Model"})
-
-
-class Run(NamedTuple):
-    """A layer at work: where that stands, what it is given and what it makes of that."""
-
-    node: ast.expr
-    layer: Layer
-    inputs: tuple[Dims, ...]
-    made: Dims | None
-
-    @property
-    def gives(self) -> Amount | None:
-        """The bytes of its output, where that is not its input again; None if unknown."""
-        if self.layer.name in layers.IN_PLACE:
-            return held(0)
-        if self.is_ready_made:  # what it keeps besides is not known
-            return None
-        if self.layer.says("dtype", "float32") not in ("float32", None):
-            return None
-        return None if self.made is None else product(self.made).times(held(_FLOAT))
-
-    @property
-    def keeps(self) -> Amount | None:
-        """The bytes that it keeps for its gradients: of its output, and of what led to it."""
-        gives = self.gives
-        if gives is None or self.made is None:
-            return gives
-        beside = layers.kept(self.layer, self.inputs, self.made)
-        return None if beside is None else gives.plus(beside.times(held(_FLOAT)))
-
-    @property
-    def is_ready_made(self) -> bool:
-        """Whether it is a whole model of `keras.applications`."""
-        return applications.is_ready_made(self.layer.name)
-
-    @property
-    def kernel(self) -> int | None:
-        """How many numbers the one weight of it is that is drawn at random."""
-        return weights.kernel(self.layer, self.inputs)
-
-    @property
-    def weights(self) -> int | None:
-        """How many numbers its weights are."""
-        return weights.weights(self.layer, self.inputs)
 
 
 class Models:
@@ -111,7 +67,7 @@ class Models:
         """The bytes of the weights of layers, each layer counted once."""
         distinct = {(each.layer.made, each.layer.frame): each.weights for each in runs}
         known = [each for each in distinct.values() if each is not None]
-        return held(sum(known) * _FLOAT) if len(known) == len(distinct) else None
+        return held(sum(known) * FLOAT) if len(known) == len(distinct) else None
 
     def trained(self, runs: list[Run]) -> Amount | None:
         """As `weights`, of those that training changes: none that are frozen."""
@@ -178,7 +134,7 @@ class Models:
         each = self.activations(one, trains=trains)
         if each == _UNSEEN or each.value is None:
             return rows.times(_UNSEEN)
-        inputs = product(sized.dims[1:]).times(held(_FLOAT))
+        inputs = product(sized.dims[1:]).times(held(FLOAT))
         made = rows.times(each.plus(inputs).folded())
         return made._replace(stands_in=made.stands_in or sized.stands_in)
 
@@ -316,7 +272,7 @@ class Models:
             inputs = ()
         inner = None if row is not None or not inputs else self.runs(node.func, inputs[0], frame)
         if row is None and inner is None:
-            yield Run(node, _unseen(node), inputs, None)
+            yield Run(node, unseen(node), inputs, None)
         yield from inner or ()
         for place, layer in enumerate(row or ()):
             made = layers.output(layer, inputs)
@@ -359,7 +315,7 @@ class Models:
             if inputs and name.startswith(("tensorflow.nn.", "keras.activations.")):
                 return inputs[0]
             if self._values.of(node.func).kind in (Kind.LAYER, Kind.MODEL):
-                found.append(Run(node, _unseen(node), (), None))
+                found.append(Run(node, unseen(node), (), None))
             return None
         given = tuple(each for each in inputs if each is not None)
         for layer in row:
@@ -367,13 +323,3 @@ class Models:
             found.append(Run(node, layer, given, made))
             given, inputs = (made,) if made is not None else (), [made]
         return given[0] if given else None
-
-
-def _unseen(node: ast.Call) -> Layer:
-    """What stands for a layer of which nothing is known."""
-    return Layer("", node, _nothing)
-
-
-def _nothing(node: ast.expr) -> None:
-    """No number is known of it."""
-    del node

@@ -8,6 +8,7 @@ from tfmemlint.facts.flow.frames import Frame, frame_at
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.sizes import applications, layers
 from tfmemlint.facts.sizes.amounts import count
+from tfmemlint.facts.sizes.layer_calls import Dims, Layer
 from tfmemlint.facts.sizes.sized import Ask, Sized
 from tfmemlint.facts.sizes.told import Told
 from tfmemlint.light_typing import TYPE_CHECKING
@@ -41,13 +42,13 @@ class Networks:
         return None if made is None else Sized(made, dtype or "float32")
 
     def _inputs(
-        self, node: ast.Call, row: list[layers.Layer] | None, frame: Frame | None, ask: Ask
+        self, node: ast.Call, row: list[Layer] | None, frame: Frame | None, ask: Ask
     ) -> list[Sized]:
         found = [ask(each, frame) for each in layers.several_given(node, row)]
         known = [each for each in found if each is not None and each.dims is not None]
         return known if len(known) == len(found) else []
 
-    def row_of(self, callee: ast.expr, frame: Frame | None = None) -> list[layers.Layer] | None:
+    def row_of(self, callee: ast.expr, frame: Frame | None = None) -> list[Layer] | None:
         """The layers of a `Sequential`, or one layer by itself; None for anything else."""
         named = isinstance(callee, ast.Call) and self._names.qualified(callee.func) is not None
         made = callee if named else self._values.of(callee, frame).origin
@@ -63,7 +64,7 @@ class Networks:
             listed = argument(made, 0, "layers")
             if not isinstance(listed, (ast.List, ast.Tuple)):
                 return None
-            found: list[layers.Layer] = []
+            found: list[Layer] = []
             for each in listed.elts:
                 inner = self.row_of(each, frame)
                 if inner is None:
@@ -71,15 +72,15 @@ class Networks:
                 found += inner
             return found
         if name in ("keras.Input", "keras.layers.Input"):
-            return [layers.Layer("InputLayer", made, numbers, None, inside)]
+            return [Layer("InputLayer", made, numbers, None, inside)]
         if name.startswith("keras.applications."):
             ready = f"{applications.PREFIX}{name.rpartition('.')[2]}"
-            return [layers.Layer(ready, made, numbers, None, inside)]
+            return [Layer(ready, made, numbers, None, inside)]
         if not name.startswith("keras.layers."):
             return None
-        return [layers.Layer(name.rpartition(".")[2], made, numbers, self.row_of, inside)]
+        return [Layer(name.rpartition(".")[2], made, numbers, self.row_of, inside)]
 
-    def output_of(self, model: ast.expr, frame: Frame | None = None) -> layers.Dims | None:
+    def output_of(self, model: ast.expr, frame: Frame | None = None) -> Dims | None:
         """The shape of `model.output`, of a ready-made model that is told of its input."""
         row = self.row_of(model, frame)
         only = row[0] if row is not None and len(row) == 1 else None

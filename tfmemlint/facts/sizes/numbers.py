@@ -13,17 +13,14 @@ from tfmemlint.facts.library import makers
 from tfmemlint.facts.library.kinds import Extent, Kind
 from tfmemlint.facts.sizes.amounts import UNKNOWN, Amount, count, named, one_of, smaller
 from tfmemlint.facts.sizes.options import Options
+from tfmemlint.facts.sizes.spoken import length_of, short, spoken
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.facts.syntax.callers import default
-from tfmemlint.facts.syntax.tree import FUNCTIONS
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
     from tfmemlint.facts.syntax.tree import LoopNode
 
-_LONGEST = 40
-"""Characters of an expression that can stand for itself in a product."""
 _NUMBER = Question("amount", UNKNOWN, UNKNOWN)
 _LENGTH = Question("length", UNKNOWN, UNKNOWN)
 _AS_THEY_ARE = frozenset({"enumerate", "list", "reversed", "set", "sorted", "tqdm", "tuple"})
@@ -86,18 +83,18 @@ class Numbers:
             return self._rows(node, rows, frame)
         if isinstance(node, (ast.Name, ast.Attribute)):
             return self._followed(node, frame, self.of) or self._otherwise(node, frame)
-        return _spoken(node)
+        return spoken(node)
 
     def _otherwise(self, node: ast.Name | ast.Attribute, frame: Frame | None) -> Amount:
         number = self._values.number(node, frame)
         if number is not None:
             return count(number)
-        given = self._default(node) or self._options.default(node)
+        given = self._callers.left_out(node) or self._options.default(node)
         amount = self.of(given) if given is not None else None
         if amount is None or amount.value is None:
-            return _spoken(node)
+            return spoken(node)
         note = f"with {amount.text} for `{ast.unparse(node)}`, as by default"
-        return _spoken(node)._replace(value=amount.value, notes=(note,))
+        return spoken(node)._replace(value=amount.value, notes=(note,))
 
     def _followed(
         self, node: ast.expr, frame: Frame | None, ask: Callable[[ast.expr, Frame | None], Amount]
@@ -106,14 +103,14 @@ class Numbers:
         origins = self._flow.origins(node, frame)
         if not origins or any(each.how is not How.ASSIGNED or each.path for each in origins):
             return None
-        spoken = _spoken(node) if ask == self.of else _length_of(node)
-        found = [self._said(spoken, each, ask(each.value, each.frame)) for each in origins]
+        called = spoken(node) if ask == self.of else length_of(node)
+        found = [self._said(called, each, ask(each.value, each.frame)) for each in origins]
         made = one_of(found)
         if made.value is None and made.at_most is None and not made.stands_in:
             return None
         return made
 
-    def _said(self, spoken: Amount, origin: Origin, amount: Amount) -> Amount:
+    def _said(self, called: Amount, origin: Origin, amount: Amount) -> Amount:
         """An amount under the name by which it is known here, where a call has given it."""
         is_parameter = origin.binding is not None and origin.binding.how is How.PARAMETER
         if not is_parameter or amount.value is None:
@@ -122,27 +119,13 @@ class Numbers:
         call = self._tree.parent(call) if isinstance(call, ast.keyword) else call
         if not isinstance(call, ast.Call) or not amount.is_plain:
             return amount
-        note = f"for the {amount.text} of `{_short(call)}`"
-        return spoken._replace(
+        note = f"for the {amount.text} of `{short(call)}`"
+        return called._replace(
             value=amount.value,
             at_most=amount.at_most,
             notes=(*amount.notes, note),
             stands_in=amount.stands_in,
         )
-
-    def _default(self, node: ast.expr) -> ast.expr | None:
-        """The default of a parameter that no call in sight, or not every one, is given."""
-        binding = self._bindings.only(node) if isinstance(node, ast.Name) else None
-        if binding is None or binding.how is not How.PARAMETER:
-            return None
-        function = next(
-            each for each in self._tree.ancestors(binding.node) if isinstance(each, FUNCTIONS)
-        )
-        given = [
-            self._callers.argument(call, function, binding.name)
-            for call in self._callers.calls_of(function)
-        ]
-        return None if any(given) else default(function, binding.name)
 
     def _calculated(self, node: ast.BinOp, frame: Frame | None) -> Amount:
         left, right = self.of(node.left, frame), self.of(node.right, frame)
@@ -150,13 +133,13 @@ class Numbers:
             return left.times(right)
         operation = ARITHMETIC.get(type(node.op))
         if operation is None or left.value is None or right.value is None:
-            return _spoken(node)
+            return spoken(node)
         value = calculated(operation, left.value, right.value)
         if value is None:
-            return _spoken(node)
+            return spoken(node)
         notes = tuple(dict.fromkeys((*left.notes, *right.notes)))
         sure = left.is_certain and right.is_certain
-        made = count(value) if left.is_plain and right.is_plain else _spoken(node)
+        made = count(value) if left.is_plain and right.is_plain else spoken(node)
         return made._replace(value=value, at_most=value if sure else None, notes=notes)
 
     def _called(self, node: ast.Call, frame: Frame | None) -> Amount:
@@ -178,7 +161,7 @@ class Numbers:
             return one_of([self.of(each, frame) for each in node.args])
         returned = [self.of(each.value, each.frame) for each in self._flow.returned(node, frame)]
         found_one = one_of(returned)
-        return found_one if found_one.value is not None else _spoken(node)
+        return found_one if found_one.value is not None else spoken(node)
 
     def _rows(self, node: ast.expr, array: ast.expr, frame: Frame | None) -> Amount:
         return self.length(array, frame)
@@ -186,7 +169,7 @@ class Numbers:
     # Lengths.
 
     def _length(self, node: ast.expr, frame: Frame | None) -> Amount:
-        spoken = _length_of(node)
+        called = length_of(node)
         if self._assumed:
             assumed = self.assumed(f"len({ast.unparse(node)})")
             if assumed is not None:
@@ -194,19 +177,19 @@ class Numbers:
         if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
             return self._grown(node, frame) or self._listed(node)
         if isinstance(node, ast.Dict):
-            return count(len(node.keys)) if None not in node.keys else spoken
+            return count(len(node.keys)) if None not in node.keys else called
         if isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.SetComp)):
             return self._comprised(node, frame)
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
             return self._cut(node, node.slice, frame)
         if isinstance(node, ast.BinOp):
-            return self._joined(node, frame) or spoken
+            return self._joined(node, frame) or called
         if isinstance(node, ast.IfExp):
             return one_of([self.length(node.body, frame), self.length(node.orelse, frame)])
         if isinstance(node, ast.Call):
-            called = self._length_of_call(node, frame)
-            if called is not None:
-                return called
+            found = self._length_of_call(node, frame)
+            if found is not None:
+                return found
         value = self._values.of(node, frame)
         if value.shape and value.shape[0] is not None and value.kind not in _LISTS:
             made = value.origin if isinstance(value.origin, ast.Call) else None
@@ -218,7 +201,7 @@ class Numbers:
             followed = self._followed(node, frame, self.length)
             if followed is not None:
                 return self._grown(node, frame) or followed
-        return self._grown(node, frame) or spoken
+        return self._grown(node, frame) or called
 
     def _listed(self, node: ast.List | ast.Tuple | ast.Set) -> Amount:
         """A list that is written down: it stands in for a longer one if it is of paths."""
@@ -239,16 +222,16 @@ class Numbers:
         for each in node.generators:
             found = found.times(self.length(each.iter, frame))
         if any(each.ifs for each in node.generators):
-            return _spoken(node)._replace(at_most=found.at_most, stands_in=found.stands_in)
+            return spoken(node)._replace(at_most=found.at_most, stands_in=found.stands_in)
         return found
 
     def _cut(self, node: ast.Subscript, part: ast.Slice, frame: Frame | None) -> Amount:
         whole = self.length(node.value, frame)
         if part.step is not None:
-            return _length_of(node)._replace(at_most=whole.at_most, stands_in=whole.stands_in)
+            return length_of(node)._replace(at_most=whole.at_most, stands_in=whole.stands_in)
         taken = self.taken(part, frame)
         if taken is None:
-            return _length_of(node)._replace(at_most=whole.at_most, stands_in=whole.stands_in)
+            return length_of(node)._replace(at_most=whole.at_most, stands_in=whole.stands_in)
         return smaller(taken, whole) if whole.value is not None else taken
 
     def taken(self, part: ast.Slice, frame: Frame | None = None) -> Amount | None:
@@ -316,7 +299,7 @@ class Numbers:
             return ends[1] if len(ends) == 2 else ends[1].rounded_up(ends[2])
         values = [int(each.value) for each in ends if each.value is not None]
         if len(values) < len(ends) or len(values) not in (2, 3) or values[2:] == [0]:
-            return _length_of(node)
+            return length_of(node)
         made = count(len(range(*values)))
         sure = all(each.is_certain for each in ends)
         return made if sure else made._replace(at_most=None)
@@ -334,7 +317,7 @@ class Numbers:
             found = found.plus(each) if place else each
         conditional = any(self._tree.is_conditional(each.node) for each in growths)
         if conditional and found.value is not None:
-            return _length_of(node)._replace(at_most=found.at_most, stands_in=found.stands_in)
+            return length_of(node)._replace(at_most=found.at_most, stands_in=found.stands_in)
         return found
 
     def rounds(self, node: LoopNode | ast.comprehension) -> Amount:
@@ -355,20 +338,5 @@ def _is_filled(name: str | None, made: ast.Call | None) -> bool:
     return name in makers.FILLED
 
 
-def _spoken(node: ast.expr) -> Amount:
-    text = ast.unparse(node)
-    return named(text) if len(text) <= _LONGEST else UNKNOWN
-
-
-def _length_of(node: ast.expr) -> Amount:
-    text = f"len({ast.unparse(node)})"
-    return named(text) if len(text) <= _LONGEST else UNKNOWN
-
-
 def _is_short(node: ast.expr) -> bool:
     return isinstance(node, (ast.Name, ast.Attribute))
-
-
-def _short(call: ast.Call) -> str:
-    text = ast.unparse(call)
-    return text if len(text) <= _LONGEST else f"{ast.unparse(call.func)}(...)"[:_LONGEST]

@@ -6,7 +6,7 @@ import ast
 from functools import cached_property
 
 from tfmemlint.facts.library.makers import argument
-from tfmemlint.facts.syntax.tree import same_code
+from tfmemlint.facts.syntax.nodes import same_code
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.sizes.amounts import Amount, count, held, product
 from tfmemlint.facts.sizes.arrays import Arrays
 from tfmemlint.facts.sizes.flights import Flights
-from tfmemlint.facts.sizes.models import Models, Run
+from tfmemlint.facts.sizes.layer_runs import Run
+from tfmemlint.facts.sizes.models import Models
 from tfmemlint.facts.sizes.moments import UNSEEN, Item, Part
 from tfmemlint.facts.sizes.numbers import Numbers
 from tfmemlint.light_typing import TYPE_CHECKING

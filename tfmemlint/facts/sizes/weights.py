@@ -8,7 +8,8 @@ from math import prod
 
 from tfmemlint.facts.library import keras_layers as known
 from tfmemlint.facts.sizes import applications
-from tfmemlint.facts.sizes.layers import Dims, Layer, across, kernel_of, kind_of, output, wholes
+from tfmemlint.facts.sizes.layer_calls import Dims, Layer, kind_of
+from tfmemlint.facts.sizes.layers import across, kernel_of, output, wholes
 
 _CONVOLUTIONS = ("Conv", "ConvLSTM", "ConvTranspose", "DepthwiseConv", "SeparableConv")
 _DRAWN = frozenset({"Conv", "ConvTranspose", "Dense", "Embedding"})

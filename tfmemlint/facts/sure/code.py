@@ -16,8 +16,9 @@ from tfmemlint.facts.library.sure_words import (
     NEVER_FAIL,
 )
 from tfmemlint.facts.syntax.bindings import How
+from tfmemlint.facts.syntax.nodes import children
 from tfmemlint.facts.syntax.tracers import TF_FUNCTION
-from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode, children
+from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

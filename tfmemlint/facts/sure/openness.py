@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from tfmemlint.facts.library import open_words as words
-from tfmemlint.facts.syntax.tree import root
+from tfmemlint.facts.syntax.nodes import root
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:

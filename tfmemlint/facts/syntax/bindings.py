@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from enum import Enum
 from itertools import chain
 
+from tfmemlint.facts.syntax.nodes import same_code
 from tfmemlint.facts.syntax.reaching import Reaching
-from tfmemlint.facts.syntax.tree import COMPREHENSIONS, FUNCTIONS, ScopeNode, Tree, same_code
+from tfmemlint.facts.syntax.tree import COMPREHENSIONS, FUNCTIONS, ScopeNode, Tree
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

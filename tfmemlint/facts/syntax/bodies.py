@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 from tfmemlint.facts.syntax.bindings import Binding
-from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode, children
+from tfmemlint.facts.syntax.nodes import children
+from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:

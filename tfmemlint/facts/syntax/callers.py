@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from weakref import ref
 
+from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.members import is_decorated
 from tfmemlint.facts.syntax.tracers import PARTIAL
-from tfmemlint.facts.syntax.tree import FunctionNode
+from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -171,6 +172,17 @@ class Callers:
             if 0 <= place < len(given):
                 return given[place]
         return default(function, name)
+
+    def left_out(self, node: ast.expr) -> ast.expr | None:
+        """The default of a parameter that no call in sight, or not every one, is given."""
+        binding = self._bindings.only(node) if isinstance(node, ast.Name) else None
+        if binding is None or binding.how is not How.PARAMETER:
+            return None
+        function = next(
+            each for each in self._tree.ancestors(binding.node) if isinstance(each, FUNCTIONS)
+        )
+        given = [self.argument(call, function, binding.name) for call in self.calls_of(function)]
+        return None if any(given) else default(function, binding.name)
 
     def _bound_first(self, call: ast.Call, function: FunctionNode) -> int:
         """How many of the first parameters the call does not pass itself: 1 for `self`."""

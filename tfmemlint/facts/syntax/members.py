@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 from tfmemlint.facts.syntax.bindings import How, element, targets
-from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode, children
+from tfmemlint.facts.syntax.nodes import children
+from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:

@@ -1,0 +1,160 @@
+"""What expressions come to in a run of the code that pipelines give their elements to."""
+
+from __future__ import annotations
+
+import ast
+
+from tfmemlint.facts.flow.sizes import ARITHMETIC, calculated, constant
+from tfmemlint.facts.pipelines.features import having
+from tfmemlint.facts.pipelines.held import (
+    NUMBER,
+    OUTSIDE,
+    Held,
+    Several,
+    Tensor,
+    each_of,
+    either,
+    number,
+    part_of,
+    row,
+    scaled,
+    together,
+    vague,
+)
+from tfmemlint.light_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tfmemlint.facts.pipelines.runs import Run
+
+
+def evaluated(run: Run, node: ast.expr) -> Held:
+    """What one expression holds, told by what is known of the element."""
+    if isinstance(node, ast.Constant):
+        literal = float(node.value) if isinstance(node.value, bool) else constant(node)
+        return number(literal) if literal is not None else OUTSIDE
+    if isinstance(node, ast.Name):
+        return run.scope.get(node.id) or run.outside(node)
+    if isinstance(node, ast.Call):
+        return run.call(node)
+    if isinstance(node, ast.BinOp):
+        return _arithmetic(run, node)
+    if isinstance(node, ast.UnaryOp):
+        held = run.held(node.operand)
+        negative = isinstance(node.op, ast.USub) and isinstance(held, Tensor) and held.value
+        return number(-negative) if negative else held
+    if isinstance(node, ast.Subscript):
+        return _subscript(run, node)
+    if isinstance(node, ast.Attribute):
+        return _attribute(run, node)
+    if isinstance(node, (ast.Tuple, ast.List)):
+        return row(run.held(each) for each in node.elts)
+    if isinstance(node, ast.Dict):
+        return _dictionary(run, node)
+    if isinstance(node, ast.IfExp):
+        run.held(node.test)
+        return either(run.held(node.body), run.held(node.orelse))
+    if isinstance(node, ast.NamedExpr):
+        run.bind(node.target, run.held(node.value))
+        return run.held(node.target)
+    run.effects.exact = False
+    if isinstance(node, (ast.ListComp, ast.DictComp)):
+        return _comprehension(run, node)
+    inner = [run.held(each) for each in _operands(node)]
+    run.effects.known = run.effects.known and isinstance(node, _UNDERSTOOD)
+    tensors = [each for each in inner if isinstance(each, Tensor)]
+    compares = isinstance(node, ast.Compare) and len(tensors) == len(inner) == 2
+    if compares and not all(each.is_number for each in tensors):
+        made = run.operations.pairwise((tensors[0], tensors[1]))
+        return made._replace(dtype="bool")
+    return OUTSIDE if isinstance(node, _UNDERSTOOD) else vague(row(inner))
+
+
+def _dictionary(run: Run, node: ast.Dict) -> Several:
+    made = Several(())
+    for key, value in zip(node.keys, node.values, strict=True):
+        held = run.held(value)
+        named = None if key is None else run.key(key)
+        spread = held.parts if key is None and isinstance(held, Several) else ((named, held),)
+        for each, part in spread:
+            made = having(made, each, part)
+    return made
+
+
+def _attribute(run: Run, node: ast.Attribute) -> Held:
+    if not run.is_of_element(node):
+        return run.outside(node)
+    held = run.held(node.value)
+    if node.attr == "audio":  # `tf.audio.decode_wav(data).audio`
+        return part_of(held, 0)
+    run.effects.exact = False
+    return OUTSIDE
+
+
+def _subscript(run: Run, node: ast.Subscript) -> Held:
+    held, key = run.held(node.value), run.key(node.slice)
+    if isinstance(key, str) or (key is not None and isinstance(held, Several)):
+        return part_of(held, key)
+    inner = [held] if isinstance(held, Tensor) else []
+    places = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    for tensor in inner:
+        if all(_is_ellipsis(each) or _is_new_axis(run, each) for each in places):
+            at_end = _is_ellipsis(places[0])
+            run.effects.exact = run.effects.exact and at_end
+            grown = None if tensor.shape is None else (*tensor.shape, 1)
+            return tensor._replace(shape=grown if at_end else None)
+    run.effects.exact = False
+    picked = isinstance(held, Several) and isinstance(node.slice, (ast.Name, ast.Attribute))
+    return each_of(held) if picked else vague(held)
+
+
+def _is_new_axis(run: Run, node: ast.expr) -> bool:
+    is_none = isinstance(node, ast.Constant) and node.value is None
+    return is_none or (run.names.qualified(node) or "").endswith(".newaxis")
+
+
+def _comprehension(run: Run, node: ast.ListComp | ast.DictComp) -> Held:
+    before = dict(run.scope)
+    for generator in node.generators:
+        run.bind(generator.target, each_of(run.held(generator.iter)))
+        for test in generator.ifs:
+            run.held(test)
+    made = run.held(node.elt if isinstance(node, ast.ListComp) else node.value)
+    run.scope = before
+    return Several(((None, made),))
+
+
+def _arithmetic(run: Run, node: ast.BinOp) -> Held:
+    left, right = run.held(node.left), run.held(node.right)
+    if not isinstance(left, Tensor) or not isinstance(right, Tensor):
+        run.effects.exact = False
+        return vague(row((left, right)))
+    if left.is_number and right.is_number:
+        return _calculated(node.op, left, right)
+    operands = (left, right)
+    if isinstance(node.op, (ast.Add, ast.Sub)):
+        return run.operations.pairwise(operands)
+    if isinstance(node.op, ast.Mult):
+        return scaled(run.operations.pairwise(operands), right.value or left.value)
+    if isinstance(node.op, ast.Div):
+        return run.operations.divided(operands, right.value)
+    run.effects.exact = False
+    return OUTSIDE if isinstance(node.op, ast.MatMult) else together(left, right)
+
+
+def _calculated(op: ast.operator, left: Tensor, right: Tensor) -> Tensor:
+    operation = ARITHMETIC.get(type(op))
+    if operation is None or left.value is None or right.value is None:
+        return NUMBER
+    made = calculated(operation, left.value, right.value)
+    return NUMBER if made is None else number(made)
+
+
+def _operands(node: ast.expr) -> list[ast.expr]:
+    return [each for each in ast.iter_child_nodes(node) if isinstance(each, ast.expr)]
+
+
+def _is_ellipsis(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is Ellipsis
+
+
+_UNDERSTOOD = (ast.BoolOp, ast.Compare, ast.JoinedStr, ast.FormattedValue, ast.Lambda, ast.Slice)
