@@ -18,6 +18,9 @@ from tfmemlint import File
         ("test.py", False),
         ("latest_model.py", False),
         ("train_and_test.py", False),
+        ("make_train_val_test.py", False),
+        ("split_train_test.py", False),
+        ("trainer_test.py", True),
     ],
 )
 def test_tests_are_told_by_their_names(path: str, expected: bool) -> None:

@@ -49,15 +49,19 @@ class File:
     def is_test(self) -> bool:
         """Whether the file tests other code, with little data: its imports or its name say so.
 
-        A script whose name says so and that has no test in it tests a model, with all the data.
+        A script whose name says so and that has no test in it tests a model, with all the data; and
+        what others import that are no tests is theirs.
         """
         if self.tf.is_test:
             return True
         name = self.path.replace("\\", "/").rpartition("/")[2]
-        named = name.endswith("_test.py") and not name.endswith("_and_test.py")  # as it trains
+        named = name.endswith("_test.py") and not name.endswith(_TRAINS_TOO)
         if not named and not name.startswith("test_"):
             return False
-        return _has_tests(self.tree) or not any(map(_does_something, self.tree.body))
+        if _has_tests(self.tree):
+            return True
+        does_something = any(map(_does_something, self.tree.body))
+        return not does_something and all(each.is_test for each in self.tf.imports.importers)
 
     @cached_property
     def is_for_sessions(self) -> bool:
@@ -158,6 +162,8 @@ _WRITTEN_FOR_SESSIONS = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _LONGEST = 60
+_TRAINS_TOO = ("_and_test.py", "_train_test.py", "_val_test.py")
+"""Names that are of parts of the data."""
 
 CELL = ("# %%", "#%%", "# In[")
 """How scripts mark that a cell begins."""

@@ -153,3 +153,25 @@ def test_an_array_may_be_made_of_itself(look: Look, joined: str, expected: Rows 
 def test_where_branches_differ_the_larger_counts(look: Look) -> None:
     assert rows(look, "see(x[:1] if i else x[:8])") is Rows.BATCH
     assert rows(look, "see(x[:1] if i else x)") is None
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        pytest.param(
+            "y = np.zeros((1, 3))\nfor _ in z:\n    y, s = net.predict([y, s])\n    see(y)",
+            Rows.ONE,
+            id="what is predicted from itself",
+        ),
+        pytest.param("a, b = net.predict(x[None])\nsee(b)", Rows.ONE, id="an output of several"),
+        pytest.param("a, b = net.predict(x)\nsee(b)", None, id="an output for all"),
+        pytest.param(
+            "y = x\nfor _ in z:\n    y, s = net.predict([y, s])\n    see(y)",
+            None,
+            id="all, and what is predicted from that",
+        ),
+        pytest.param("a, b = np.split(x[None], 2)\nsee(b)", None, id="of something else"),
+    ],
+)
+def test_outputs_have_the_rows_of_inputs(look: Look, code: str, expected: Rows | None) -> None:
+    assert rows(look, code) is expected

@@ -48,3 +48,54 @@ def test_an_attribute_has_what_it_was_given_last(look: Look, body: str, values: 
     origins = file.tf.flow.origins(seen[0]) or ()
 
     assert [ast.unparse(each.value) for each in origins] == values
+
+
+HANDS_ON = """
+class Base:
+    def __init__(self, first, second=2, *, third=3):
+        see(first)
+        see(second)
+        see(third)
+class Heir(Base):
+    def __init__(self, own, *args, **kwargs):
+        BODY
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "made", "values"),
+    [
+        pytest.param(
+            "super().__init__(*args, **kwargs)",
+            "Heir(0, 'a', 'b', third='c')",
+            ["'a'", "'b'", "'c'"],
+            id="all",
+        ),
+        pytest.param(
+            "super().__init__(own, *args)", "Heir('a', 'b')", ["own", "'b'", "3"], id="by place"
+        ),
+        pytest.param(
+            "super().__init__(*args, **kwargs)",
+            "Heir(0, first='a', second='b')",
+            ["'a'", "'b'", None],
+            id="by name",
+        ),
+        pytest.param(
+            "kwargs['second'] = own\n        super().__init__(*args, **kwargs)",
+            "Heir(0, 'a', second='b')",
+            [None, None, None],
+            id="changed",
+        ),
+        pytest.param(
+            "super().__init__(*own, **kwargs)", "Heir(0, 'a')", [None, None, None], id="another"
+        ),
+    ],
+)
+def test_constructors_hand_on_what_they_are_given(
+    look: Look, body: str, made: str, values: list[str | None]
+) -> None:
+    file, seen = look(HANDS_ON.replace("BODY", body) + made)
+
+    found = [file.tf.flow.origins(each) for each in seen]
+
+    assert [ast.unparse(each[0].value) if each else None for each in found] == values

@@ -167,3 +167,23 @@ def test_a_model_has_predict_and_a_layer_has_not() -> None:
 )
 def test_without_models_or_tapes_nothing_goes_through_a_model(code: str, may: bool) -> None:
     assert File("module.py", code).tf.passes.may_be_any is may
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("net", True),
+        ("models['best']", True),
+        ("None", True),
+        ("LogisticRegression()", False),
+    ],
+)
+def test_one_way_by_a_model_will_do_where_none_is_by_something_else(
+    given: str, expected: bool
+) -> None:
+    code = "from sklearn.linear_model import LogisticRegression\n"
+    code += f"chosen = {given}\nif flag:\n    chosen = net\nchosen.predict(x)"
+    file, call = last_call(code)
+    assert isinstance(call.func, ast.Attribute)
+
+    assert file.tf.passes.is_model(call.func.value) is expected

@@ -35,7 +35,8 @@ _MOVES_ROWS = frozenset({"moveaxis", "ravel", "repeat", "squeeze", "tile", "tran
 _KEEPS_ROWS = frozenset(
     name for name in makers.KEEPS_DATA if name.rpartition(".")[2] not in _MOVES_ROWS
 )
-_METHODS_KEEP_ROWS = frozenset({"astype", "clip", "copy", "numpy", "predict", "predict_on_batch"})
+_PREDICTS = frozenset({"predict", "predict_on_batch"})
+_METHODS_KEEP_ROWS = _PREDICTS | {"astype", "clip", "copy", "numpy"}
 
 
 class Rows(Enum):
@@ -116,16 +117,30 @@ class Batches:
 
     def _named(self, node: ast.expr, frame: Frame | None) -> Rows | None:
         origins = self._flow.origins(node, frame) or ()
-        found = [
-            self._bound(each)
-            for each in origins
-            if (each.value, each.frame) not in self._asked  # what it is made of itself
-        ]
+        found = [self._bound(each) for each in origins if not self._is_of_itself(each)]
         return _most(found)
+
+    def _is_of_itself(self, origin: Origin) -> bool:
+        """Whether something is made of what is asked about, or predicted from that."""
+        made = [origin.value]
+        given = self._predicted_from(origin.value)
+        if given is not None:
+            made += given.elts if isinstance(given, (ast.List, ast.Tuple)) else [given]
+        return any((each, origin.frame) in self._asked for each in made)
+
+    def _predicted_from(self, node: ast.expr) -> ast.expr | None:
+        """What a model is given, where an expression is all that it predicts from that."""
+        callee = node.func if isinstance(node, ast.Call) else None
+        if not isinstance(node, ast.Call) or not isinstance(callee, ast.Attribute):
+            return None
+        return makers.argument(node, 0, "x") if callee.attr in _PREDICTS else None
 
     def _bound(self, origin: Origin) -> Rows | None:
         if origin.how is How.ASSIGNED and not origin.path:
             return self.of(origin.value, origin.frame)
+        if origin.how is How.ASSIGNED and len(origin.path) == 1:  # an output of several
+            given = self._predicted_from(origin.value)
+            return None if given is None else self.of_inputs(given, origin.frame)
         if origin.how is How.LOOPED and origin.binding is not None:
             return self._taken(origin.binding.node)
         return None
@@ -205,8 +220,8 @@ class Batches:
         if isinstance(call.func, ast.Attribute) and call.func.attr == "reshape":
             return self._reshaped(call.args[0] if len(call.args) == 1 else call, frame)
         if isinstance(call.func, ast.Attribute) and call.func.attr in _METHODS_KEEP_ROWS:
-            gives = call.func.attr.startswith("predict")
-            given = makers.argument(call, 0, "x") if gives else call.func.value
+            predicts = call.func.attr in _PREDICTS
+            given = self._predicted_from(call) if predicts else call.func.value
             return None if given is None else self.of_inputs(given, frame)
         if self._passes.is_model(call.func, frame) and call.args:
             return self.of_inputs(call.args[0], frame)

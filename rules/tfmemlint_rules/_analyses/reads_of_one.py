@@ -32,6 +32,10 @@ class ReadsOfOne:
         Some use reads one, and none reads several.
         """
         assert isinstance(call.func, ast.Attribute)
+        above = self._tree.parent(call)
+        if isinstance(above, ast.Assign) and _is_unpacked(above):  # each name is of one output
+            reads = [self._reads(each, True) for each in self._uses.of_names_in(above)]
+            return True in reads and False not in reads
         alone = self._gives_one_output(call.func.value) or _is_of_one(call)
         reads = [self._reads(trail[-1], alone) for trail in self._uses.here(call) or ()]
         return True in reads and (False not in reads)

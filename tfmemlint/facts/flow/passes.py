@@ -86,6 +86,8 @@ class Passes:
             return False
         if self._is_said(callee) or self._is_treated(callee) or self._is_made_instead(callee):
             return True
+        if self._is_one_way(callee):
+            return True
         known = (*self._wired, *self._shown_images)
         return any(each is callee or self._is_same(each, callee) for each in known)
 
@@ -108,6 +110,14 @@ class Passes:
         calls = self._callers.calls_of(function)
         told = (self._callers.argument(each, function, callee.id) for each in calls)
         return all(each is None or self._may_be_model(each) for each in told)
+
+    def _is_one_way(self, callee: ast.expr) -> bool:
+        """Whether one of the ways to a value is by a model, and none is by something else."""
+        origins = self._flow.origins(callee) or ()
+        return self._may_be_model(callee) and any(
+            not each.path and self._values.of(each.value, each.frame).kind is Kind.MODEL
+            for each in origins
+        )
 
     def _may_be_model(self, given: ast.expr) -> bool:
         """Whether nothing that may give an expression its value is something else than a model."""

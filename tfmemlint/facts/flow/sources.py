@@ -259,9 +259,15 @@ class Sources:
         found: list[End] = []
         for call in calls:
             value = self._callers.argument(call, function, binding.name)
-            if value is None:
+            if value is not None:
+                found.append(End(value, path, outer))
+                continue
+            around = outer if outer and outer.function is self._tree.function(call) else None
+            run_by, before = (around.call, around.outer) if around else (None, None)
+            handed_on = self._callers.handed_on(call, function, binding.name, run_by)
+            if not handed_on:
                 return None
-            found.append(End(value, path, outer))
+            found += (End(each, path, before) for each in handed_on)
         if path:
             found += self._stores.back(self._stores.into(binding), path, frame)
         return found

@@ -11,7 +11,7 @@ from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.members import is_decorated
 from tfmemlint.facts.syntax.tracers import PARTIAL
 from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode
-from tfmemlint.light_typing import TYPE_CHECKING
+from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
@@ -19,6 +19,16 @@ if TYPE_CHECKING:
 
 
 _MAX_PARTIALS = 10
+
+
+class _HandedOn(NamedTuple):
+    """What a function is given beside its parameters, and gives another as one of its own."""
+
+    function: ast.FunctionDef
+    place: int | None
+    """Where among those that are given by place: 0 for the first of `*args`."""
+    by_name: bool
+    """Whether those that are given by name are handed on, too."""
 
 
 class Callers:
@@ -67,7 +77,7 @@ class Callers:
         here = self._calls.get(function, ())
         home = self._tree.elsewhere(function) if self._abroad else None
         led = self._calls_into(home).get(function) if home is not None else None
-        return tuple(here) if not led else (*sorted((*here, *led), key=_place),)
+        return tuple(here) if not led else (*sorted((*here, *led), key=_position),)
 
     @cached_property
     def called_elsewhere(self) -> tuple[tuple[ast.FunctionDef, Sequence[ast.Call]], ...]:
@@ -80,7 +90,7 @@ class Callers:
             if self._imports.may_trace(lead):
                 self._note(found, call, self._functions.definition(call.func))
         return tuple(
-            (each, sorted(calls, key=_place))
+            (each, sorted(calls, key=_position))
             for each, calls in found.items()
             if isinstance(each, ast.FunctionDef) and self._tree.elsewhere(each) is not None
         )
@@ -134,7 +144,7 @@ class Callers:
             if tf is not None and True in led:
                 tf.solver.forget()
                 for each in found.values():
-                    each.sort(key=_place)
+                    each.sort(key=_position)
         return self._called
 
     def _note(
@@ -164,9 +174,8 @@ class Callers:
                 return keyword.value
             if keyword.arg is None:
                 return None
-        parameters = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
-        if name in parameters:
-            place = parameters.index(name) - self._bound_first(call, function)
+        place = self._place(call, function, name)
+        if place is not None:
             if any(isinstance(each, ast.Starred) for each in given[: place + 1]):
                 return None
             if 0 <= place < len(given):
@@ -183,6 +192,71 @@ class Callers:
         )
         given = [self.argument(call, function, binding.name) for call in self.calls_of(function)]
         return None if any(given) else default(function, binding.name)
+
+    def handed_on(
+        self, call: ast.Call, function: FunctionNode, name: str, run_by: ast.Call | None
+    ) -> list[ast.expr]:
+        """What a call passes for a parameter, of what its own function was given by its calls.
+
+        `super().__init__(*args, **kwargs)`, where nothing else is done to `args` and `kwargs`. All
+        that it may be, run by one call or by any; none where that is unknown.
+        """
+        rest = self._handed_on(call, function, name)
+        if rest is None:
+            return []
+        calls = [run_by] if run_by is not None else self.calls_of(rest.function)
+        given = [self._given_on(each, rest, name) for each in calls]
+        known = [each for each in given if each is not None]
+        return known if len(known) == len(given) else []
+
+    def _handed_on(self, call: ast.Call, function: FunctionNode, name: str) -> _HandedOn | None:
+        inside = self._tree.function(call)
+        if not isinstance(inside, ast.FunctionDef):
+            return None
+        rest, others = inside.args.vararg, inside.args.kwarg
+        starred = [each for each in call.args if isinstance(each, ast.Starred)]
+        place = self._place(call, function, name) if len(starred) <= 1 else None
+        before = len(call.args) - 1
+        after = place - before if starred and place is not None else None
+        if starred and (call.args[-1] is not starred[0] or not self._is(starred[0].value, rest)):
+            return None
+        by_name = [each.value for each in call.keywords if each.arg is None]
+        if by_name and not all(self._is(each, others) for each in by_name):
+            return None
+        if not by_name and (after is None or after < 0):
+            return None
+        return _HandedOn(inside, after if after is not None and after >= 0 else None, bool(by_name))
+
+    def _is(self, node: ast.expr, parameter: ast.arg | None) -> bool:
+        """Whether an expression is a parameter that its function only hands on."""
+        if parameter is None or not isinstance(node, ast.Name) or node.id != parameter.arg:
+            return False
+        function = self._tree.function(node)
+        uses = [
+            each
+            for each in ast.walk(function or node)
+            if isinstance(each, ast.Name) and each.id == node.id
+        ]
+        return all(isinstance(self._tree.parent(each), (ast.Starred, ast.keyword)) for each in uses)
+
+    def _given_on(self, call: ast.Call, rest: _HandedOn, name: str) -> ast.expr | None:
+        """What a call gives a function that hands it on as a parameter of another."""
+        for keyword in call.keywords:
+            if keyword.arg == name and rest.by_name:
+                return keyword.value
+        if rest.place is None:
+            return None
+        parameters = (*rest.function.args.posonlyargs, *rest.function.args.args)
+        place = len(parameters) - self._bound_first(call, rest.function) + rest.place
+        starred = any(isinstance(each, ast.Starred) for each in call.args[: place + 1])
+        return call.args[place] if place < len(call.args) and not starred else None
+
+    def _place(self, call: ast.Call, function: FunctionNode, name: str) -> int | None:
+        """Where among the arguments of a call a parameter stands, if it may stand there."""
+        parameters = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+        if name not in parameters:
+            return None
+        return parameters.index(name) - self._bound_first(call, function)
 
     def _bound_first(self, call: ast.Call, function: FunctionNode) -> int:
         """How many of the first parameters the call does not pass itself: 1 for `self`."""
@@ -211,7 +285,7 @@ class Callers:
         return [*inner, *callee.args[1:]], [*callee.keywords, *named]
 
 
-def _place(call: ast.Call) -> tuple[int, int]:
+def _position(call: ast.Call) -> tuple[int, int]:
     return call.lineno, call.col_offset
 
 
