@@ -15,10 +15,10 @@ from typing import Any, cast
 from tfmemlint import __version__, registry
 from tfmemlint.config import OPTIONS
 from tfmemlint.parser import Parser
+from tfmemlint.refusing import refuse
 from tfmemlint.report.links import DOCUMENTATION
 
 SHELLS = ("bash", "zsh", "fish")
-FAILED = 2
 _MISSING = "{} is not installed: `pip install 'tfmemlint[shells]'` brings it along"
 _MODULES = {
     "check": "tfmemlint.arguments",
@@ -102,7 +102,7 @@ def complete(argv: Sequence[str], about: Iterable[tuple[str, str]]) -> int:
     try:
         shtab: Any = import_module("shtab")
     except ImportError:
-        return _refuse("shtab")
+        return refuse(_MISSING.format("shtab"))
     parser = whole(about, brief=True)
     outlines = registry.outlines(())
     rules = [*outlines, *(rule.name for rule in outlines.values())]
@@ -127,7 +127,7 @@ def manual(argv: Sequence[str], about: Iterable[tuple[str, str]]) -> int:
     try:
         library: Any = import_module("argparse_manpage.manpage")
     except ImportError:
-        return _refuse("argparse-manpage")
+        return refuse(_MISSING.format("argparse-manpage"))
     parser = whole(about)
     data = {
         "project_name": "tfmemlint",
@@ -139,11 +139,6 @@ def manual(argv: Sequence[str], about: Iterable[tuple[str, str]]) -> int:
     }
     sys.stdout.write(str(library.Manpage(parser, _data=data, format="single-commands-section")))
     return 0
-
-
-def _refuse(module: str) -> int:
-    print(f"error: {_MISSING.format(module)}", file=sys.stderr)
-    return FAILED
 
 
 def _all(parser: argparse.ArgumentParser) -> Iterable[argparse.Action]:
