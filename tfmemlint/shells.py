@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from copy import deepcopy
 from importlib import import_module
 from typing import Any, cast
 
@@ -83,7 +84,7 @@ def whole(about: Iterable[tuple[str, str]], *, brief: bool = False) -> argparse.
             make: Callable[[], argparse.ArgumentParser] = import_module(_MODULES[name]).make_parser
         else:
             make = _OWN.get(name, argparse.ArgumentParser)
-        made = make()
+        made = deepcopy(make())  # theirs are kept, and these are changed
         commands.add_parser(
             name,
             help=words,

@@ -13,8 +13,11 @@ from programs import HEAD, MAKERS, program
 
 from tfmemlint import pages, registry
 
-GROUPS, EACH = 10, 30
-"""Programs in the normal run; `python tests/safety/generate.py 3000 --least 60` is the long one."""
+GROUPS, OFTEN, EACH = 10, 4, 30
+"""Groups of so many programs, and how many of them are in the fast half.
+
+`python tests/safety/generate.py 3000 --least 60` is the long run.
+"""
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +27,13 @@ def forks() -> Iterator[Forks]:
 
 
 @pytest.mark.tensorflow
-@pytest.mark.parametrize("group", range(GROUPS))
+@pytest.mark.parametrize(
+    "group",
+    [
+        pytest.param(group, marks=[pytest.mark.slow] if group >= OFTEN else [])
+        for group in range(GROUPS)
+    ],
+)
 def test_nobody_can_tell_that_a_safe_fix_was_applied(forks: Forks, group: int) -> None:
     made = generated(group)
 

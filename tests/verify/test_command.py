@@ -186,9 +186,10 @@ def test_asking_for_a_gpu_that_is_not_there_ends_with_status_2(
 @pytest.mark.parametrize(
     ("metric", "end"),
     [
-        ("HOST_PEAK", signal.SIGINT),
+        pytest.param("HOST_PEAK", signal.SIGINT, marks=pytest.mark.slow),
         ("DEVICE_PEAK", signal.SIGINT),
-        ("HOST_PEAK", signal.SIGTERM),  # what `timeout` and `kill` send
+        # What `timeout` and `kill` send.
+        pytest.param("HOST_PEAK", signal.SIGTERM, marks=pytest.mark.slow),
     ],
 )
 def test_an_interrupt_ends_the_programs_too_and_what_they_were_forked_from(
