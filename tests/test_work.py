@@ -125,6 +125,34 @@ def test_the_facts_of_a_file_go_with_it() -> None:
         gc.enable()
 
 
+def test_files_that_import_each_other_go_together(tmp_path: Path) -> None:
+    names = [f"part{number}" for number in range(4)]
+    for name in names:
+        others = [each for each in names if each != name]
+        imports = "".join(f"from {each} import step_{each}\n" for each in others)
+        calls = "".join(f"        step_{each}(inputs, number)\n" for each in others)
+        (tmp_path / f"{name}.py").write_text(
+            f"import tensorflow as tf\n{imports}\n\n@tf.function\ndef step_{name}(inputs, rate):\n"
+            "    return inputs * rate\n\n\ndef train(inputs):\n    for number in range(9):\n"
+            f"{calls}"
+        )
+    checker = Checker(Configs(lambda config: config, Config()))
+    gc.collect()
+    gc.disable()
+    try:
+        run([str(tmp_path / f"{name}.py") for name in names], checker, 1)
+        assert modules() >= len(names)
+        checker.look_around()
+        assert modules() == 0
+    finally:
+        gc.enable()
+
+
+def modules() -> int:
+    """How many trees of files there are."""
+    return sum(1 for each in gc.get_objects() if type(each) is ast.Module)
+
+
 def test_each_node_is_walked_once() -> None:
     source = program(DEFINITIONS, 2_000)
     tree = Tree(ast.parse(source))

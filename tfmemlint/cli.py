@@ -204,9 +204,10 @@ def _hint(name: str) -> str:
 
 
 def _fail(message: str) -> int:
-    from tfmemlint.refusing import refuse  # noqa: PLC0415
+    from tfmemlint.report.escape import show  # noqa: PLC0415
 
-    return refuse(message)
+    print(f"error: {show(message)}", file=sys.stderr)
+    return FAILED
 
 
 def _open_closed_streams() -> None:

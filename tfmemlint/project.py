@@ -23,6 +23,8 @@ from tfmemlint.roots import MARKS, MOST_FOLDERS, PACKAGE
 from tfmemlint.screen import handles_data, words
 
 if TYPE_CHECKING:  # most files are told from their words; what is named here takes long to import
+    import ast
+
     from tfmemlint.facts import TensorFlow
     from tfmemlint.facts.sure.outside import Importing
     from tfmemlint.facts.syntax.imports import Others
@@ -248,10 +250,10 @@ class Project:
             tf = self._open(found[0])
             return Place(tf.tree.module, found[1]) if tf is not None else None
 
-        def importers() -> tuple[TensorFlow, ...]:
+        def importers() -> tuple[ast.Module, ...]:
             several = self._importers(path)
             found = map(self._open, several if len(several) <= _MOST_IMPORTERS else ())
-            return tuple(each for each in found if each is not None)
+            return tuple(each.tree.module for each in found if each is not None)
 
         def all_words() -> tuple[frozenset[bytes], ...]:
             return self.words(path, _read(path) or b"")

@@ -263,7 +263,9 @@ class Checker:
 
     def look_around(self) -> None:
         """Forget what other files held: they may have changed."""
-        self.__dict__.pop("project", None)
+        if "project" in self.__dict__:
+            self.project.forget()
+            del self.project
 
     def around(self, path: str) -> str:
         """Stands for all other files that findings in one may depend on."""

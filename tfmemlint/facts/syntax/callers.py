@@ -47,7 +47,7 @@ class Callers:
         self._abroad: dict[ast.Call, Lead] = {}
         """The calls of what other files define: who asks of no other file needs none of them."""
         self._led_into: dict[ast.Module, dict[ast.AST, list[ast.Call]]] = {}
-        self._homes_between: dict[ast.ClassDef, tuple[TensorFlow, ...]] = {}
+        self._homes_between: dict[ast.ClassDef, tuple[ast.Module, ...]] = {}
 
     def calls_of(self, function: FunctionNode | ast.ClassDef) -> tuple[ast.Call, ...]:
         """The calls that run a function (or make an instance of a class).
@@ -63,14 +63,14 @@ class Callers:
         calls = (call for each in others for call in each.callers.calls_here(function))
         return (*self.calls_here(function), *calls)
 
-    def _between(self, owner: ast.ClassDef, home: TensorFlow) -> Iterable[TensorFlow]:
+    def _between(self, owner: ast.ClassDef, home: TensorFlow) -> tuple[TensorFlow, ...]:
         """The files of classes that inherit from one, and that classes of this module inherit."""
         if owner not in self._homes_between:
             lineages = (self._functions.lineage(each) for each in self._functions.heirs_here(owner))
             homes = [self._tree.elsewhere(each) for lineage in lineages for each in lineage]
-            others = {id(each): each for each in homes if each is not None and each is not home}
-            self._homes_between[owner] = tuple(others.values())
-        return self._homes_between[owner]
+            others = (each.tree.module for each in homes if each is not None and each is not home)
+            self._homes_between[owner] = tuple(dict.fromkeys(others))
+        return self._tree.forest.facts_of(self._homes_between[owner])
 
     def calls_here(self, function: FunctionNode | ast.ClassDef) -> tuple[ast.Call, ...]:
         """The calls in this module that run a function (or make an instance of a class)."""

@@ -50,7 +50,7 @@ class Others(NamedTuple):
     """A file, by its path, and those that it imports, directly or not."""
     words_in: Callable[[str], frozenset[bytes]]
     """Every name in a file, by its path."""
-    importers: Callable[[], tuple[TensorFlow, ...]]
+    importers: Callable[[], tuple[ast.Module, ...]]
     """The files that import this one."""
     words: Callable[[], tuple[frozenset[bytes], ...]]
     """Every name in each of the files that this one imports, directly or not."""
@@ -101,9 +101,13 @@ class Imports:
     def _given(self) -> tuple[frozenset[str], ...] | None:
         return self._others.given() if self._others is not None else ()
 
-    @cached_property
+    @property
     def importers(self) -> tuple[TensorFlow, ...]:
         """What is known of the files that import this one."""
+        return self._tree.forest.facts_of(self._importing) if self._importing else ()
+
+    @cached_property
+    def _importing(self) -> tuple[ast.Module, ...]:
         return self._others.importers() if self._others is not None else ()
 
     def of_alias(self, alias: ast.alias) -> Place | None:

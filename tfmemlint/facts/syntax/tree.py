@@ -53,7 +53,15 @@ class Forest:
         self.functions: dict[ScopeNode, FunctionNode | None] = {}
         self.modules: dict[ScopeNode, ast.Module] = {}
         self.facts: dict[ast.Module, ReferenceType[TensorFlow]] = {}
-        """The facts of each file. Files of a circle of imports would never be freed otherwise."""
+        """The facts of each file, kept elsewhere: see `facts_of`."""
+
+    def facts_of(self, modules: Iterable[ast.Module]) -> tuple[TensorFlow, ...]:
+        """What is known of files, to be asked for anew each time.
+
+        If files that import each other kept it, none of the forest would ever be freed.
+        """
+        found = (self.facts[each]() for each in modules)
+        return tuple(each for each in found if each is not None)
 
 
 class Tree:
