@@ -35,7 +35,7 @@ if TYPE_CHECKING:  # most files are told from their words; what is named here ta
 
 _LARGEST = 500_000
 """Bytes of a file that others are not told of: data, or made by a program."""
-_MOST_KEPT = 400_000
+_MOST_KEPT = 1_500_000
 """Bytes of the files whose facts are kept for those that are checked next."""
 _MOST_ASKED = 60
 """Files that one file leads to."""
