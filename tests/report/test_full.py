@@ -61,7 +61,7 @@ help: Shuffle before batching
 6 | print(ds)
   |
 note: unsafe fix, apply with --unsafe-fixes
-cost: 4 * 2 * 48 KB: 384 KB; 8 * 48 KB, of unknown size after the fix
+cost: 4 * 2 * 48 KB: 384 KB; 8 * 48 KB after the fix
 measured: device peak 167 MB -> 66 MB (tfmemlint rule TFM202)
 
 """

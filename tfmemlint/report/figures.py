@@ -43,7 +43,9 @@ def cost(found: Cost) -> str:
     if found.notes:
         parts[0] = f"{parts[0]} {', '.join(found.notes)}".replace(" at the least", ", at the least")
     if found.fixed_bytes is not None or found.fixed:
-        parts.append(f"{_held(found.fixed, found.fixed_bytes)} after the fix")
+        known = found.fixed_bytes is not None
+        after = _held(found.fixed, found.fixed_bytes) if known else found.fixed
+        parts.append(f"{after} after the fix")
     if found.law is not Law.CONSTANT:
         parts.append(_GROWS[found.law])
     return "; ".join(each for each in parts if each)
