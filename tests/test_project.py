@@ -130,6 +130,22 @@ def write(root: Path, **files: str) -> None:
         path.write_text(text.replace("INIT", "__init__"))
 
 
+def test_a_folder_that_is_named_may_be_a_projects(
+    here: Path, check: Check, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(
+        here / "project",
+        lib__model=MODEL,
+        runs__train=TRAIN.replace("from model", "from lib.model"),
+    )
+    (here / "elsewhere").mkdir()
+    monkeypatch.chdir(here / "elsewhere")
+
+    assert FOUND in check("../project")
+    assert FOUND in check("../project/runs", "../project")
+    assert FOUND not in check("../project/runs")
+
+
 def test_a_factory_in_another_file_is_found_where_both_are_given(here: Path, check: Check) -> None:
     write(here, model=MODEL, train=TRAIN)
 

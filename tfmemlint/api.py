@@ -67,7 +67,7 @@ def check_paths(
         if not os.path.exists(path):  # noqa: PTH110
             raise FileNotFoundError(path)
     found = find(asked, configs.excluded, respect_gitignore=True, force_exclude=None)
-    outcomes = run(found.files, Checker(configs), jobs)
+    outcomes = run(found.files, Checker(configs, named=asked), jobs)
     return [outcome.checked for outcome in outcomes]
 
 

@@ -143,6 +143,7 @@ def _check(options: Namespace) -> int:
         noqa=not options.ignore_noqa,
         keep=given.keep if given else None,
         notebooks=notebooks,
+        named=options.paths,
     )
     if any(any(selectors(config)) for config in configs.all()):
         checker.prepare()  # a code that no rule has is an error even where no rule is needed

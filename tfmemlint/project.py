@@ -69,9 +69,13 @@ class _Kept(NamedTuple):
 class Project:
     """The files around those that are checked."""
 
-    def __init__(self, parsed: dict[str, Pieces] | None = None) -> None:
-        """`parsed` keeps what of changing texts stays the same; without it nothing is kept."""
+    def __init__(self, parsed: dict[str, Pieces] | None = None, named: Iterable[str] = ()) -> None:
+        """`parsed` keeps what of changing texts stays the same; without it nothing is kept.
+
+        A folder that was `named` is taken to be a project's where nothing tells which one is.
+        """
         self._parsed = parsed
+        self._named_folders = frozenset(map(os.path.abspath, named))
         self._here = os.getcwd()
         self._listed: dict[str, frozenset[str]] = {}
         self._first: dict[str, str] = {}
@@ -363,6 +367,8 @@ class Project:
                 return above
             if PACKAGE in names:
                 found = os.path.dirname(above)
+            elif above in self._named_folders:
+                found = above
             above = os.path.dirname(above)
         return found
 

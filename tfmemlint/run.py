@@ -137,10 +137,15 @@ class Checker:
         longest: float = LONGEST,
         notebooks: tuple[str, ...] = NOTEBOOKS,
         again: bool = False,
+        named: Iterable[str] = (),
     ) -> None:
-        """`again` says that the same files will be checked many times, changed a little."""
+        """`again` says that the same files will be checked many times, changed a little.
+
+        Of what is `named`, folders may be those that projects begin in.
+        """
         self._parsed: dict[str, Pieces] | None = {} if again else None
         self._configs = configs
+        self._named = tuple(named)
         self.notebooks = notebooks
         self._longest = longest
         self._fix = fix
@@ -259,7 +264,7 @@ class Checker:
         """The files around those that are checked."""
         from tfmemlint.project import Project  # noqa: PLC0415
 
-        return Project(self._parsed)
+        return Project(self._parsed, self._named)
 
     def look_around(self) -> None:
         """Forget what other files held: they may have changed."""
