@@ -45,13 +45,12 @@ from tfmemlint import (
     costs,
     edits,
 )
+from tfmemlint.facts.library import pipeline_methods as methods
 from tfmemlint.facts.pipelines.chains import BATCHING, Chain, From, Step
 from tfmemlint.facts.sizes.amounts import Amount
 from tfmemlint.light_typing import NamedTuple
 
-KEEPS_ELEMENTS = frozenset(
-    {"filter", "prefetch", "repeat", "shard", "shuffle", "skip", "take", "with_options"}
-)
+KEEPS_ELEMENTS = methods.PASSING | {"filter"}
 KEEPS_BATCHES = KEEPS_ELEMENTS | {"concatenate", "enumerate", "ignore_errors", "map"}
 
 

@@ -37,6 +37,7 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Law, Metric, Rule, costs, edits
+from tfmemlint.facts.library import pipeline_methods as methods
 from tfmemlint.facts.pipelines.chains import Chain, From
 from tfmemlint.facts.sizes.amounts import count
 from tfmemlint.facts.sizes.amounts import held as bytes_held
@@ -53,9 +54,7 @@ LARGE = 256 << 20
 """Bytes, in one buffer: to shuffle less well is worth that."""
 ENOUGH = 64 << 20
 """Bytes, of the buffer the fix makes."""
-KEEPS_ELEMENTS = frozenset(
-    {"filter", "prefetch", "repeat", "shard", "skip", "take", "with_options"}
-)
+KEEPS_ELEMENTS = methods.HANDS_ON | {"filter"}
 
 
 def check(file: File) -> Iterator[Diagnostic]:

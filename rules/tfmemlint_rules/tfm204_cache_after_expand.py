@@ -31,6 +31,7 @@ from collections.abc import Iterator
 from math import inf
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Law, Metric, Rule, costs, edits
+from tfmemlint.facts.library import pipeline_methods as methods
 from tfmemlint.facts.pipelines.caches import Cached
 from tfmemlint.facts.pipelines.chains import BATCHING, Step
 from tfmemlint.facts.pipelines.consumers import Into
@@ -39,7 +40,7 @@ from tfmemlint.facts.sizes.ready import Ready
 
 MOVABLE = BATCHING | {"prefetch", "with_options"}
 """Steps with which `cache` may change places."""
-KEEPS = frozenset({"prefetch", "repeat", "shard", "shuffle", "skip", "take", "with_options"})
+KEEPS = methods.PASSING
 
 
 def check(file: File) -> Iterator[Diagnostic]:

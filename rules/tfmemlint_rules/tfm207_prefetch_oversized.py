@@ -35,25 +35,14 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, costs, edits
+from tfmemlint.facts.library import pipeline_methods as methods
 from tfmemlint.facts.pipelines.chains import BATCHING, Chain, From, Step
 from tfmemlint.facts.sizes.ready import Ready
 from tfmemlint.light_typing import NamedTuple
 
 FEW = 8
 """Batches, which may be prefetched for a reason."""
-KEEPS_ELEMENTS = frozenset(
-    {
-        "assert_cardinality",
-        "filter",
-        "prefetch",
-        "repeat",
-        "shard",
-        "shuffle",
-        "skip",
-        "take",
-        "with_options",
-    }
-)
+KEEPS_ELEMENTS = methods.PASSING | {"filter"}
 KEEPS_BATCHES = KEEPS_ELEMENTS | {"concatenate", "enumerate", "ignore_errors", "map"}
 
 

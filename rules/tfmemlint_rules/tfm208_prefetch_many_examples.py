@@ -35,13 +35,14 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, costs, edits
+from tfmemlint.facts.library import pipeline_methods as methods
 from tfmemlint.facts.pipelines.chains import BATCHING, Chain, Step
 
 FEW = 8
 """Batches, which may be prefetched for a reason."""
 GROWN = 2
 """How many times as large as what it was made of an example is that counts as large."""
-KEEPS_CACHED = frozenset({"filter", "prefetch", "repeat", "shuffle", "skip", "take"})
+KEEPS_CACHED = methods.PASSING | {"filter"}
 
 
 def check(file: File) -> Iterator[Diagnostic]:

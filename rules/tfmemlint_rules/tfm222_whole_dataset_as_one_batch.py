@@ -46,6 +46,7 @@ from tfmemlint import (
     costs,
     edits,
 )
+from tfmemlint.facts.library import pipeline_methods as methods
 from tfmemlint.facts.library.kinds import Extent, Kind
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.pipelines.chains import BATCHING, From
@@ -56,7 +57,7 @@ FROM_TENSORS = frozenset({"tensorflow.data.Dataset.from_tensors"})
 ORDINARY_BATCH = 1024
 ACTIVATIONS = Amount(("activations",), of_bytes=True)
 HOLDS_EXAMPLES = frozenset({Kind.ARRAY, Kind.TENSOR, Kind.FRAME, Kind.PATHS})
-KEEPS_COUNT = frozenset({"cache", "enumerate", "map", "prefetch", "repeat", "shuffle"})
+KEEPS_COUNT = methods.having(methods.COUNTS) | {"repeat"}
 
 
 def check(file: File) -> Iterator[Diagnostic]:

@@ -45,6 +45,7 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
+from tfmemlint.facts.library import pipeline_methods as methods
 from tfmemlint.facts.library.words import PIPELINE_WORDS
 from tfmemlint.facts.pipelines.chains import BATCHING, Chain
 from tfmemlint.facts.pipelines.consumers import End, Into
@@ -53,7 +54,7 @@ from tfmemlint_rules._analyses.overlaps import Overlaps
 INJECTS = (2, 12)
 FEW = 1024
 """Examples, or batches, that are gone through before waiting for them matters."""
-HANDS_ON = frozenset({"assert_cardinality", "repeat", "shard", "skip", "take", "with_options"})
+HANDS_ON = methods.HANDS_ON - {"prefetch"}
 
 
 def check(file: File) -> Iterator[Diagnostic]:

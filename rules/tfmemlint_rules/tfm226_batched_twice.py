@@ -30,25 +30,12 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, costs, edits
+from tfmemlint.facts.library import pipeline_methods as methods
 from tfmemlint.facts.library.words import PIPELINE_WORDS
 from tfmemlint.facts.pipelines.chains import BATCHING, Chain, From, Step
 from tfmemlint.facts.syntax.nodes import same_code
 
-KEEPS_ELEMENTS = frozenset(
-    {
-        "assert_cardinality",
-        "cache",
-        "ignore_errors",
-        "prefetch",
-        "repeat",
-        "shard",
-        "shuffle",
-        "skip",
-        "snapshot",
-        "take",
-        "with_options",
-    }
-)
+KEEPS_ELEMENTS = methods.having(methods.KEEPS, but=methods.ADDS | methods.CHOOSES)
 
 
 def check(file: File) -> Iterator[Diagnostic]:

@@ -9,8 +9,10 @@ from functools import cached_property
 from tfmemlint.facts.flow.loops import Loop, Over
 from tfmemlint.facts.graphs.graph_loops import InGraph
 from tfmemlint.facts.graphs.tracing import TracedBy
+from tfmemlint.facts.library import traits
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.library.signatures import having
 from tfmemlint.facts.syntax.bindings import Binding, How
 from tfmemlint.facts.syntax.callers import default
 from tfmemlint.facts.syntax.nodes import same_code
@@ -21,20 +23,7 @@ if TYPE_CHECKING:
 
 _MAX_HOPS = 4
 
-TAKES_LIST = frozenset(
-    f"{package}.{name}"
-    for package, names in {
-        "keras.backend": "concatenate stack",
-        "keras.layers": "concatenate",
-        "keras.ops": "concatenate convert_to_tensor hstack stack vstack",
-        "tensorflow": """
-            add_n concat convert_to_tensor reduce_max reduce_mean reduce_min reduce_sum reshape
-            stack transpose""",
-        "tensorflow.math": """
-            add_n reduce_max reduce_mean reduce_min reduce_std reduce_sum reduce_variance""",
-    }.items()
-    for name in names.split()
-)
+TAKES_LIST = having(traits.PACKS)
 """Functions that make one tensor of a list of tensors they are given first."""
 _PYTHON = frozenset({"bool", "dict", "float", "int", "len", "max", "min", "round", "str", "sum"})
 _AS_LIST = frozenset({"list", "reversed", "tuple"})

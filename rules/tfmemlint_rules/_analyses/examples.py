@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from tfmemlint.facts.library import pipeline_methods as methods
 from tfmemlint.facts.library.kinds import Extent, Kind
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.pipelines.chains import Chain, From
@@ -14,23 +15,7 @@ from tfmemlint.light_typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
-_KEEPS_EXAMPLES = frozenset(
-    {
-        "assert_cardinality",
-        "cache",
-        "filter",
-        "ignore_errors",
-        "map",
-        "prefetch",
-        "repeat",
-        "shard",
-        "shuffle",
-        "skip",
-        "snapshot",
-        "take",
-        "with_options",
-    }
-)
+_KEEPS_EXAMPLES = methods.having(methods.KEEPS, but=methods.ADDS) | {"map"}
 _HOLDS_EXAMPLES = frozenset({Kind.ARRAY, Kind.TENSOR, Kind.PATHS})
 _KEEPS_ROWS = frozenset({"astype", "copy"})
 _MAKES_BATCHES = frozenset(

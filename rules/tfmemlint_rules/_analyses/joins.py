@@ -9,7 +9,8 @@ from itertools import takewhile
 
 from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.graphs.tapes import Tape
-from tfmemlint.facts.library import makers
+from tfmemlint.facts.library import makers, traits
+from tfmemlint.facts.library.signatures import APIS, having
 from tfmemlint.facts.syntax.nodes import same_code, within
 from tfmemlint.facts.syntax.tree import FunctionNode, ScopeNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
@@ -22,28 +23,14 @@ _MAX_HOPS = 3
 
 _Target = ast.Name | ast.Attribute | ast.Subscript
 
-_OF_LIST = {
-    "keras.backend.concatenate": "tensors",
-    "keras.layers.concatenate": "inputs",
-    "keras.ops.concatenate": "xs",
-    "keras.ops.hstack": "xs",
-    "keras.ops.vstack": "xs",
-    "numpy.concatenate": "arrays",
-    "numpy.dstack": "tup",
-    "numpy.hstack": "tup",
-    "numpy.vstack": "tup",
-    "tensorflow.concat": "values",
-    "tensorflow.experimental.numpy.concatenate": "arys",
-    "tensorflow.experimental.numpy.hstack": "tup",
-    "tensorflow.experimental.numpy.vstack": "tup",
-}
+_OF_LIST = {name: row.of for name, row in APIS.items() if row.of and row.traits & traits.JOINS}
 """Functions that join the arrays of a list, and what they call it."""
 _OF_TWO = {
     "keras.ops.append": ("x1", "x2"),
     "numpy.append": ("arr", "values"),
     "tensorflow.experimental.numpy.append": ("arr", "values"),
 }
-_JOINS = frozenset({*_OF_LIST, *_OF_TWO})
+_JOINS = having(traits.JOINS | traits.JOINS_TWO)
 _HOLDERS = frozenset({"types.SimpleNamespace", "zip"})
 _SIZES = frozenset({"dtype", "ndim", "shape", "size"})
 _LOOP_OPTIONS = "tensorflow.autograph.experimental.set_loop_options"

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from tfmemlint.facts.library import makers
 from tfmemlint.facts.library.kinds import Kind
+from tfmemlint.facts.library.signatures import APIS
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.light_typing import TYPE_CHECKING
 
@@ -16,35 +17,7 @@ if TYPE_CHECKING:
 _MAX_DEPTH = 20
 
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.MatMult, ast.Pow, ast.Mod, ast.FloorDiv)
-_HAS_DTYPE_OF = {
-    "tensorflow.einsum": 1,
-    "tensorflow.where": 1,
-    "keras.ops.einsum": 1,
-    "keras.ops.where": 1,
-} | {
-    f"{package}.{name}": 0
-    for package, names in {
-        "tensorflow": """
-            abs add boolean_mask broadcast_to clip_by_norm clip_by_value concat cos cumsum exp
-            expand_dims gather gather_nd identity matmul maximum minimum multiply negative norm
-            ones_like pad pow reduce_max reduce_mean reduce_min reduce_prod reduce_sum repeat
-            reshape reverse roll round sigmoid sign sin slice sort sqrt square squeeze stack
-            stop_gradient subtract tanh tensordot tile transpose zeros_like""",
-        "tensorflow.math": """
-            abs add cumsum exp l2_normalize log log1p maximum minimum multiply negative pow
-            reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod reduce_std reduce_sum
-            rsqrt sigmoid softplus sqrt square subtract tanh""",
-        "tensorflow.nn": """
-            bias_add dropout elu gelu l2_normalize leaky_relu log_softmax relu relu6 selu sigmoid
-            silu softmax softplus swish tanh""",
-        "tensorflow.linalg": "band_part diag_part inv l2_normalize matmul matvec norm trace",
-        "keras.ops": """
-            abs add clip concatenate cumsum exp expand_dims gelu log log_softmax matmul maximum
-            minimum multiply ones_like reshape relu sigmoid silu softmax sqrt square squeeze stack
-            subtract take tanh transpose zeros_like""",
-    }.items()
-    for name in names.split()
-}
+_HAS_DTYPE_OF = {name: row.dtype_of for name, row in APIS.items() if row.dtype_of is not None}
 """Functions whose result has the dtype of an argument, and the place of that argument."""
 
 

@@ -6,9 +6,10 @@ import ast
 
 from tfmemlint.facts.flow.flow import Origin
 from tfmemlint.facts.flow.frames import Frame
-from tfmemlint.facts.library import makers
+from tfmemlint.facts.library import makers, traits
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.shapes import written_out
+from tfmemlint.facts.library.signatures import having
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.light_typing import TYPE_CHECKING
 
@@ -241,15 +242,7 @@ _SEEN_THROUGH = frozenset(
 )
 _DICTIONARIES = frozenset({"collections.OrderedDict", "collections.defaultdict"})
 _GENERATES = "keras.preprocessing.image.ImageDataGenerator"
-_SAMPLES = frozenset(
-    {
-        "itertools.islice",
-        "numpy.random.choice",
-        "random.choice",
-        "random.choices",
-        "random.sample",
-    }
-)
+_SAMPLES = having(traits.SAMPLES)
 _SAMPLING_METHODS = frozenset({"choice", "head", "nlargest", "sample", "tail", "take"})
 _SEQUENCES = frozenset(
     {"glob.glob", "os.listdir", "tensorflow.io.gfile.glob", "tensorflow.io.gfile.listdir"}

@@ -17,6 +17,7 @@ from tfmemlint.facts.library.known_data import (
 )
 from tfmemlint.facts.library.shapes import Shape, counted, expanded, reshaped, resized, squeezed
 from tfmemlint.facts.library.tensor_functions import gives_tensor
+from tfmemlint.facts.library.traits import Filled
 from tfmemlint.facts.syntax.classes import KERAS_BASES
 from tfmemlint.facts.syntax.names import Names
 
@@ -44,7 +45,7 @@ class Results:
         if name in makers.FRAMES:
             return Value(Kind.FRAME, Extent.WHOLE, origin=node)
         if name == "numpy.memmap":
-            mapped = makers.Filled(4, "shape", "uint8", 1)
+            mapped = Filled(4, "shape", "uint8", 1)
             return self._filled(kind, mapped, node, frame, value, by_dimension=False)
         if name in makers.LOADS_WHOLE:
             return Value(Kind.ARRAY, Extent.WHOLE, origin=node)
@@ -162,7 +163,7 @@ class Results:
     def _filled(
         self,
         kind: Kind,
-        filled: makers.Filled,
+        filled: Filled,
         node: ast.Call,
         frame: Frame | None,
         value: ValueOf,

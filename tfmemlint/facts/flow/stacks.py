@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
+from tfmemlint.facts.library import traits
 from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.library.signatures import APIS, having
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -49,21 +51,7 @@ class Stacks:
         return tuple(found)
 
 
-_LISTED = {
-    "keras.ops.array": "x",
-    "keras.ops.convert_to_tensor": "x",
-    "keras.ops.stack": "x",
-    "numpy.array": "object",
-    "numpy.asarray": "a",
-    "numpy.concatenate": "arrays",
-    "numpy.copy": "a",
-    "numpy.stack": "arrays",
-    "numpy.vstack": "tup",
-    "tensorflow.concat": "values",
-    "tensorflow.constant": "value",
-    "tensorflow.convert_to_tensor": "value",
-    "tensorflow.stack": "values",
-}
+_LISTED = {name: row.of for name, row in APIS.items() if row.of and row.traits & traits.LISTED}
 """What they call the list."""
-_NAMES = frozenset(_LISTED)
+_NAMES = having(traits.LISTED)
 _JOINS = ("numpy.concatenate", "numpy.vstack", "tensorflow.concat")

@@ -6,8 +6,9 @@ import ast
 
 from tfmemlint.facts.flow.loops import Loop, Over
 from tfmemlint.facts.graphs.graph_loops import InGraph
-from tfmemlint.facts.library import makers
+from tfmemlint.facts.library import makers, traits
 from tfmemlint.facts.library.kinds import Kind
+from tfmemlint.facts.library.signatures import APIS
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.callers import default
 from tfmemlint.facts.syntax.tree import FUNCTIONS
@@ -20,10 +21,7 @@ _MAX_HOPS = 4
 _MOST = 10**9
 _COUNTS = frozenset({Over.EPOCHS, Over.OFFSETS, Over.RANGE})
 _PIECES = {
-    "numpy.array_split": (1, "indices_or_sections"),
-    "numpy.split": (1, "indices_or_sections"),
-    "tensorflow.split": (1, "num_or_size_splits"),
-    "tensorflow.unstack": (1, "num"),
+    name: (1, row.told) for name, row in APIS.items() if row.told and row.traits & traits.PIECES
 }
 """What cuts something into pieces, and which argument says into how many."""
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 
 from tfmemlint.facts.graphs.tracing import RUNS_PYTHON
-from tfmemlint.facts.library import makers
+from tfmemlint.facts.library import makers, traits
+from tfmemlint.facts.library.signatures import APIS, having
 from tfmemlint.facts.syntax.bindings import Binding
 from tfmemlint.light_typing import TYPE_CHECKING
 
@@ -20,29 +21,9 @@ _COPIES = frozenset(
 )
 """What an array can be asked for without giving a view of itself away."""
 _VIEWS = frozenset({"ravel", "reshape", "squeeze", "swapaxes", "transpose"})
-_GIVES_VIEW = frozenset(
-    f"numpy.{name}"
-    for name in ("asarray", "ascontiguousarray", "expand_dims", "flip", "moveaxis", *_VIEWS)
-)
+_GIVES_VIEW = having(traits.VIEW)
 _PLACES = (ast.Attribute, ast.Name, ast.Subscript)
-_ONLY_READ = {
-    f"numpy.{name}": count
-    for count, names in {
-        1: """abs absolute all amax amin any argmax argmin argsort argwhere around array bincount
-        ceil clip concatenate copy corrcoef cos count_nonzero cov cumprod cumsum diff empty_like
-        exp expm1 flatnonzero floor full_like histogram hstack isfinite isinf isnan log log10
-        log1p log2 max mean min nanmax nanmean nanmin nanstd nansum ndim negative nonzero
-        ones_like pad prod ptp random.choice random.permutation repeat rint round shape sign sin
-        size sort sqrt square stack std sum tan tanh tile trace unique var vstack
-        zeros_like""",
-        2: """add append delete digitize divide dot equal floor_divide greater greater_equal inner
-        insert isclose isin less less_equal linalg.norm matmul maximum minimum mod multiply
-        not_equal outer power save searchsorted subtract take tensordot true_divide""",
-        9: """allclose array_equal savez savez_compressed testing.assert_allclose
-        testing.assert_array_equal where""",
-    }.items()
-    for name in names.split()
-}
+_ONLY_READ = {name: row.reads for name, row in APIS.items() if row.reads}
 """Functions that make new arrays, and how many of their first arguments they surely only read."""
 _CHANGES = frozenset({"copy", "out", None})
 """The keywords that have functions write to what they are given, or give it away, or may."""
@@ -55,10 +36,12 @@ _GIVES_AWAY = (
     "tensorflow.map_fn",
     "tensorflow.nest.",
 )
-_MAKES = frozenset(
-    {*makers.FILLED, *makers.COUNTED, *makers.SPACED, *makers.LOADS_WHOLE, *makers.FRAMES}
-    | {*makers.SPLITS_ARGUMENTS, "numpy.eye", "numpy.identity"}
-)
+_MAKES = having(traits.SPACED | traits.LOADS | traits.FRAME | traits.SPLITS) | {
+    *makers.FILLED,
+    *makers.COUNTED,
+    "numpy.eye",
+    "numpy.identity",
+}
 _MAKES_ANY = ("keras.datasets.", "numpy.random.", "sklearn.datasets.", "tensorflow.")
 
 

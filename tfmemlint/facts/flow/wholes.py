@@ -7,21 +7,17 @@ from functools import cached_property
 from math import prod
 
 from tfmemlint.facts.flow.frames import Frame
-from tfmemlint.facts.library import makers
+from tfmemlint.facts.library import makers, traits
 from tfmemlint.facts.library.kinds import Extent
 from tfmemlint.facts.library.known_data import READ_DATA_SETS
+from tfmemlint.facts.library.signatures import having
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 5
-_MAKES = frozenset(
-    {
-        *(*makers.FILLED, *makers.FRAMES, *makers.LOADS_WHOLE, *makers.RANDOM_GENERATORS),
-        *READ_DATA_SETS,
-    }
-)
+_MAKES = having(traits.FRAME | traits.LOADS | traits.GENERATOR) | READ_DATA_SETS | {*makers.FILLED}
 _LARGE_BATCH = 2_048
 """Rows that people choose as one batch, and benchmarks make as one."""
 _READ = makers.LOADS_WHOLE | READ_DATA_SETS | (makers.FRAMES - {"pandas.DataFrame"})

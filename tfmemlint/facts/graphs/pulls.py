@@ -11,7 +11,8 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
-from tfmemlint.facts.library import makers
+from tfmemlint.facts.library import makers, traits
+from tfmemlint.facts.library.signatures import having
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.nodes import children, within
 from tfmemlint.facts.syntax.tree import COMPREHENSIONS, LEAVES, LOOPS, SCOPES
@@ -20,12 +21,7 @@ from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
-PROGRESS = (makers.WRAPS_ITERABLE - {"itertools.chain"}) | {
-    "alive_progress.alive_it",
-    "progressbar.progressbar",
-    "rich.progress.track",
-    "tqdm.rich.tqdm",
-}
+PROGRESS = having(traits.PROGRESS)
 """What shows how far a loop has come."""
 
 _MAX_HOPS = 5
@@ -33,7 +29,7 @@ _DATASETS = frozenset({"tensorflow.data.Dataset", "tensorflow.distribute.Distrib
 _OF_DATASETS = frozenset({"interleave", "padded_batch", "prefetch", "unbatch"})
 """Methods that of all that may be gone over only datasets have."""
 _BUFFERS = {"batch": "batch_size", "shuffle": "buffer_size"}
-_ENDLESS = frozenset({"itertools.count", "itertools.cycle", "itertools.repeat"})
+_ENDLESS = having(traits.ENDLESS)
 _DISTRIBUTES = frozenset({"distribute_datasets_from_function", "experimental_distribute_dataset"})
 
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp

@@ -6,8 +6,9 @@ import ast
 
 from tfmemlint.facts.flow.solver import Question
 from tfmemlint.facts.graphs.tracing import TracedBy
-from tfmemlint.facts.library import makers
+from tfmemlint.facts.library import traits
 from tfmemlint.facts.library.kinds import Kind
+from tfmemlint.facts.library.signatures import having
 from tfmemlint.facts.syntax.bindings import Binding, How
 from tfmemlint.facts.syntax.tree import FUNCTIONS
 from tfmemlint.light_typing import TYPE_CHECKING
@@ -16,25 +17,9 @@ if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
 _DESCRIBES_TENSOR = frozenset({"dtype", "get_shape", "shape"})
-_TAKES_TENSOR = frozenset(
-    {
-        "tensorflow.cast",
-        "tensorflow.expand_dims",
-        "tensorflow.identity",
-        "tensorflow.matmul",
-        "tensorflow.ones_like",
-        "tensorflow.rank",
-        "tensorflow.reshape",
-        "tensorflow.roll",
-        "tensorflow.shape",
-        "tensorflow.size",
-        "tensorflow.squeeze",
-        "tensorflow.transpose",
-        "tensorflow.zeros_like",
-    }
-)
+_TAKES_TENSOR = having(traits.TENSOR_FIRST)
 """Functions that nobody gives a list of tensors first."""
-_SHAPE_OF = makers.SHAPE_OF | {"keras.backend.int_shape", "keras.backend.shape"}
+_SHAPE_OF = having(traits.GIVES_SHAPE)
 
 _IS_TENSOR = Question("is tensor", nothing=False, unknown=False)
 

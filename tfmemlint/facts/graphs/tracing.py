@@ -8,6 +8,8 @@ from enum import Enum
 from functools import cached_property
 
 from tfmemlint.facts.graphs.switches import EAGER_SWITCHES
+from tfmemlint.facts.library import element_ops
+from tfmemlint.facts.library.pipeline_methods import METHODS
 from tfmemlint.facts.syntax.bindings import Binding
 from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
@@ -35,25 +37,12 @@ _KERAS_RUNS = frozenset(
 """Methods with which Keras runs a model, in a traced function of its own."""
 
 DATASET_TAKES_FUNCTION = {
-    "map": 0,
-    "filter": 0,
-    "flat_map": 0,
-    "interleave": 0,
     "reduce": 1,
-    "scan": 1,
-    "take_while": 0,
-    "group_by_window": 1,
+    **{name: row.function for name, row in METHODS.items() if row.function is not None},
 }
 """Dataset methods that trace a function, and at which place they take it."""
 
-RUNS_PYTHON = frozenset(
-    {
-        "tensorflow.numpy_function",
-        "tensorflow.py_func",
-        "tensorflow.py_function",
-        "tensorflow.init_scope",
-    }
-)
+RUNS_PYTHON = element_ops.RUNS_PYTHON | {"tensorflow.init_scope"}
 """What leaves the graph again: functions given to these run as plain Python."""
 
 _LIFTS = frozenset({"tensorflow.init_scope"})

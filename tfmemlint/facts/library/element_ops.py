@@ -2,90 +2,37 @@
 
 from __future__ import annotations
 
+from tfmemlint.facts.library import traits
+from tfmemlint.facts.library.signatures import APIS, having
+
 
 def _names(modules: str, names: str) -> frozenset[str]:
     return frozenset(f"{module}.{name}" for module in modules.split() for name in names.split())
 
 
-EXACT = _names(
-    "tensorflow tensorflow.math keras.ops",
-    """abs add clip_by_value divide identity maximum minimum multiply negative square
-    stop_gradient subtract truediv""",
-)
+EXACT = having(traits.EXACT, outside=("numpy.",))
 """Number by number, and to the last bit the same for one example and for a batch of them.
 
 Others, such as `exp`, are computed by other means where numbers do not fill a whole vector.
 """
-CASTS = _names("tensorflow tensorflow.dtypes keras.ops", "cast saturate_cast")
-KEEPS_SIZE = _names(
-    "tensorflow tensorflow.math tensorflow.nn tensorflow.image",
-    """adjust_brightness adjust_contrast adjust_gamma adjust_hue adjust_jpeg_quality
-    adjust_saturation clip_by_norm convert_to_tensor cos ensure_shape exp flip_left_right
-    flip_up_down hsv_to_rgb l2_normalize log log1p ones_like pow relu reverse rgb_to_hsv
-    rgb_to_yuv roll rot90 rsqrt sigmoid sign sin softmax sqrt tanh transpose where zeros_like""",
-) | {"tensorflow.sparse.to_dense", "tensorflow.sparse_tensor_to_dense"}
-EXPANDS = _names("tensorflow keras.ops", "expand_dims")
+CASTS = having(traits.CASTS, outside=("numpy.",))
+KEEPS_SIZE = having(traits.SIZE, outside=("numpy.", "keras."))
+EXPANDS = having(traits.EXPANDS)
 ADJUSTS = ("tensorflow.image.random_", "tensorflow.image.stateless_random_")
-RESHAPES = _names(
-    "tensorflow tensorflow.image keras.ops",
-    "expand_dims pad repeat reshape squeeze tile",
-)
+RESHAPES = having(traits.RESHAPES, outside=("numpy.",))
 """As many numbers, or more."""
 JOINS = _names("tensorflow keras.ops", "concat concatenate stack")
-DECODES = _names(
-    "tensorflow.image tensorflow.io",
-    "decode_and_crop_jpeg decode_bmp decode_gif decode_image decode_jpeg decode_png",
-)
-REINTERPRETS = _names("tensorflow.io tensorflow", "decode_raw parse_tensor")
+DECODES = having(traits.PIXELS)
+REINTERPRETS = having(traits.BYTES)
 """Bytes that are taken for numbers."""
-PARSES = _names(
-    "tensorflow.io tensorflow",
-    "parse_example parse_sequence_example parse_single_example parse_single_sequence_example",
-)
-RESIZES = {
-    "tensorflow.image.crop_to_bounding_box": (3, 4),
-    "tensorflow.image.pad_to_bounding_box": (3, 4),
-    "tensorflow.image.random_crop": (1,),
-    "tensorflow.image.resize": (1,),
-    "tensorflow.image.resize_images": (1,),
-    "tensorflow.image.resize_with_crop_or_pad": (1, 2),
-    "tensorflow.image.resize_with_pad": (1, 2),
-    "tensorflow.image.stateless_random_crop": (1,),
-    "tensorflow.image.central_crop": (),
-    "keras.layers.CenterCrop": (0, 1),
-    "keras.layers.RandomCrop": (0, 1),
-    "keras.layers.Resizing": (0, 1),
-    "keras.ops.image.resize": (1,),
-}
+PARSES = having(traits.PARSES)
+RESIZES = {name: row.sizes for name, row in APIS.items() if row.sizes is not None}
 """What gives images of another size, and the places where it is told which."""
 RESIZE_KEYWORDS = ("size", "target_height", "target_width", "height", "width")
-INTERPOLATES = frozenset(
-    {
-        "tensorflow.image.resize",
-        "tensorflow.image.resize_images",
-        "tensorflow.image.resize_with_pad",
-        "keras.layers.CenterCrop",
-        "keras.layers.RandomCrop",
-        "keras.layers.Resizing",
-    }
-)
+INTERPOLATES = having(traits.INTERPOLATES)
 """Those of them that give floats, unless they are told to pick the nearest pixels."""
-RUNS_PYTHON = frozenset(
-    {
-        "tensorflow.numpy_function",
-        "tensorflow.py_func",
-        "tensorflow.py_function",
-    }
-)
-STATEFUL = RUNS_PYTHON | {
-    "tensorflow.print",
-    "tensorflow.Print",
-    "tensorflow.Variable",
-    "tensorflow.random.Generator",
-    "tensorflow.random.get_global_generator",
-    "tensorflow.timestamp",
-    "tensorflow.io.write_file",
-}
+RUNS_PYTHON = having(traits.RUNS_PYTHON)
+STATEFUL = having(traits.STATEFUL)
 RANDOM = (
     "tensorflow.random.",
     "tensorflow.random_",

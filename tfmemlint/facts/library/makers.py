@@ -4,18 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from tfmemlint.light_typing import NamedTuple
-
-
-class Filled(NamedTuple):
-    """A function that makes an array of a given shape: where it takes the shape and the dtype."""
-
-    place: int
-    keyword: str
-    dtype: str | None
-    """That of the result where none is given; None where it is that of what it is filled with."""
-    dtype_place: int | None = None
-    filler: tuple[int, str] = (1, "value")
+from tfmemlint.facts.library import traits
+from tfmemlint.facts.library.signatures import APIS, having
+from tfmemlint.facts.library.traits import Filled
 
 
 def argument(call: ast.Call, place: int | None, keyword: str) -> ast.expr | None:
@@ -57,36 +48,9 @@ DTYPE_BYTES = {
     "complex128": 16,
 }
 
-FILLED = {
-    "numpy.empty": Filled(0, "shape", "float64", 1),
-    "numpy.full": Filled(0, "shape", None, 2, (1, "fill_value")),
-    "numpy.ones": Filled(0, "shape", "float64", 1),
-    "numpy.zeros": Filled(0, "shape", "float64", 1),
-    "numpy.random.binomial": Filled(2, "size", "int64"),
-    "numpy.random.choice": Filled(1, "size", None, filler=(0, "a")),
-    "numpy.random.normal": Filled(2, "size", "float64"),
-    "numpy.random.rand": Filled(0, "size", "float64"),
-    "numpy.random.randint": Filled(2, "size", "int64", 3),
-    "numpy.random.randn": Filled(0, "size", "float64"),
-    "numpy.random.random": Filled(0, "size", "float64"),
-    "numpy.random.random_sample": Filled(0, "size", "float64"),
-    "numpy.random.standard_normal": Filled(0, "size", "float64"),
-    "numpy.random.uniform": Filled(2, "size", "float64"),
-    "tensorflow.fill": Filled(0, "dims", None),
-    "tensorflow.ones": Filled(0, "shape", "float32", 1),
-    "tensorflow.random.normal": Filled(0, "shape", "float32", 3),
-    "tensorflow.random.stateless_normal": Filled(0, "shape", "float32", 4),
-    "tensorflow.random.stateless_uniform": Filled(0, "shape", "float32", 4),
-    "tensorflow.random.truncated_normal": Filled(0, "shape", "float32", 3),
-    "tensorflow.random.uniform": Filled(0, "shape", "float32", 3),
-    "tensorflow.zeros": Filled(0, "shape", "float32", 1),
-    "keras.random.normal": Filled(0, "shape", "float32", 3),
-    "keras.random.uniform": Filled(0, "shape", "float32", 3),
-    "keras.ops.ones": Filled(0, "shape", "float32", 1),
-    "keras.ops.zeros": Filled(0, "shape", "float32", 1),
-}
+FILLED = {name: row.filled for name, row in APIS.items() if row.filled is not None}
 DIMENSIONS_AS_ARGUMENTS = frozenset({"numpy.random.rand", "numpy.random.randn", "rand", "randn"})
-RANDOM_GENERATORS = frozenset({"numpy.random.RandomState", "numpy.random.default_rng"})
+RANDOM_GENERATORS = having(traits.GENERATOR)
 GENERATED = {
     "choice": Filled(1, "size", None, filler=(0, "a")),
     "integers": Filled(2, "size", "int64", 3),
@@ -100,36 +64,13 @@ GENERATED = {
     "uniform": Filled(2, "size", "float64"),
 }
 """What the methods of NumPy's random generators make."""
-COUNTED = {
-    "numpy.arange": ("int64", "float64"),
-    "tensorflow.range": ("int32", "float32"),
-    "keras.ops.arange": ("int32", "float32"),
-}
+COUNTED = {name: row.counts for name, row in APIS.items() if row.counts is not None}
 """Functions that count from one number to another, and their dtypes for integers and floats."""
-SPACED = {"numpy.linspace": "float64", "tensorflow.linspace": None, "keras.ops.linspace": None}
+SPACED = {name: row.dtype for name, row in APIS.items() if row.traits & traits.SPACED}
 """Functions that space so many numbers evenly, and their dtypes."""
 
-LOADS_WHOLE = frozenset(
-    {
-        "joblib.load",
-        "numpy.fromfile",
-        "numpy.genfromtxt",
-        "numpy.load",
-        "numpy.loadtxt",
-        "numpy.memmap",
-    }
-)
-FRAMES = frozenset(
-    {
-        "pandas.DataFrame",
-        "pandas.read_csv",
-        "pandas.read_excel",
-        "pandas.read_feather",
-        "pandas.read_hdf",
-        "pandas.read_parquet",
-        "pandas.read_pickle",
-    }
-)
+LOADS_WHOLE = having(traits.LOADS)
+FRAMES = having(traits.FRAME)
 FRAME_METHODS = frozenset(
     {"astype", "copy", "drop", "dropna", "fillna", "pop", "reset_index", "sample", "sort_values"}
 )
@@ -147,89 +88,20 @@ ARRAY_METHODS = frozenset(
         "transpose",
     }
 )
-GIVES_FLOATS = frozenset(
-    f"numpy.{name}"
-    for name in ("cos", "cosh", "exp", "expm1", "log", "log10", "log1p", "log2", "sin", "sinh")
-) | {"keras.utils.normalize", "numpy.sqrt", "numpy.tan", "numpy.tanh"}
+GIVES_FLOATS = having(traits.FLOATS)
 """Functions that keep the dtype of floats, and make some float of anything else."""
-SHAPE_OF = frozenset({"numpy.shape", "tensorflow.shape", "keras.ops.shape"})
+SHAPE_OF = having(traits.GIVES_SHAPE, outside=("keras.backend.",))
 SCALERS = "sklearn.preprocessing."
 SCALES = frozenset({"fit_transform", "transform"})
-SPLITS_ARGUMENTS = frozenset({"sklearn.model_selection.train_test_split"})
+SPLITS_ARGUMENTS = having(traits.SPLITS)
 
-KEEPS_DATA = dict.fromkeys(GIVES_FLOATS, "x") | {
-    "numpy.abs": "x",
-    "numpy.array": "object",
-    "numpy.asarray": "a",
-    "numpy.ascontiguousarray": "a",
-    "numpy.clip": "a",
-    "numpy.expand_dims": "a",
-    "numpy.float32": "x",
-    "numpy.moveaxis": "a",
-    "numpy.ravel": "a",
-    "numpy.repeat": "a",
-    "numpy.reshape": "a",
-    "numpy.squeeze": "a",
-    "numpy.tile": "A",
-    "numpy.transpose": "a",
-    "tensorflow.cast": "x",
-    "tensorflow.constant": "value",
-    "tensorflow.convert_to_tensor": "value",
-    "tensorflow.expand_dims": "input",
-    "tensorflow.identity": "input",
-    "tensorflow.image.grayscale_to_rgb": "images",
-    "tensorflow.image.resize": "images",
-    "tensorflow.one_hot": "indices",
-    "tensorflow.reshape": "tensor",
-    "tensorflow.squeeze": "input",
-    "tensorflow.transpose": "a",
-    "keras.ops.cast": "x",
-    "keras.ops.convert_to_tensor": "x",
-    "keras.utils.pad_sequences": "sequences",
-    "keras.utils.to_categorical": "x",
-}
-KEEPS_SHAPE = GIVES_FLOATS | {
-    "numpy.abs",
-    "numpy.array",
-    "numpy.asarray",
-    "numpy.ascontiguousarray",
-    "numpy.clip",
-    "numpy.float32",
-    "tensorflow.cast",
-    "tensorflow.constant",
-    "tensorflow.convert_to_tensor",
-    "tensorflow.identity",
-    "keras.ops.cast",
-    "keras.ops.convert_to_tensor",
-}
-DTYPE_PLACE = {
-    "numpy.array": 1,
-    "numpy.asarray": 1,
-    "numpy.ascontiguousarray": 1,
-    "tensorflow.cast": 1,
-    "tensorflow.constant": 1,
-    "tensorflow.convert_to_tensor": 1,
-    "tensorflow.one_hot": 5,
-    "keras.ops.cast": 1,
-    "keras.ops.convert_to_tensor": 1,
-    "keras.utils.pad_sequences": 2,
-}
+KEEPS_DATA = {name: row.of for name, row in APIS.items() if row.traits & traits.DATA}
+KEEPS_SHAPE = having(traits.SHAPE)
+DTYPE_PLACE = {name: row.dtype_place for name, row in APIS.items() if row.dtype_place is not None}
 """Where those that can be told a dtype are told it."""
-HAS_DTYPE = {
-    "numpy.float32": "float32",
-    "tensorflow.one_hot": "float32",
-    "keras.utils.pad_sequences": "int32",
-    "keras.utils.to_categorical": None,
-}
+HAS_DTYPE = {name: row.dtype for name, row in APIS.items() if row.traits & traits.OWN_DTYPE}
 """The dtype of what they give if they are told none, where it is not that of the data."""
-TOLD = {
-    "numpy.expand_dims": "axis",
-    "numpy.reshape": "shape",
-    "tensorflow.expand_dims": "axis",
-    "tensorflow.image.resize": "size",
-    "tensorflow.one_hot": "depth",
-    "tensorflow.reshape": "shape",
-}
+TOLD = {name: row.told for name, row in APIS.items() if row.told and not row.traits & traits.PIECES}
 """What tells the shape of the result: the second argument, by its keyword."""
 JOINS = frozenset(
     {
@@ -239,41 +111,10 @@ JOINS = frozenset(
         "tensorflow.concat",
     }
 )
-MODELS = frozenset(
-    {
-        "keras.Model",
-        "keras.Model.from_config",
-        "keras.Sequential",
-        "keras.models.clone_model",
-        "keras.models.load_model",
-        "keras.models.model_from_json",
-        "keras.saving.load_model",
-    }
-)
+MODELS = having(traits.MODEL)
 
-PATHS = frozenset(
-    {
-        "glob.glob",
-        "glob.iglob",
-        "imutils.paths.list_images",
-        "os.listdir",
-        "os.scandir",
-        "tensorflow.gfile.Glob",
-        "tensorflow.gfile.ListDirectory",
-        "tensorflow.io.gfile.glob",
-        "tensorflow.io.gfile.listdir",
-        "tensorflow.io.matching_files",
-    }
-)
-PATH = frozenset(
-    {
-        "os.path.abspath",
-        "os.path.join",
-        "pathlib.Path",
-        "pathlib.PurePath",
-        "keras.utils.get_file",
-    }
-)
+PATHS = having(traits.PATHS)
+PATH = having(traits.PATH)
 FILE_SUFFIXES = (
     ".bmp",
     ".gif",
@@ -289,13 +130,4 @@ FILE_SUFFIXES = (
 )
 RANGES = frozenset({"range", "trange"})
 """What counts, by its own name."""
-WRAPS_ITERABLE = frozenset(
-    {
-        "itertools.chain",
-        "tqdm.auto.tqdm",
-        "tqdm.autonotebook.tqdm",
-        "tqdm.notebook.tqdm",
-        "tqdm.tqdm",
-        "tqdm.tqdm_notebook",
-    }
-)
+WRAPS_ITERABLE = having(traits.WRAPS)

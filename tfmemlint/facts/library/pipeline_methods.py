@@ -108,3 +108,5 @@ def having(traits: int, but: int = 0) -> frozenset[str]:
 
 HANDS_ON = having(KEEPS, but=ADDS | CHOOSES | FAILS | STORES | SHUFFLES)
 """The methods that give elements on as they come: these, fewer, or all of them again."""
+PASSING = HANDS_ON | {"shuffle"}
+"""The same, in whatever order."""

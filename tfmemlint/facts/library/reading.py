@@ -2,77 +2,19 @@
 
 from __future__ import annotations
 
-from tfmemlint.facts.library import makers
+from tfmemlint.facts.library import makers, traits
+from tfmemlint.facts.library.signatures import having
 
-READERS = frozenset({"csv.reader"})
+READERS = having(traits.SCANS)
 """What gives the fields of a row after another."""
 PARSES = "numpy.fromstring"
 FIELDS = READERS | {PARSES}
-OPENS = frozenset(
-    {
-        "codecs.open",
-        "gzip.open",
-        "io.open",
-        "tensorflow.gfile.FastGFile",
-        "tensorflow.gfile.GFile",
-        "tensorflow.gfile.Open",
-        "tensorflow.io.gfile.GFile",
-        "tensorflow.io.read_file",
-    }
-)
-IN_MEMORY = frozenset({"base64.b64decode", "io.BytesIO", "io.StringIO"})
-LOADS = frozenset(
-    {
-        "PIL.Image.open",
-        "SimpleITK.ReadImage",
-        "cv2.imread",
-        "imageio.imread",
-        "imageio.v2.imread",
-        "imageio.v3.imread",
-        "keras.utils.load_img",
-        "librosa.load",
-        "matplotlib.image.imread",
-        "matplotlib.pyplot.imread",
-        "nibabel.load",
-        "numpy.fromfile",
-        "numpy.genfromtxt",
-        "numpy.load",
-        "numpy.loadtxt",
-        "pydicom.dcmread",
-        "pyvips.Image.new_from_file",
-        "scipy.io.wavfile.read",
-        "scipy.misc.imread",
-        "scipy.ndimage.imread",
-        "skimage.io.imread",
-        "soundfile.read",
-        "tifffile.imread",
-    }
-)
-DECODES = frozenset(
-    {
-        "cv2.imdecode",
-        "numpy.frombuffer",
-        "numpy.fromstring",
-        "tensorflow.audio.decode_wav",
-        "tensorflow.io.parse_tensor",
-        *(
-            f"tensorflow.{module}.decode_{kind}"
-            for module in ("image", "io")
-            for kind in ("and_crop_jpeg", "bmp", "gif", "image", "jpeg", "png", "raw")
-        ),
-    }
-)
+OPENS = having(traits.OPENS)
+IN_MEMORY = having(traits.IN_MEMORY)
+LOADS = having(traits.READS)
+DECODES = having(traits.DECODES)
 SAME_TEXT = frozenset({"list", "map", "str", "tuple"})
-TAKES_IMAGES = frozenset(
-    {
-        "PIL.Image.fromarray",
-        "cv2.cvtColor",
-        "cv2.resize",
-        "keras.utils.img_to_array",
-        "skimage.transform.resize",
-        "tensorflow.image.resize",
-    }
-)
+TAKES_IMAGES = having(traits.IMAGES)
 ARRAY_ATTRIBUTES = frozenset({"T", "pixel_array", "values"})
 ARRAY_METHODS = makers.ARRAY_METHODS | frozenset(
     {"convert", "crop", "filter", "get_data", "get_fdata", "resize", "rotate", "to_numpy"}
@@ -136,16 +78,4 @@ KEEPING = (
     "tensorflow.math.multiply",
     "tensorflow.math.subtract",
 )
-REDUCES = frozenset(
-    {
-        "cv2.calcHist",
-        "cv2.countNonZero",
-        "cv2.mean",
-        "cv2.minMaxLoc",
-        "scipy.ndimage.mean",
-        "scipy.ndimage.sum",
-        "tensorflow.image.psnr",
-        "tensorflow.image.ssim",
-        "tensorflow.image.total_variation",
-    }
-)
+REDUCES = having(traits.FEWER)

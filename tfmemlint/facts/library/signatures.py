@@ -15,6 +15,7 @@ APIS: Mapping[str, Api] = {**NUMPY, **TENSORFLOW, **MODULES, **KERAS, **LOADERS}
 """The functions by their canonical names."""
 
 
-def having(traits: int) -> frozenset[str]:
-    """The functions that have one of some traits, or several."""
-    return frozenset(name for name, row in APIS.items() if row.traits & traits)
+def having(traits: int, *, outside: tuple[str, ...] = ()) -> frozenset[str]:
+    """The functions that have one of some traits, or several; but of some modules."""
+    found = (name for name, row in APIS.items() if row.traits & traits)
+    return frozenset(name for name in found if not name.startswith(outside))

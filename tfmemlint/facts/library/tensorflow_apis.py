@@ -71,6 +71,7 @@ TENSORFLOW: Mapping[str, Api] = {
         DATA | PACKS | RESHAPES | STEADY | TENSOR_FIRST, of="tensor", told="shape", dtype_of=0
     ),
     "tensorflow.roll": Api(SIZE | SINGLE | STEADY | TENSOR_FIRST, dtype_of=0),
+    "tensorflow.sparse_tensor_to_dense": Api(SIZE),
     "tensorflow.saturate_cast": Api(CASTS | STEADY),
     "tensorflow.shape": Api(GIVES_SHAPE | SINGLE | STEADY | TENSOR_FIRST),
     "tensorflow.split": Api(PIECES | STEADY, told="num_or_size_splits"),

@@ -133,4 +133,5 @@ MODULES: Mapping[str, Api] = {
         "stateless_normal stateless_uniform",
         Api(filled=Filled(0, "shape", "float32", 4)),
     ),
+    "tensorflow.sparse.to_dense": Api(SIZE),
 }

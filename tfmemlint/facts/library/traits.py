@@ -133,9 +133,9 @@ class Api(NamedTuple):
     """One function: what it gives, what of its arguments that keeps, and what else it does."""
 
     traits: int = 0
-    of: str | None = None
+    of: str = ""
     """What it calls its first argument."""
-    told: str | None = None
+    told: str = ""
     """What it calls its second argument, which tells the shape of the result or its pieces."""
     dtype: str | None = None
     """The dtype of what it gives if it is told none."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from itertools import takewhile
 
+from tfmemlint.facts.library import pipeline_methods as methods
 from tfmemlint.facts.pipelines.chains import BATCHING, Chain
 from tfmemlint.facts.pipelines.elements import Passage
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
@@ -14,7 +15,7 @@ from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
-_PLACING = frozenset({"prefetch", "repeat", "shard", "shuffle", "skip", "take"})
+_PLACING = methods.PASSING - {"with_options"}
 _PASSES_CAST = _PLACING | {"batch"}
 _PASSES = _PLACING | BATCHING | {"filter", "with_options"}
 

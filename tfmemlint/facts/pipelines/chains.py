@@ -6,70 +6,21 @@ import ast
 from enum import Enum
 
 from tfmemlint.facts.flow.frames import Frame
+from tfmemlint.facts.library import pipeline_methods as methods
 from tfmemlint.light_typing import NamedTuple
 
-METHODS: dict[str, tuple[str, ...]] = {
-    "apply": ("transformation_func",),
-    "assert_cardinality": ("expected_cardinality",),
-    "batch": ("batch_size", "drop_remainder", "num_parallel_calls", "deterministic"),
-    "bucket_by_sequence_length": (
-        "element_length_func",
-        "bucket_boundaries",
-        "bucket_batch_sizes",
-    ),
-    "cache": ("filename",),
-    "concatenate": ("dataset",),
-    "enumerate": ("start",),
-    "filter": ("predicate",),
-    "flat_map": ("map_func",),
-    "group_by_window": ("key_func", "reduce_func", "window_size", "window_size_func"),
-    "ignore_errors": ("log_warning",),
-    "interleave": ("map_func", "cycle_length", "block_length", "num_parallel_calls"),
-    "map": ("map_func", "num_parallel_calls", "deterministic"),
-    "padded_batch": ("batch_size", "padded_shapes", "padding_values", "drop_remainder"),
-    "prefetch": ("buffer_size",),
-    "ragged_batch": ("batch_size", "drop_remainder", "row_splits_dtype"),
-    "rebatch": ("batch_size", "drop_remainder"),
-    "repeat": ("count",),
-    "scan": ("initial_state", "scan_func"),
-    "shard": ("num_shards", "index"),
-    "shuffle": ("buffer_size", "seed", "reshuffle_each_iteration"),
-    "skip": ("count",),
-    "snapshot": ("path",),
-    "sparse_batch": ("batch_size", "row_shape"),
-    "take": ("count",),
-    "take_while": ("predicate",),
-    "unbatch": (),
-    "unique": (),
-    "window": ("size", "shift", "stride", "drop_remainder"),
-    "with_options": ("options",),
-}
+METHODS = {name: row.parameters for name, row in methods.METHODS.items()}
 """The methods that make a dataset of a dataset, with their parameters in order."""
 
-BATCHING = frozenset({"batch", "padded_batch", "ragged_batch"})
+BATCHING = methods.having(methods.BATCHES)
 """The methods that make one element of several examples."""
-REGROUPING = BATCHING | {"flat_map", "interleave", "rebatch", "unbatch", "window"}
+REGROUPING = methods.having(methods.REGROUPS)
 
 _HOLDS = frozenset({"cache", "shuffle"})
 _FOR_ALL = ("block_length", "deterministic", "name", "synchronous")
 """Keywords that calls of any method may have."""
 
-ONLY_TF_DATA = frozenset(
-    {
-        "assert_cardinality",
-        "bucket_by_sequence_length",
-        "flat_map",
-        "group_by_window",
-        "ignore_errors",
-        "interleave",
-        "padded_batch",
-        "prefetch",
-        "ragged_batch",
-        "take_while",
-        "unbatch",
-        "with_options",
-    }
-)
+ONLY_TF_DATA = methods.having(methods.ONLY_TF_DATA)
 ONLY_TF_DATA_KEYWORDS = frozenset(
     {
         "cycle_length",

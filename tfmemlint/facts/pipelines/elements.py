@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from tfmemlint.facts.library import pipeline_methods as methods
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.known_data import CATALOGUE
 from tfmemlint.facts.library.makers import argument
@@ -31,24 +32,7 @@ from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
-_KEEPS = frozenset(
-    {
-        "cache",
-        "concatenate",
-        "filter",
-        "ignore_errors",
-        "prefetch",
-        "repeat",
-        "shard",
-        "shuffle",
-        "skip",
-        "snapshot",
-        "take",
-        "take_while",
-        "unique",
-        "with_options",
-    }
-)
+_KEEPS = methods.having(methods.KEEPS)
 _READERS = {
     "tensorflow.data.TFRecordDataset": Tensor("string", ()),
     "tensorflow.data.TextLineDataset": Tensor("string", ()),

@@ -5,34 +5,20 @@ from __future__ import annotations
 import ast
 from enum import Enum
 
+from tfmemlint.facts.library import pipeline_methods as methods
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument
-from tfmemlint.facts.pipelines.chains import BATCHING, SOURCES, Chain, From, Source
+from tfmemlint.facts.pipelines.chains import SOURCES, Chain, From, Source
 from tfmemlint.facts.pipelines.mapped import Mapped
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
-_SAME_OF_SAME = BATCHING | {
-    "assert_cardinality",
-    "cache",
-    "enumerate",
-    "filter",
-    "ignore_errors",
-    "map",
-    "prefetch",
-    "repeat",
-    "shard",
-    "skip",
-    "take",
-    "take_while",
-    "unbatch",
-    "window",
-}
-_REORDERING = frozenset({"shuffle", "with_options"})
+_SAME_OF_SAME = methods.having(methods.STEADY)
+_REORDERING = methods.having(methods.SHUFFLES | methods.LOOSENS)
 _MAX_HOPS = 4
-_MAKES_DATASETS = frozenset({"flat_map", "interleave"})
+_MAKES_DATASETS = methods.having(methods.OF_DATASETS)
 _SOURCES = frozenset(SOURCES)
 _CHANGING = (From.GENERATOR, From.MIXED, From.UNSEEN)
 _RANDOM = "tensorflow.data.Dataset.random"

@@ -6,6 +6,7 @@ import ast
 from math import prod
 
 from tfmemlint.facts.flow.frames import Frame
+from tfmemlint.facts.library import pipeline_methods as methods
 from tfmemlint.facts.library.kinds import UNKNOWN
 from tfmemlint.facts.library.known_data import CATALOGUE, SKLEARN_DATASETS
 from tfmemlint.facts.library.makers import argument
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
 _GROWS = frozenset({"append", "extend", "insert"})
-_MAKES_MORE = frozenset({"flat_map", "interleave", "unbatch", "window"})
+_MAKES_MORE = methods.having(methods.MORE)
 """The steps that may make more elements of fewer; `repeat` only gives the same ones again."""
 
 
