@@ -1117,7 +1117,7 @@ def test_a_rule_of_a_pack_is_explained_and_without_programs_not_said_to_be_measu
 
     assert done.status == 0
     assert "Not measured yet: it comes with no programs." in done.out
-    assert "no rule has the code ACM109; the nearest is ACM10" in run("verify", "ACM109").err
+    assert "there is no rule `ACM109`\n" in run("verify", "ACM109").err
 
 
 def test_a_patch_has_colours_where_they_are_wanted(run: Run, here: Path) -> None:

@@ -218,7 +218,7 @@ def test_a_selector_means_codes(selector: str, codes: list[str]) -> None:
 @pytest.mark.parametrize(
     ("selector", "nearest"),
     [
-        ("TFM203", "TFM202"),
+        ("TFM203", None),
         ("TMF101", "TFM101"),
         ("tfm101", "TFM101"),
         ("shuffle-after-batches", "shuffle-after-batch"),

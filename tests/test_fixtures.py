@@ -130,70 +130,90 @@ each_program = pytest.mark.parametrize("program", programs(), ids=named)
 each_silent = pytest.mark.parametrize("program", silent(), ids=named)
 
 
+class Story(NamedTuple):
+    """A program without its marks, and what became of it: several tests look at the same runs."""
+
+    before: bytes
+    found: list[dict[str, Any]]
+    """By its rule alone."""
+    found_by_all: list[dict[str, Any]]
+    fixed: bytes
+    """By all fixes of its rule."""
+    left: list[dict[str, Any]]
+    """What all rules find in that."""
+    fixed_again: bytes
+    safely_fixed: bytes
+
+
+STORIES: dict[Program, Story] = {}
+
+
+@pytest.fixture
+def story(
+    program: Program, tmp_path_factory: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str]
+) -> Story:
+    if program not in STORIES:
+        STORIES[program] = told(
+            copied(program.path, tmp_path_factory.mktemp("it")), program, capsys
+        )
+    return STORIES[program]
+
+
+def told(copy: Path, program: Program, capsys: pytest.CaptureFixture[str]) -> Story:
+    before = copy.read_bytes()
+    found = check(copy, capsys, *only(program.rule))
+    found_by_all = check(copy, capsys)
+    check(copy, capsys, *only(program.rule), "--fix")
+    safely_fixed = copy.read_bytes()
+    copy.write_bytes(before)
+    check(copy, capsys, *only(program.rule), "--fix", "--unsafe-fixes")
+    fixed = copy.read_bytes()
+    left = found_by_all
+    if fixed != before:
+        left = check(copy, capsys)
+        check(copy, capsys, *only(program.rule), "--fix", "--unsafe-fixes")
+    return Story(before, found, found_by_all, fixed, left, copy.read_bytes(), safely_fixed)
+
+
 @each_program
-def test_each_line_is_reported_exactly_where_it_is_wanted(
-    program: Program, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_each_line_is_reported_exactly_where_it_is_wanted(program: Program, story: Story) -> None:
     _, wants = unmarked(program.path.read_bytes(), program.path.suffix)
     assert wants
 
-    found = check(copied(program.path, tmp_path), capsys, *only(program.rule))
-
-    assert [(each["cell"], each["location"]["row"], each["code"]) for each in found] == [
+    assert [(each["cell"], each["location"]["row"], each["code"]) for each in story.found] == [
         want[:3] for want in wants
     ]
-    for each, want in zip(found, wants, strict=True):
+    for each, want in zip(story.found, wants, strict=True):
         assert want.words in each["message"]
 
 
 @each_program
-def test_the_fix_makes_of_a_program_what_stands_beside_it(
-    program: Program, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    copy = copied(program.path, tmp_path)
+def test_the_fix_makes_of_a_program_what_stands_beside_it(program: Program, story: Story) -> None:
     has_fix = program.twin.exists() and not is_advice(program.rule)
-    expected = (program.twin if has_fix else copy).read_bytes()
 
-    check(copy, capsys, *only(program.rule), "--fix", "--unsafe-fixes")
-
-    assert copy.read_bytes() == expected
+    assert story.fixed == (program.twin.read_bytes() if has_fix else story.before)
 
 
 @each_program
-def test_a_fix_resolves_its_findings_and_brings_no_others(
-    program: Program, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    copy = copied(program.path, tmp_path)
-    found = check(copy, capsys)
-    before = [each["code"] for each in found]
-    fixable = [each for each in found if each["fix"] and each["code"] == program.rule.code]
+def test_a_fix_resolves_its_findings_and_brings_no_others(program: Program, story: Story) -> None:
+    own = program.rule.code
+    fixable = [each for each in story.found_by_all if each["fix"] and each["code"] == own]
+    before = [each["code"] for each in story.found_by_all]
+    after = [each["code"] for each in story.left]
+    lasting = [each["code"] for each in story.left if not each["fix"]]  # others mend the rest
 
-    check(copy, capsys, *only(program.rule), "--fix", "--unsafe-fixes")
-    remaining = check(copy, capsys)
-    after = [each["code"] for each in remaining]
-    lasting = [each["code"] for each in remaining if not each["fix"]]  # the next round mends others
-
-    assert after.count(program.rule.code) == before.count(program.rule.code) - len(fixable)
+    assert after.count(own) == before.count(own) - len(fixable)
     assert all(lasting.count(code) <= before.count(code) for code in lasting)
-    if copy.suffix == ".py":
-        ast.parse(copy.read_bytes())
-    fixed = copy.read_bytes()
-    check(copy, capsys, *only(program.rule), "--fix", "--unsafe-fixes")
-    assert copy.read_bytes() == fixed
+    if program.path.suffix == ".py":
+        ast.parse(story.fixed)
+    assert story.fixed_again == story.fixed
 
 
 @each_program
-def test_an_unsafe_fix_is_not_applied_unasked(
-    program: Program, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    copy = copied(program.path, tmp_path)
-    before = copy.read_bytes()
-    found = check(copy, capsys, *only(program.rule))
-    safe = [each for each in found if each["fix"] and each["fix"]["applicability"] == "safe"]
+def test_an_unsafe_fix_is_not_applied_unasked(program: Program, story: Story) -> None:
+    fixes = [each["fix"]["applicability"] for each in story.found if each["fix"]]
 
-    check(copy, capsys, *only(program.rule), "--fix")
-
-    assert (copy.read_bytes() != before) == bool(safe)
+    assert (story.safely_fixed != story.before) == ("safe" in fixes)
 
 
 @each_rule

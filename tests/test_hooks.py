@@ -1,5 +1,6 @@
 """The hooks that other projects put in their pre-commit settings, run by pre-commit itself."""
 
+import json
 import os
 import subprocess
 import sys
@@ -43,21 +44,36 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory, home: Path) -> Path:
+def hooks(tmp_path_factory: pytest.TempPathFactory, home: Path) -> str:
+    """Settings of pre-commit's with both hooks, as they are in this checkout."""
+    clone = tmp_path_factory.mktemp("hooks")
+    run("git", "clone", "--quiet", str(ROOT), str(clone), folder=clone, home=home)
+    run("git", f"--work-tree={ROOT}", "add", "--update", folder=clone, home=home)
+    identity = ("-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false")
+    commit = ("commit", "--quiet", "--allow-empty", "--no-verify", "--message", "as it is")
+    run("git", *identity, *commit, folder=clone, home=home)
+    revision = run("git", "rev-parse", "HEAD", folder=clone, home=home).stdout.strip()
+    names = [{"id": "tfmemlint"}, {"id": "tfmemlint-fix"}]
+    return json.dumps({"repos": [{"repo": str(clone), "rev": revision, "hooks": names}]})
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory, home: Path, hooks: str) -> Path:
     """Somebody's repository, with one clean file and one finding."""
     folder = tmp_path_factory.mktemp("project")
     (folder / "clean.py").write_text(CLEAN)
     (folder / "train.py").write_text(SHUFFLES_BATCHES)
     (folder / "notes.txt").write_text("not Python")
+    (folder / ".pre-commit-config.yaml").write_text(hooks)
     run("git", "init", "--quiet", folder=folder, home=home)
     run("git", "add", ".", folder=folder, home=home)
     return folder
 
 
 def try_hooks(project: Path, home: Path, *files: str) -> subprocess.CompletedProcess[str]:
-    """Run both hooks, which pre-commit installs anew each time."""
+    """Run both hooks, which pre-commit installs once."""
     return run(
-        *(sys.executable, "-m", "pre_commit", "try-repo", str(ROOT)),
+        *(sys.executable, "-m", "pre_commit", "run"),
         *(["--files", *files] if files else ["--all-files"]),
         folder=project,
         home=home,

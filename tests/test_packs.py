@@ -35,11 +35,14 @@ def site(installed: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(installed, tmp_path / "site"))
 
 
+ALONE = {"PYTHONDONTWRITEBYTECODE": "1", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+
+
 def run(site: Path, *arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", *arguments],
         cwd=cwd,
-        env={**os.environ, "PYTHONPATH": str(site), "PYTHONDONTWRITEBYTECODE": "1"},
+        env={**os.environ, **ALONE, "PYTHONPATH": str(site)},
         capture_output=True,
         text=True,
         check=False,

@@ -387,7 +387,7 @@ def test_an_unknown_rule_is_refused_with_the_nearest(
 
     captured = capsys.readouterr()
     assert (status, captured.out) == (2, "")
-    assert captured.err == f"tfmemlint rule: there is no rule {asked!r}{nearest}\n"
+    assert captured.err == f"error: there is no rule {asked!r}{nearest}\n"
 
 
 @pytest.mark.usefixtures("spare")

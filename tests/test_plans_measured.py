@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from tfmemlint.plan import plan
+from tfmemlint.plan import Plan, plan
 from tfmemlint.units import size
 
 FOLDER = Path(__file__).parent / "plans"
@@ -18,28 +18,36 @@ RECORDED: dict[str, int] = json.loads((FOLDER / "recorded.json").read_text("utf-
 NEAR = 0.25
 UNTOLD = {"frozen_base", "u_net"}
 """Of these something is of unknown size, and said to be."""
-PLANS = {name: plan(FOLDER / "programs" / f"{name}.py", {}) for name in RECORDED}
-RATIOS = {name: PLANS[name].on_device / seen for name, seen in RECORDED.items()}
 
 
-def test_ten_of_twelve_are_near() -> None:
-    near = [name for name, ratio in RATIOS.items() if abs(ratio - 1) <= NEAR]
+@pytest.fixture(scope="module")
+def plans() -> dict[str, Plan]:
+    return {name: plan(FOLDER / "programs" / f"{name}.py", {}) for name in RECORDED}
+
+
+@pytest.fixture
+def ratios(plans: dict[str, Plan]) -> dict[str, float]:
+    return {name: plans[name].on_device / seen for name, seen in RECORDED.items()}
+
+
+def test_ten_of_twelve_are_near(ratios: dict[str, float]) -> None:
+    near = [name for name, ratio in ratios.items() if abs(ratio - 1) <= NEAR]
 
     assert len(RECORDED) == 12
     assert len(near) >= 10
 
 
 @pytest.mark.parametrize("name", sorted(RECORDED))
-def test_what_is_of_unknown_size_is_said(name: str) -> None:
-    assert bool(PLANS[name].unknown) == (name in UNTOLD)
+def test_what_is_of_unknown_size_is_said(name: str, plans: dict[str, Plan]) -> None:
+    assert bool(plans[name].unknown) == (name in UNTOLD)
 
 
-def test_the_documentation_has_them() -> None:
+def test_the_documentation_has_them(ratios: dict[str, float]) -> None:
     text = DOCUMENT.read_text("utf-8")
 
     for name, seen in RECORDED.items():
-        said = size(round(seen * RATIOS[name]))
-        assert f"| `{name}` | {said} | {size(seen)} | {RATIOS[name]:.2f} |" in text
+        said = size(round(seen * ratios[name]))
+        assert f"| `{name}` | {said} | {size(seen)} | {ratios[name]:.2f} |" in text
 
 
 @pytest.mark.tensorflow

@@ -177,3 +177,13 @@ def test_what_is_missing_is_named(
 def test_a_shell_that_nobody_knows_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["completion", "fihs"]) == 2
     assert "did you mean `fish`?" in capsys.readouterr().err
+
+
+def test_what_a_shell_is_told_changes_no_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.py").write_text("x = 1\n")
+    assert main(["completion", "bash"]) == 0
+
+    assert main(["check", "--select=TFM1,TFM2", str(tmp_path)]) == 0
+    assert "All checks passed!" in capsys.readouterr().out

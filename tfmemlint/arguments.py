@@ -365,7 +365,12 @@ be done.""",
 
     add = parser.add_argument_group("rule selection").add_argument
     rules: dict[str, Any] = {"type": _list, "action": "extend", "metavar": "RULE,..."}
-    add("--select", **rules, help="the rules to run: codes, names, beginnings of codes, or ALL")
+    add(
+        "--select",
+        **rules,
+        help="the rules to run: codes, names, beginnings of codes, what they are about (peak,"
+        " growth, retracing, graph, time), or ALL",
+    )
     add("--ignore", **rules, default=[], help="rules not to run")
     unseen: dict[str, Any] = {**rules, "help": argparse.SUPPRESS}
     add("--extend-ignore", dest="ignore", **unseen)

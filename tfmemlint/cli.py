@@ -204,10 +204,9 @@ def _hint(name: str) -> str:
 
 
 def _fail(message: str) -> int:
-    from tfmemlint.report.escape import show  # noqa: PLC0415
+    from tfmemlint.refusing import refuse  # noqa: PLC0415
 
-    print(f"error: {show(message)}", file=sys.stderr)
-    return FAILED
+    return refuse(message)
 
 
 def _open_closed_streams() -> None:

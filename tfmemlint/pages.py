@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfmemlint import registry
+from tfmemlint.config import nearest
+from tfmemlint.refusing import refuse
 from tfmemlint.report import links
 from tfmemlint.report.escape import show
 from tfmemlint.report.figures import figure, measured
@@ -163,12 +165,12 @@ def main(argv: Sequence[str], plugins: Iterable[str] = ()) -> int:
     try:
         rules = registry.load(plugins)
     except registry.BadRules as error:
-        return _refuse("tfmemlint rule", str(error))
+        return refuse(str(error))
     names = {code: name for code, (name, _) in ENGINE.items()}
     names |= {code: rule.name for code, rule in rules.items()}
     codes = list(names) if asked.all else _named(asked.rule, names)
     if not codes:
-        return _refuse("tfmemlint rule", _unknown(asked.rule, names))
+        return refuse(_unknown(asked.rule, names))
     if asked.output_format == "text":
         sys.stdout.write("\n".join(_text(code, rules) for code in codes))
         return 0
@@ -201,7 +203,7 @@ def generate(argv: Sequence[str]) -> int:
     try:
         stale = _stale(asked.checkout, registry.load())
     except (registry.BadRules, OSError, ValueError) as error:
-        return _refuse(parser.prog, str(error))
+        return refuse(str(error))
     for path, text in stale.items():
         print(f"{path} is stale" if asked.check else f"{path} written")
         if not asked.check:
@@ -469,17 +471,9 @@ def _named(asked: str, names: Mapping[str, str]) -> list[str]:
 
 def _unknown(asked: str, names: Mapping[str, str]) -> str:
     known = {word: code for code, name in names.items() for word in (code, name)}
-    words = (
-        *difflib.get_close_matches(asked.upper(), known, 1, 0.5),
-        *(difflib.get_close_matches(asked.lower(), known, 1, 0.5)),
-    )
-    nearest = "".join(f"; did you mean {known[word]} ({names[known[word]]})?" for word in words[:1])
-    return f"there is no rule {show(asked)!r}{nearest}"
-
-
-def _refuse(program: str, reason: str) -> int:
-    print(f"{program}: {reason}", file=sys.stderr)
-    return 2
+    word = nearest(asked, known)
+    hint = "" if word is None else f"; did you mean {known[word]} ({names[known[word]]})?"
+    return f"there is no rule {show(asked)!r}{hint}"
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import ast
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,13 +15,14 @@ from tfmemlint.decoding import UndecodableError, decode
 from tfmemlint.facts.sizes.moments import Item, Moment
 from tfmemlint.linting import lint
 from tfmemlint.parser import Parser
+from tfmemlint.refusing import refuse
 from tfmemlint.report.escape import show, show_path
 from tfmemlint.source import File
 from tfmemlint.units import size
 from tfmemlint.vocabulary import Finding
 
-FITS, TOO_LARGE, FAILED = 0, 1, 2
-"""The exit codes: it fits, or no device was named; it does not; it could not be told."""
+FITS, TOO_LARGE = 0, 1
+"""The exit codes: it fits, or no device was named; it does not."""
 
 LONGEST = 60
 
@@ -71,11 +71,11 @@ def main(argv: Sequence[str]) -> int:
         assumed = dict(assumptions(asked.assume))
         made = plan(Path(asked.script), assumed)
     except (ValueError, TypeError, ConfigError, registry.BadRules) as error:
-        return _refuse(str(error))
+        return refuse(str(error))
     except OSError as error:
-        return _refuse(f"{asked.script}: {error.strerror}")
+        return refuse(f"{asked.script}: {error.strerror}")
     except (SyntaxError, UndecodableError) as error:
-        return _refuse(f"{asked.script}: {error}")
+        return refuse(f"{asked.script}: {error}")
     if asked.json:
         print(json.dumps(_record(made, device), indent=2))
     else:
@@ -195,8 +195,3 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--json", action="store_true", help="print it as JSON")
     return parser
-
-
-def _refuse(reason: str) -> int:
-    print(f"error: {show(reason)}", file=sys.stderr)
-    return FAILED

@@ -9,16 +9,17 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from copy import deepcopy
 from importlib import import_module
 from typing import Any, cast
 
 from tfmemlint import __version__, registry
 from tfmemlint.config import OPTIONS
 from tfmemlint.parser import Parser
+from tfmemlint.refusing import refuse
 from tfmemlint.report.links import DOCUMENTATION
 
 SHELLS = ("bash", "zsh", "fish")
-FAILED = 2
 _MISSING = "{} is not installed: `pip install 'tfmemlint[shells]'` brings it along"
 _MODULES = {
     "check": "tfmemlint.arguments",
@@ -83,7 +84,7 @@ def whole(about: Iterable[tuple[str, str]], *, brief: bool = False) -> argparse.
             make: Callable[[], argparse.ArgumentParser] = import_module(_MODULES[name]).make_parser
         else:
             make = _OWN.get(name, argparse.ArgumentParser)
-        made = make()
+        made = deepcopy(make())  # theirs are kept, and these are changed
         commands.add_parser(
             name,
             help=words,
@@ -102,7 +103,7 @@ def complete(argv: Sequence[str], about: Iterable[tuple[str, str]]) -> int:
     try:
         shtab: Any = import_module("shtab")
     except ImportError:
-        return _refuse("shtab")
+        return refuse(_MISSING.format("shtab"))
     parser = whole(about, brief=True)
     outlines = registry.outlines(())
     rules = [*outlines, *(rule.name for rule in outlines.values())]
@@ -127,7 +128,7 @@ def manual(argv: Sequence[str], about: Iterable[tuple[str, str]]) -> int:
     try:
         library: Any = import_module("argparse_manpage.manpage")
     except ImportError:
-        return _refuse("argparse-manpage")
+        return refuse(_MISSING.format("argparse-manpage"))
     parser = whole(about)
     data = {
         "project_name": "tfmemlint",
@@ -139,11 +140,6 @@ def manual(argv: Sequence[str], about: Iterable[tuple[str, str]]) -> int:
     }
     sys.stdout.write(str(library.Manpage(parser, _data=data, format="single-commands-section")))
     return 0
-
-
-def _refuse(module: str) -> int:
-    print(f"error: {_MISSING.format(module)}", file=sys.stderr)
-    return FAILED
 
 
 def _all(parser: argparse.ArgumentParser) -> Iterable[argparse.Action]:

@@ -26,7 +26,7 @@ is silent by itself where batches are cached before they are shuffled (the buffe
 cache's memory), where they are batched again or taken apart afterwards, and where they may be: in
 functions for other modules, if a `map` has made something else of them. And where a buffer of so
 many examples would hold about as much, as it does where either holds all there are: slices of an
-array apart, of which it is batches that are copies.
+array apart, of which it is batches that are copies, or where one batch is as long as the data.
 """
 
 from __future__ import annotations
@@ -123,11 +123,14 @@ def _held(file: File, shuffle: Step) -> _Held:
     batch = max((each for each in range(place) if chain.methods[each] in BATCHING), default=None)
     if batch is None:
         return _Held(now, None, there)
-    examples = streams.kept(chain, place, there=streams.count(chain, batch))
+    given, together = streams.count(chain, batch), streams.batch(chain, place)
+    if given.factors == together.factors and not given.is_plain:
+        return _Held(now, is_less_by_examples=False)  # there is but one batch, of all examples
+    examples = streams.kept(chain, place, there=given)
     after = examples.times(streams.element(chain, batch))
     if now.is_certain and after.is_certain:
         return _Held(now, after, there, 2 * (after.value or 0) <= (now.value or 0))
-    in_batches = batches.times(streams.batch(chain, place))
+    in_batches = batches.times(together)
     sure = in_batches.is_certain and examples.is_certain and chain.source.kind is not From.SLICES
     less = not sure or 2 * (examples.value or 0) <= (in_batches.value or 0)
     return _Held(now, after, there, less)

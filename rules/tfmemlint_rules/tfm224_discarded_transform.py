@@ -41,16 +41,46 @@ from tfmemlint import (
     Rule,
     Span,
     costs,
+    edits,
 )
 from tfmemlint.facts.library.words import PIPELINE_WORDS
+from tfmemlint.light_typing import NamedTuple
 
 MOST_HOPS = 3
 """Places that a pipeline is read from in turn."""
 
 
+Uses = list[ast.Name | ast.Attribute | ast.Subscript]
+
+
+class Lost(NamedTuple):
+    """A statement whose step nothing takes."""
+
+    statement: ast.Expr
+    steps: list[ast.Attribute]
+    pipeline: ast.expr
+    later: Uses
+    """Where the pipeline is used as it was."""
+
+
 def check(file: File) -> Iterator[Diagnostic]:
     if not file.tf.datasets.any_certain:
         return
+    for several in _together(file, [*_lost(file)]):
+        first, name = several[0], ast.unparse(several[0].pipeline)
+        steps = [each.attr for lost in several for each in lost.steps]
+        *most, last = (f"`{each}`" for each in steps)
+        lost = f"{', '.join(most)} and {last}" if most else last
+        yield Diagnostic(
+            file.span(first.statement),
+            f"what {lost} {'makes' if len(steps) == 1 else 'make'} of `{name}` is thrown away: "
+            f"`{name}` stays as it was",
+            _fix(file, several),
+            _cost(file, first.pipeline),
+        )
+
+
+def _lost(file: File) -> Iterator[Lost]:
     for statement in file.tf.tree.all(ast.Expr):
         steps, pipeline = _thrown_away(file, statement.value)
         if (
@@ -63,14 +93,21 @@ def check(file: File) -> Iterator[Diagnostic]:
             continue
         later = _held_later(file, pipeline, statement, MOST_HOPS)
         if later:
-            name, lost = ast.unparse(pipeline), " and ".join(f"`{each.attr}`" for each in steps)
-            yield Diagnostic(
-                file.span(statement),
-                f"what {lost} {'makes' if len(steps) == 1 else 'make'} of `{name}` is thrown away: "
-                f"`{name}` stays as it was",
-                _fix(file, statement, steps, later),
-                _cost(file, pipeline),
-            )
+            yield Lost(statement, steps, pipeline, later)
+
+
+def _together(file: File, lost: list[Lost]) -> list[list[Lost]]:
+    """What is thrown away of one pipeline, statement by statement, is one mistake."""
+    groups: list[list[Lost]] = []
+    for each in sorted(lost, key=lambda each: each.statement.lineno):
+        block, place = file.tf.tree.place(each.statement)
+        last = groups[-1][-1] if groups else None
+        follows = last is not None and place > 0 and block[place - 1] is last.statement
+        if last and follows and ast.unparse(last.pipeline) == ast.unparse(each.pipeline):
+            groups[-1].append(each)
+        else:
+            groups.append([each])
+    return groups
 
 
 def _cost(file: File, pipeline: ast.expr) -> Cost:
@@ -117,11 +154,9 @@ def _is_only_tried(file: File, statement: ast.stmt) -> bool:
     return False
 
 
-def _held_later(
-    file: File, pipeline: ast.expr, statement: ast.stmt, hops: int
-) -> list[ast.Name | ast.Attribute | ast.Subscript]:
+def _held_later(file: File, pipeline: ast.expr, statement: ast.stmt, hops: int) -> Uses:
     """As `_later`, of this expression or of what is put where it is read from."""
-    found: list[ast.Name | ast.Attribute | ast.Subscript] = []
+    found: Uses = []
     if isinstance(pipeline, (ast.Name, ast.Attribute, ast.Subscript)):
         found = _later(file, pipeline, statement)
     origins = file.tf.flow.origins(pipeline) or () if hops and not found else ()
@@ -133,7 +168,7 @@ def _held_later(
 
 def _later(
     file: File, pipeline: ast.Name | ast.Attribute | ast.Subscript, statement: ast.stmt
-) -> list[ast.Name | ast.Attribute | ast.Subscript]:
+) -> Uses:
     """Where the pipeline is used afterwards, as it was before the statement."""
     if isinstance(pipeline, ast.Subscript):
         spelled = ast.unparse(pipeline)
@@ -159,24 +194,30 @@ def _later(
     ]
 
 
-def _fix(
-    file: File,
-    statement: ast.Expr,
-    steps: list[ast.Attribute],
-    later: list[ast.Name | ast.Attribute | ast.Subscript],
-) -> Fix | None:
-    pipeline, tree = steps[0].value, file.tf.tree
+def _fix(file: File, several: list[Lost]) -> Fix | None:
+    changes = [_named(file, each, several) for each in several]
+    whole, name = edits.whole(changes), ast.unparse(several[0].pipeline)
+    return (
+        Fix(f"Go on with what it gives as `{name}`", whole, Applicability.UNSAFE) if whole else None
+    )
+
+
+def _named(file: File, lost: Lost, several: list[Lost]) -> Edit | None:
+    """The name before a statement, if nothing makes the same step further on."""
+    statement, steps, tree = lost.statement, lost.steps, file.tf.tree
+    pipeline = steps[0].value
     if not isinstance(pipeline, ast.Name) or any(tree.loops(statement)):
         return None
-    made_later = {method.attr for each in later for method in _fluent(_grown(file, each))}
+    thrown = [each.statement for each in several]
+    kept = [each for each in lost.later if tree.statement(each) not in thrown]
+    made_later = {method.attr for each in kept for method in _fluent(_grown(file, each))}
     own = file.tf.bindings.home(pipeline.id, statement) is tree.scope(statement)
     if not own or made_later & {each.attr for each in steps}:
         return None
     start = file.span(statement).start
     if file.concrete(statement) is None or file.text[start : start + 1] == "(":
         return None
-    added = Edit(Span(start, start), f"{pipeline.id} = ")
-    return Fix(f"Go on with what it gives as `{pipeline.id}`", (added,), Applicability.UNSAFE)
+    return Edit(Span(start, start), f"{pipeline.id} = ")
 
 
 def _grown(file: File, node: ast.expr) -> ast.expr:

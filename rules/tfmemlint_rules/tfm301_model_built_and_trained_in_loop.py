@@ -31,10 +31,11 @@ to say.
 When the models are small and the rounds few: after the fifth, the process held 400 MB more than
 after the first where the weights took 31 MB, and 17 MB more where they took 6 KB. Where layers,
 weights and rounds of a plain network are known, and all of it comes to less than 256 MB, it is
-hidden as long as `min-bytes` is not set. The rule is
-silent by itself for up to four rounds, for models that are kept or handed to code out of sight,
-where graphs are switched off, in tests, where TensorFlow is declared to be newer than 2.21, and in
-code of Keras 1 (`nb_epoch`) that calls `clear_session()`, which frees the graph there.
+hidden as long as `min-bytes` is not set. The rule is silent by itself for up to four rounds, for up
+to a hundred plain networks of unknown width that a library's search has built, for models that are
+kept or handed to code out of sight, where graphs are switched off, in tests, where TensorFlow is
+declared to be newer than 2.21, and in code of Keras 1 (`nb_epoch`) that calls `clear_session()`,
+which frees the graph there.
 """
 
 from __future__ import annotations
@@ -58,6 +59,8 @@ from tfmemlint_rules._analyses.trainings import Training, Trainings
 
 FEW = 4
 """Folds or variants that are well worth no word."""
+SOME = 100
+"""Plain networks of unknown width that a library may make: of three layers, 0.6 GB."""
 PLAIN = frozenset({"Activation", "Dense", "Dropout", "Flatten", "InputLayer", "ReLU", "Softmax"})
 GRAPHS = 2 << 20
 """Bytes a round, for a model and for each of its layers.
@@ -79,7 +82,8 @@ def check(file: File) -> Iterator[Diagnostic]:
         return
     trainings = file.tf.of(Trainings)
     for training in trainings.all:
-        if training.rounds is not None and training.rounds <= FEW:
+        rounds = training.rounds
+        if rounds is not None and (rounds <= FEW or _is_little(file, training, rounds)):
             continue
         forgets = trainings.forgets(training)
         if not forgets or not file.tf.is_for_keras_1:  # in the session of Keras 1 it helps
@@ -91,6 +95,14 @@ def _message(file: File, training: Training) -> str:
     called = ast.unparse(training.made.func)
     rounds = f"in every round of `{file.named(training.again)}`, and training keeps"
     return f"`{called}` makes another model {rounds} each one in memory"
+
+
+def _is_little(file: File, training: Training, rounds: float) -> bool:
+    """Whether a search makes plain networks, which nothing shows to be wide, some times."""
+    runs = file.tf.models.runs(training.made, None)
+    searched = isinstance(training.again, ast.Call)
+    plain = searched and bool(runs) and all(each.layer.name in PLAIN for each in runs or ())
+    return plain and rounds <= SOME and file.tf.models.weights(runs or []) is None
 
 
 def _cost(file: File, training: Training) -> Cost:

@@ -24,7 +24,9 @@ Offered where a name is taken apart that stays the same from the loop on.
 When the sequence is short and the tensor small. The rule is silent by itself for up to eight
 rounds; for what has no gradient, such as the data itself, integers, masks, one-hot codes, and what
 `tf.stop_gradient` gives; for loops of the graph over `tf.range(n)`; where a slice has several
-elements, `x[:, i : i + 8]`; and in code that is not run for a gradient.
+elements, `x[:, i : i + 8]`; where each round puts what it makes where the next one puts its own;
+for a round for each tensor of a list that the function is given; and in code that is not run for a
+gradient.
 """
 
 from __future__ import annotations

@@ -28,9 +28,10 @@ When something needs float64. The rule is silent by itself where that is asked f
 are divided by is cast to float32 there and then, for float arrays, which keep theirs, and in place,
 `x /= 255`, which makes no copy. Less than 128 MB in float64, and less than 512 MB in two arrays of
 float32 or of a ready-made data set, such as the 376 MB that the images of MNIST become, are hidden
-as long as `min-bytes` is not set; so are two arrays of float32 of a ready-made data set, up to 2
-GB. What is done alike to several arrays in one place, as to training and test data, is reported
-once, for the largest.
+as long as `min-bytes` is not set; so are, of a ready-made data set, two arrays of float32 up to 2
+GB, and a float64 array that `astype` makes a float32 one of in the same statement, up to 1 GB of
+both, such as MNIST's 538 MB: one is gone before anything is trained. What is done alike to several
+arrays in one place, as to training and test data, is reported once, for the largest.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ BYTES = frozenset({"int8", "uint8"})
 WORTH_FLOAT64 = 128 << 20
 WORTH_FLOAT32 = 512 << 20
 """Bytes, of all arrays that are there at once: for less nobody makes two calls of one line."""
-WORTH_FOR_A_MOMENT = 2 << 30
+WORTH_FOR_A_MOMENT = {"float32": 2 << 30, "float64": 1 << 30}
 """The same of a ready-made data set, before anything is trained: one is gone with the statement."""
 LONGEST = 30
 """Characters, of a name in a formula."""
@@ -119,8 +120,10 @@ def _cost(file: File, found: Scaling) -> Cost:
     wide = rows.times(width.times(held(8 if found.dtype == "float64" else 4)).folded())
     ready = file.tf.of(Ready).is_array(found.array)
     now = wide.plus(one) if found.after is not None or found.dtype == "float32" else wide
-    if found.dtype == "float32":
-        worth = WORTH_FOR_A_MOMENT if ready else WORTH_FLOAT32
+    if ready and (found.after is not None or found.dtype == "float32"):
+        worth = WORTH_FOR_A_MOMENT.get(found.dtype, 0)
+    elif found.dtype == "float32":
+        worth = WORTH_FLOAT32
     else:
         worth = 2 * costs.worth(ready=ready, otherwise=WORTH_FLOAT64 // 2)
     return costs.cost(now, Law.DATA, one, worth=worth)

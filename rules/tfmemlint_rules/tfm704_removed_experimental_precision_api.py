@@ -3,8 +3,9 @@
 ## What it finds
 `tf.keras.mixed_precision.experimental.Policy` and `set_policy`, whichever way they are imported:
 TensorFlow 2.9 and Keras 3 have none of these names, which stand outside of `experimental` since
-2.4. It is silent in projects that may run with a TensorFlow before 2.9, where nothing is missing,
-where the code asks for the version before it reads the name, and in tests.
+2.4. It is silent where no more is asked for than full precision, or a name is but compared with, in
+projects that may run with a TensorFlow before 2.9, where nothing is missing, where the code asks
+for the version before it reads the name, and in tests.
 
 ## Why it costs memory
 Where the name is missing, the program ends with an `AttributeError`, or, where that is caught, goes
@@ -31,6 +32,7 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, costs, edits
+from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.sizes.amounts import Amount
 
 OLD = "keras.mixed_precision.experimental"
@@ -42,6 +44,7 @@ NEW_NAMES = {
 }
 NAMES = frozenset(f"{OLD}.{each}" for each in NEW_NAMES)
 GONE_SINCE = (2, 9)
+FULL = ("float32", "float64")
 VERSIONS = frozenset({"VERSION", "__version__", "git_version"})
 
 ACTIVATIONS = Amount(("activations of twice the width",), of_bytes=True)
@@ -51,14 +54,29 @@ def check(file: File) -> Iterator[Diagnostic]:
     if file.tensorflow is not None and file.tensorflow < GONE_SINCE:
         return
     used = file.tf.names.reads(NAMES)
-    if used and not any(_asks_for_version(file, each) for each in used):
-        name = (file.tf.names.qualified(used[0]) or "").rpartition(".")[2]
+    asked = next((each for each in used if _asks_for_half(file, each)), None)
+    if asked is not None and not any(_asks_for_version(file, each) for each in used):
+        name = (file.tf.names.qualified(asked) or "").rpartition(".")[2]
         yield Diagnostic(
-            file.span(used[0]),
-            f"`{_old(file, used[0])}` is gone since 2.9: it is `mixed_precision.{NEW_NAMES[name]}`",
+            file.span(asked),
+            f"`{_old(file, asked)}` is gone since 2.9: it is `mixed_precision.{NEW_NAMES[name]}`",
             _fix(file, used),
             costs.cost(ACTIVATIONS),
         )
+
+
+def _asks_for_half(file: File, used: ast.expr) -> bool:
+    """Whether a name is called, for more than full precision."""
+    call = file.tf.tree.parent(used)
+    if not isinstance(call, ast.Call) or call.func is not used:
+        return False
+    if (file.tf.names.qualified(used) or "").endswith(".global_policy"):
+        return False
+    word = argument(call, 0, "policy") or argument(call, 0, "name")
+    for _ in range(2):  # of `set_policy(Policy("float32"))`, too
+        word = file.tf.bindings.assigned(word) or word
+        word = argument(word, 0, "name") or word if isinstance(word, ast.Call) else word
+    return not (isinstance(word, ast.Constant) and word.value in FULL)
 
 
 def _old(file: File, used: ast.expr) -> str:

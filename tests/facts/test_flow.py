@@ -99,3 +99,14 @@ def test_constructors_hand_on_what_they_are_given(
     found = [file.tf.flow.origins(each) for each in seen]
 
     assert [ast.unparse(each[0].value) if each else None for each in found] == values
+
+
+def test_what_is_called_is_the_receiver_of_its_own_method(look: Look) -> None:
+    file, [seen] = look(
+        "class Held:\n    def __init__(self, x):\n        self.x = x\n    def __call__(self):\n"
+        "        return self.x\nclass Holder:\n    def __init__(self):\n        self.x = 1\n"
+        "        self.first, self.second = Held(2), Held(3)\n    def all(self):\n"
+        "        see(self.second())"
+    )
+
+    assert [ast.unparse(each.node) for each in file.tf.sources.of(seen).found] == ["3"]

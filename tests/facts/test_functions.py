@@ -34,6 +34,13 @@ Look = Callable[[str], tuple[File, list[ast.expr]]]
             5,
         ),
         ("see(lambda x: x)", 1),
+        ("class C:\n    def __call__(self): pass\nc = C()\nsee(c)", 2),
+        ("class C:\n    def __call__(self): pass\nsee(C())", 2),
+        (
+            "class C:\n    def __call__(self): pass\nclass D:\n    def __init__(self):\n"
+            "        self.c = C()\n    def n(self):\n        see(self.c)",
+            2,
+        ),
     ],
 )
 def test_a_callee_is_followed_to_its_definition(look: Look, source: str, line: int) -> None:
@@ -49,6 +56,7 @@ def test_a_callee_is_followed_to_its_definition(look: Look, source: str, line: i
     "source",
     [
         "def f(g):\n    see(g)",
+        "class C:\n    def call(self): pass\nsee(C())",
         "def f(): pass\ndef f(): pass\nif a:\n    f = other\nsee(f)",
         "class C:\n    def n(this, self):\n        see(self.n)",
         "class C:\n    @staticmethod\n    def n(self):\n        see(self.n)",

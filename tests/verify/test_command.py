@@ -34,14 +34,22 @@ def test_all_rules_are_tried_unless_some_are_named(rules: dict[str, Rule]) -> No
 
 
 @pytest.mark.parametrize(
-    ("code", "nearest"), [("TOY201", "TOY202"), ("TOY10", "TOY10"), ("x\x1b[2J", "TOY")]
+    ("code", "hint"),
+    [("TOY2021", "; did you mean `TOY202`?"), ("TYO101", "; did you mean `TOY101`?")],
 )
 def test_an_unknown_code_is_refused_with_the_nearest_one(
-    rules: dict[str, Rule], code: str, nearest: str
+    rules: dict[str, Rule], code: str, hint: str
 ) -> None:
     with pytest.raises(UsageError) as refused:
         chosen([code], rules)
-    assert f"the nearest is {nearest}" in str(refused.value)
+    assert str(refused.value) == f"there is no rule `{code}`{hint}"
+
+
+@pytest.mark.parametrize("code", ["TOY201", "x\x1b[2J"])
+def test_another_number_is_no_slip(rules: dict[str, Rule], code: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        chosen([code], rules)
+    assert "TOY202" not in str(refused.value)
     assert "\x1b" not in str(refused.value)
 
 
@@ -71,7 +79,7 @@ def test_an_unknown_code_ends_with_status_2(capsys: pytest.CaptureFixture[str]) 
     assert main(["NOSUCH999"]) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert captured.err.startswith("tfmemlint verify: no ")
+    assert captured.err.startswith("error: there is no rule `NOSUCH999`")
 
 
 def test_without_tensorflow_the_command_says_how_to_get_it(tmp_path: Path) -> None:
@@ -87,7 +95,7 @@ def test_without_tensorflow_the_command_says_how_to_get_it(tmp_path: Path) -> No
         [sys.executable, "-I", "-S", "-c", script], capture_output=True, text=True, cwd=tmp_path
     )
     assert ended.stderr == (
-        'tfmemlint verify: TensorFlow is not installed: run `pip install "tfmemlint[verify]"`\n'
+        'error: TensorFlow is not installed: run `pip install "tfmemlint[verify]"`\n'
     )
     assert ended.returncode == 2
 
@@ -171,16 +179,17 @@ def test_asking_for_a_gpu_that_is_not_there_ends_with_status_2(
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "-1")
     pair = (rule(), folder(BIG.format(40, 1), BIG.format(4, 1)))
     assert measure([pair], ONCE._replace(device="gpu")) == 2
-    assert capsys.readouterr().err == "tfmemlint verify: TensorFlow sees no GPU\n"
+    assert capsys.readouterr().err == "error: TensorFlow sees no GPU\n"
 
 
 @pytest.mark.tensorflow
 @pytest.mark.parametrize(
     ("metric", "end"),
     [
-        ("HOST_PEAK", signal.SIGINT),
+        pytest.param("HOST_PEAK", signal.SIGINT, marks=pytest.mark.slow),
         ("DEVICE_PEAK", signal.SIGINT),
-        ("HOST_PEAK", signal.SIGTERM),  # what `timeout` and `kill` send
+        # What `timeout` and `kill` send.
+        pytest.param("HOST_PEAK", signal.SIGTERM, marks=pytest.mark.slow),
     ],
 )
 def test_an_interrupt_ends_the_programs_too_and_what_they_were_forked_from(
@@ -219,6 +228,6 @@ def test_an_interrupt_ends_the_programs_too_and_what_they_were_forked_from(
     command.send_signal(end)
     _, errors = command.communicate(timeout=300)
     assert command.returncode == 128 + end
-    assert errors == ("tfmemlint verify: interrupted\n" if end == signal.SIGINT else "")
+    assert errors == ("interrupted\n" if end == signal.SIGINT else "")
     assert len(pids - {command.pid}) >= 2
     assert not any(is_running(pid) for pid in pids)

@@ -87,7 +87,7 @@ def saving(
         ("print(1)\n", 0, "nothing was found, so there is nothing to fix"),
         (FIXED, 0, "no fix is applied for TFM201"),
         (PIPELINE, 0, "the fixes of TFM202 are unsafe: --unsafe-fixes applies them"),
-        ("import tensorflow\n(\n", 2, "tfmemlint verify: train.py: '(' was never closed"),
+        ("import tensorflow\n(\n", 2, "error: train.py: '(' was never closed"),
     ],
 )
 def test_where_there_is_nothing_to_fix_nothing_is_run(

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, TextIO, cast
 from tfmemlint import plots
 from tfmemlint.measure.account import Account, UnusableError, read
 from tfmemlint.parser import Parser
+from tfmemlint.refusing import refuse
 from tfmemlint.verify.devices import SetupError
 from tfmemlint.verify.family import Children, Family
 from tfmemlint.verify.processes import packages_with_tensorflow
@@ -24,8 +25,6 @@ from tfmemlint.verify.terminal import ended_in_good_order
 
 if TYPE_CHECKING:
     from io import TextIOWrapper
-
-FAILED = 2
 
 _START = (
     "import sys; sys.path[:] = [path for path in sys.path if path]; sys.path.append(sys.argv[1]);"
@@ -55,9 +54,9 @@ def main(argv: Sequence[str]) -> int:
     asked = make_parser().parse_args(ours)
     if asked.html is not None:
         if not plots.available():
-            return _refuse(plots.MISSING)
+            return refuse(plots.MISSING)
         if not Path(asked.html).parent.is_dir():
-            return _refuse(f"{asked.html} cannot be written: there is no such folder")
+            return refuse(f"{asked.html} cannot be written: there is no such folder")
     try:
         with ended_in_good_order():
             account = measure(
@@ -68,7 +67,7 @@ def main(argv: Sequence[str]) -> int:
                 out=sys.stderr if asked.json else sys.stdout,
             )
     except (SetupError, UnusableError, OSError) as reason:
-        return _refuse(str(reason))
+        return refuse(str(reason))
     from tfmemlint.measure import advice, showing  # noqa: PLC0415
 
     out = cast("TextIOWrapper", sys.stdout)
@@ -85,15 +84,8 @@ def main(argv: Sequence[str]) -> int:
             text = page(asked.program, account, findings, asked.limit)
             Path(asked.html).write_text(text, encoding="utf-8", newline="\n")
         except OSError as error:
-            return _refuse(f"{asked.html} cannot be written: {error.strerror}")
+            return refuse(f"{asked.html} cannot be written: {error.strerror}")
     return account.status
-
-
-def _refuse(reason: str) -> int:
-    from tfmemlint.report.escape import show  # noqa: PLC0415
-
-    print(f"error: {show(reason)}", file=sys.stderr)
-    return FAILED
 
 
 def measure(
@@ -112,7 +104,8 @@ def measure(
     With a `text`, it is run as if that stood in its file; with a `start`, by that if it can.
     """
     if not program.is_file():
-        raise UnusableError(f"{program} is not a file")
+        why = "it is a folder" if program.is_dir() else "there is no such file"
+        raise UnusableError(f"{program} cannot be read: {why}")
     packages_with_tensorflow()
     with tempfile.TemporaryDirectory(prefix="tfmemlint-", ignore_cleanup_errors=True) as home:
         record, shared = Path(home, "record.json"), Path(home, "account")

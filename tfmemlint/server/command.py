@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 
 from tfmemlint.parser import Parser
+from tfmemlint.refusing import refuse
 
-FAILED = 2
 MISSING = "pygls is not installed: `pip install 'tfmemlint[lsp]'` brings it along"
 
 
@@ -16,8 +15,7 @@ def main(argv: Sequence[str]) -> int:
     """Serve an editor until it is gone; the exit code."""
     make_parser().parse_args(argv)
     if find_spec("pygls") is None:
-        print(f"error: {MISSING}", file=sys.stderr)
-        return FAILED
+        return refuse(MISSING)
     from tfmemlint.server.serving import serve  # noqa: PLC0415
 
     serve()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from difflib import get_close_matches
 from typing import Any
 
 from tfmemlint import registry
-from tfmemlint.config import ConfigError, plugins_here
+from tfmemlint.config import ConfigError, did_you_mean, plugins_here
+from tfmemlint.refusing import refuse
 from tfmemlint.report.figures import amount
 from tfmemlint.verify import options, record
 from tfmemlint.verify.fingerprints import PROGRAMS
@@ -24,7 +24,6 @@ from tfmemlint.verify.terminal import (
     in_good_order,
     last_lines,
     printable,
-    refuse,
 )
 from tfmemlint.verify.trials import Pair, Trial, default_jobs, trials
 from tfmemlint.verify.weighing import BOTH_PEAKS, Settings, settings_for
@@ -101,12 +100,15 @@ def _show_recorded(pairs: Sequence[Pair], pictures: Pictures) -> int:
 
 
 def chosen(codes: Sequence[str], rules: Mapping[str, Rule]) -> list[Rule]:
-    """The rules with these codes, each once; all rules where no code is given."""
-    wanted = dict.fromkeys(code.upper() for code in codes)
-    for code in wanted:
-        if code not in rules:
-            nearest = get_close_matches(code, rules, n=1, cutoff=0)[0]
-            raise UsageError(f"no rule has the code {printable(code)}; the nearest is {nearest}")
+    """The rules with these codes or names, each once; all rules where none is given."""
+    known = {word: code for code, rule in rules.items() for word in (code, rule.name)}
+    wanted: dict[str, None] = {}
+    for each in codes:
+        code = known.get(each.upper()) or known.get(each.lower())
+        if code is None:
+            hint = did_you_mean(each, known)
+            raise UsageError(f"there is no rule `{printable(each)}`{hint}")
+        wanted[code] = None
     return [rules[code] for code in wanted or rules]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -50,8 +51,8 @@ def _split(argv: list[str]) -> tuple[list[str], bool, list[str]]:
 
 
 def _is_file(name: str) -> bool:
-    """Whether a file is meant, and no code of a rule."""
-    return not name.isalnum() or Path(name).is_file()
+    """Whether a file is meant, and no code nor name of a rule."""
+    return not re.fullmatch(r"[\w-]+", name) or Path(name).is_file()
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -73,7 +74,12 @@ def make_parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     add = parser.add_argument
-    add("codes", nargs="*", metavar="CODE", help="rules to try [default: all]; or one file")
+    add(
+        "codes",
+        nargs="*",
+        metavar="CODE",
+        help="rules to try, by code or name [default: all]; or one file",
+    )
     add(
         "--json",
         action="store_true",

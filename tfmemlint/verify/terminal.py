@@ -14,10 +14,11 @@ from threading import Lock
 from types import FrameType
 from typing import NoReturn
 
+from tfmemlint.refusing import refuse
 from tfmemlint.verify.devices import SetupError
 
-GOOD, NOT_GOOD, FAILED, INTERRUPTED = 0, 1, 2, 130
-"""Exit codes."""
+GOOD, NOT_GOOD, INTERRUPTED = 0, 1, 130
+"""Exit codes, beside that for what cannot be done."""
 
 _LAST_LINES = 8
 _BAR = 20
@@ -93,7 +94,7 @@ def in_good_order(action: Callable[[Progress], int]) -> int:
         return refuse(str(reason))
     except KeyboardInterrupt:
         progress.clear()
-        print("tfmemlint verify: interrupted", file=sys.stderr)
+        print("interrupted", file=sys.stderr)
         return INTERRUPTED
 
 
@@ -119,12 +120,6 @@ def ended_in_good_order() -> Generator[None]:
 
 def _end(number: int, _: FrameType | None) -> NoReturn:
     raise SystemExit(128 + number)
-
-
-def refuse(reason: str) -> int:
-    """Say why nothing was measured; the exit code for that."""
-    print(f"tfmemlint verify: {printable(reason)}", file=sys.stderr)
-    return FAILED
 
 
 def printable(text: str) -> str:

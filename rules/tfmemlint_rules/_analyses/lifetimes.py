@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from tfmemlint.facts.flow.loops import Over
+from tfmemlint.facts.pipelines.chains import Chain
 from tfmemlint.light_typing import TYPE_CHECKING
 from tfmemlint_rules._analyses.kept import Kept
 
@@ -36,7 +37,7 @@ class Lifetimes:
         if loop.over not in _ONCE:
             return False
         chains = self._datasets.of(loop.iterable) if loop.iterable is not None else ()
-        return not any(each.method == "repeat" for chain in chains for each in chain.steps)
+        return not any(map(_repeats, chains))
 
     def _is_put_away(self, read: ast.expr) -> bool:
         """Whether a list becomes part of what lives longer: returned, an attribute, an element."""
@@ -51,3 +52,9 @@ class Lifetimes:
             method = above.func if isinstance(above.func, ast.Attribute) else None
             return method is not None and method.attr in _PUTS_AWAY
         return False
+
+
+def _repeats(chain: Chain) -> bool:
+    """Whether a pipeline goes over its data again, and on: `repeat`, and no `take` behind it."""
+    cut = [each.method for each in chain.steps if each.method in ("repeat", "take")]
+    return cut[-1:] == ["repeat"]

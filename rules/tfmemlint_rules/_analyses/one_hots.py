@@ -28,6 +28,10 @@ _KEEPS = frozenset(
         "tensorflow.convert_to_tensor",
     }
 )
+_EMBEDDINGS = frozenset({"keras.layers.Embedding"})
+_STEPS = frozenset({"GRU", "LSTM", "RNN", "SimpleRNN", "ConvLSTM2D"})
+"""Layers that give what comes last of a sequence, unless they are to give all of it."""
+_TOGETHER = ("Flatten", "Global")
 _TRAINS = frozenset({"evaluate", "fit"})
 _SPARSE_NAMES = {
     "categorical_crossentropy": "sparse_categorical_crossentropy",
@@ -85,6 +89,7 @@ class OneHots:
         self._names = tf.names
         self._bindings = tf.bindings
         self._flow = tf.flow
+        self._ways = tf.sources
         self._values = tf.values
         self._repeats = tf.repeats
         self._tracing = tf.tracing
@@ -116,36 +121,70 @@ class OneHots:
     def _is_told_a_few(self, found: OneHot) -> bool:
         """Whether nothing says that there are many classes, or labels for pixels and time steps."""
         classes = self.classes(found)
-        if classes is None:
-            return found.classes is None and not self._tells_many  # as many as the labels have
+        if classes is None:  # as many as the labels have, or as somebody has counted
+            return not self._tells_many and not self._is_of_words(found.classes)
         return classes <= _A_FEW and not self._tells_parts
+
+    def _is_of_words(self, classes: ast.expr | None) -> bool:
+        """Whether an embedding has as many rows: what is told then is the next word."""
+        return classes is not None and not self._ends(classes).isdisjoint(self._vocabularies)
+
+    @cached_property
+    def _vocabularies(self) -> frozenset[ast.AST]:
+        """Where the numbers come from of what embeddings know."""
+        rows = (argument(call, 0, "input_dim") for call, _ in self._names.calls(_EMBEDDINGS))
+        return frozenset(end for each in rows if each is not None for end in self._ends(each))
+
+    def _ends(self, number: ast.expr) -> frozenset[ast.AST]:
+        return frozenset(each.node for each in self._ways.same(number))
 
     @cached_property
     def _tells_many(self) -> bool:
-        """Whether a model tells many classes, or one of each part of an example."""
+        """Whether a model tells many classes, or one of each part of an example.
+
+        Its last layer has a softmax, or none in the file has.
+        """
         if self._tells_parts:
             return True
-        for call in self._tree.all(ast.Call):
-            name = self._names.qualified(call.func) or ""
-            if name.startswith("keras.layers.") and name.endswith(".Dense"):
+        bare: list[float | None] = []
+        told: list[float | None] = []
+        for call, name in self._layers:
+            if name == "Dense":
                 activation = argument(call, 1, "activation")
                 units = self._values.number(argument(call, 0, "units"))
-                tells = activation is None or _is_softmax(activation, self._names)
-                if tells and units is not None and units > _A_FEW:
-                    return True
-        return False
+                if activation is None:
+                    bare.append(units)
+                elif _is_softmax(activation, self._names):
+                    told.append(units)
+        return any(each is not None and each > _A_FEW for each in told or bare)
 
     @cached_property
     def _tells_parts(self) -> bool:
         """Whether a model tells a class of each pixel, step or word."""
-        for call in self._tree.all(ast.Call):
-            name = self._names.qualified(call.func) or ""
-            if name == "keras.layers.TimeDistributed" or _gives_sequences(call):
+        parts = False
+        for call, name in self._layers:
+            softmax = _is_softmax(argument(call, None, "activation"), self._names)
+            if (name.startswith("Conv") or parts) and softmax:
                 return True
-            convolves = name.startswith("keras.layers.Conv")
-            if convolves and _is_softmax(argument(call, None, "activation"), self._names):
-                return True
-        return not self._names.uses(("keras.layers.Dense", "keras.layers.core.Dense"))
+            if name == "TimeDistributed" or _gives_sequences(call):
+                parts = True
+            elif name in _STEPS or name.startswith(_TOGETHER):
+                parts = False
+        return parts or not self._names.uses(("keras.layers.Dense", "keras.layers.core.Dense"))
+
+    @cached_property
+    def _layers(self) -> list[tuple[ast.Call, str]]:
+        """The layers of a file, in source order, which is that of most networks."""
+        found = [(call, self._names.qualified(call.func) or "") for call in self._calls]
+        return [
+            (call, name.rpartition(".")[2])
+            for call, name in found
+            if name.startswith("keras.layers.")
+        ]
+
+    @cached_property
+    def _calls(self) -> list[ast.Call]:
+        return sorted(self._tree.all(ast.Call), key=lambda each: (each.lineno, each.col_offset))
 
     def classes(self, found: OneHot) -> float | None:
         """How many numbers a label becomes, where that is said or known of the data set."""
@@ -164,17 +203,13 @@ class OneHots:
         Labels have as many numbers in a row as the layer that they are compared with.
         """
         found: list[float | None] = []
-        for call in self._tree.all(ast.Call):
-            name = self._names.qualified(call.func) or ""
-            if not name.startswith("keras.layers."):
-                continue
-            if name == "keras.layers.TimeDistributed" or _gives_sequences(call):
-                return False
-            place = 1 if name == "keras.layers.Dense" else None
-            place = 0 if name in ("keras.layers.Activation", "keras.layers.Softmax") else place
+        if self._tells_parts:
+            return False
+        for call, name in self._layers:
+            place = {"Dense": 1, "Activation": 0, "Softmax": 0}.get(name)
             activation = argument(call, place, "activation")
-            if name.endswith(".Softmax") or _is_softmax(activation, self._names):
-                is_dense = name == "keras.layers.Dense"
+            if name == "Softmax" or _is_softmax(activation, self._names):
+                is_dense = name == "Dense"
                 found.append(self._values.number(argument(call, 0, "units")) if is_dense else None)
         return bool(found) and all(each is not None and each <= _A_FEW for each in found)
 

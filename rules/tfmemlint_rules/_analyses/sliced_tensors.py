@@ -35,6 +35,7 @@ _ENDS_GRADIENTS = (
     *("where", "zeros"),
 )
 """How the last words begin of operations through which no gradient goes, or may not."""
+_LISTS = ("List[", "Sequence[", "Tuple[", "list[", "tuple[", "typing.")
 _INTEGERS = ("int", "uint", "bool", "string")
 
 
@@ -99,7 +100,35 @@ class SlicedTensors:
                 taken = _Slice(loop, tensor, subscript, counter)
                 found.setdefault((loop.node, ast.unparse(subscript.value), axis), []).append(taken)
         several = (self._together(taken, axis) for (_, _, axis), taken in found.items())
-        return tuple(each for each in several if self._is_differentiated(each))
+        return tuple(
+            each for each in several if self._lasts(each) and self._is_differentiated(each)
+        )
+
+    def _lasts(self, sliced: Sliced) -> bool:
+        """Whether what is made of a slice outlives its round: else the last alone has a gradient.
+
+        `loss = compare(x[:, i])` puts it in a name that each round gives something else.
+        """
+        if sliced.loop.trips is None and self._counts_tensors(sliced.header):
+            return False
+        statements = [self._tree.statement(each) for each in sliced.slices]
+        if not all(self._tree.inside(each, sliced.loop.node) for each in statements):
+            return True
+        names = (each for each in sliced.loop.body if isinstance(each, ast.Name))
+        read = {each.id for each in names if isinstance(each.ctx, ast.Load)}
+        return not all(_is_only_named(each, read) for each in statements)
+
+    def _counts_tensors(self, header: ast.expr) -> bool:
+        """Whether there is a round for each of several tensors in a list: there are a handful."""
+        counted = header.args if isinstance(header, ast.Call) else []
+        of = counted[-1] if counted else None
+        if not isinstance(of, ast.Call) or len(of.args) != 1 or ast.unparse(of.func) != "len":
+            return False
+        function = self._tree.function(of)
+        taken = function.args.args if isinstance(function, FUNCTIONS) else []
+        listed = ast.unparse(of.args[0])
+        told = next((each.annotation for each in taken if each.arg == listed), None)
+        return told is not None and ast.unparse(told).startswith(_LISTS)
 
     def _together(self, taken: list[_Slice], axis: int) -> Sliced:
         loop, tensor, subscript, _ = taken[0]
@@ -236,6 +265,15 @@ class SlicedTensors:
             for tape in self._tapes.recording(node)
             for each in tape.watched
         )
+
+
+def _is_only_named(statement: ast.stmt, read: set[str]) -> bool:
+    """Whether a statement does nothing but give names a value that none of `read` is."""
+    if not isinstance(statement, ast.Assign):
+        return False
+    names = [each for target in statement.targets for each in ast.walk(target)]
+    plain = all(isinstance(each, (ast.Name, ast.Tuple, ast.expr_context)) for each in names)
+    return plain and read.isdisjoint(each.id for each in names if isinstance(each, ast.Name))
 
 
 def _place(subscript: ast.Subscript) -> tuple[int, ast.expr] | None:

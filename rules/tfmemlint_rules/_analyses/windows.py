@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 8
+_MAX_STEPS = 24
+"""Statements that prepare a table, one after another."""
 _READS_A_TABLE = ("pandas.read_", "pandas_datareader.", "tushare.", "yfinance.")
 _SCALES = frozenset({"concat", "fit_transform", "inverse_transform", "transform"})
 """Methods that give back what they are given, in other units."""
@@ -138,10 +140,12 @@ class WindowLists:
             return ((windows.series, None),)
         return tuple((each.value, each.frame) for each in origins)
 
-    def is_a_table(self, node: ast.expr, frame: Frame | None, hops: int = _MAX_HOPS) -> bool:
+    def is_a_table(self, node: ast.expr, frame: Frame | None, hops: int = _MAX_STEPS) -> bool:
         """Whether something holds what was read as a table, or the columns of one."""
         if not hops:
             return False
+        if isinstance(node, (ast.List, ast.Tuple)):  # side by side
+            return any(self.is_a_table(each, frame, hops - 1) for each in node.elts)
         if isinstance(node, ast.Call):
             if (self._names.qualified(node.func) or "").startswith(_READS_A_TABLE):
                 return True
@@ -151,7 +155,8 @@ class WindowLists:
                 name = self._names.qualified(node.func)
                 inside = first if name is not None and name.startswith("numpy.") else inside
                 return inside is not None and self.is_a_table(inside, frame, hops - 1)
-            return False
+            given_back = self._flow.returned(node, frame)
+            return any(self.is_a_table(each.value, each.frame, hops - 1) for each in given_back)
         if isinstance(node, (ast.Name, ast.Attribute)):
             origins = self._flow.origins(node, frame) or ()
             for each in origins:

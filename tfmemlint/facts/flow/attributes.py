@@ -8,6 +8,7 @@ from weakref import ref
 
 from tfmemlint.facts.flow.frames import Frame, entered, frame_at
 from tfmemlint.facts.flow.paths import ANY, End, unpacked
+from tfmemlint.facts.syntax.functions import CALL
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -64,6 +65,8 @@ class Attributes:
             call = frame.call
             if isinstance(self._functions.definition(call.func), ast.ClassDef):
                 return [End(call, path, frame.outer)]
+            if getattr(function, "name", "") == CALL and not _is_named(call.func):
+                return [End(call.func, path, frame.outer)]
             if isinstance(call.func, ast.Attribute) and not is_super(call.func.value):
                 return [End(call.func.value, path, frame.outer)]
         if not path or path[0][0] != ".":
@@ -148,3 +151,7 @@ def is_super(expression: ast.expr) -> bool:
     """Whether an expression is `super()`."""
     called = expression.func if isinstance(expression, ast.Call) else None
     return isinstance(called, ast.Name) and called.id == "super"
+
+
+def _is_named(callee: ast.expr) -> bool:
+    return isinstance(callee, ast.Attribute) and callee.attr == CALL

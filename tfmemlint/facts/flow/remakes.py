@@ -148,6 +148,8 @@ class Remakes:
         at_once = used.func is maker or (only and not self._loops.around(used))
         if callers or not at_once or not self._takes(within, used) or self._is_given(made):
             return None
+        if self._tree.function(within) is not None:
+            return None  # made by a function for somebody who may well run it once
         if self._is_unread(used):
             return None
         return Remake(made, maker, used, None, within)

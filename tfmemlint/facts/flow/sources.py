@@ -117,7 +117,7 @@ class Sources:
         complete = ends.complete
         for end in ends.found:
             node = end.node
-            if isinstance(node, ast.Call) and node.args:  # `tf.function(f)`, `partial(f, …)`
+            if isinstance(node, ast.Call):  # `tf.function(f)`, `partial(f, …)`, `Class()`
                 node = self._functions.wrapped(node) or node
             if not end.path and isinstance(node, (*FUNCTIONS, ast.ClassDef)):
                 found[end._replace(node=node)] = None

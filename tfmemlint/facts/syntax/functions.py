@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 _MAX_HOPS = 10
 
+CALL = "__call__"
+"""The method that runs when an instance is called."""
+
 STAYS_A_FUNCTION = TF_FUNCTION | PARTIAL | frozenset({"tensorflow.recompute_grad", "keras.remat"})
 """Calls that take a function first and give back one that runs it."""
 
@@ -203,7 +206,7 @@ class Functions:
             wraps = self._names.is_any(callee.func, STAYS_A_FUNCTION)
             wraps = wraps or self._tracers.makes_tf_function(callee.func)
             if not wraps or not callee.args:
-                return None
+                return self._called(callee)
             given = callee.args[0]
             return self._definition(given, hops - 1) or self._returned_by(given, hops - 1)
         if isinstance(callee, ast.Attribute):
@@ -213,6 +216,15 @@ class Functions:
             if self.members.may_have(callee.attr):
                 return self._member(callee, hops - 1)
         return None
+
+    def _called(self, made: ast.Call) -> FunctionNode | None:
+        """What runs when the instance that a call makes is called; of Keras it does more."""
+        owner = self.named(made.func) if self._has_callables else None
+        return self.method(owner, CALL) if isinstance(owner, ast.ClassDef) else None
+
+    @cached_property
+    def _has_callables(self) -> bool:
+        return self.members.may_have(CALL)
 
     def _returned_by(self, made: ast.expr, hops: int) -> FunctionNode | None:
         """The function that another one makes and gives back: `tf.function(make())`."""
