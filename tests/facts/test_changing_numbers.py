@@ -20,6 +20,12 @@ Look = Callable[[str], tuple[File, list[ast.expr]]]
         ("for i, x in enumerate(xs):\n    see(i)", True),
         ("n = 0\nwhile True:\n    n += 1\n    see(n)", True),
         ("n = 0\nfor x in xs:\n    if counts:\n        n += 1\n    see(n)", True),
+        (
+            "n, on = 0, False\nfor x in xs:\n    if x:\n        on = True\n    if on:\n"
+            "        n += 1\n    see(n)",
+            True,
+        ),
+        ("n = 0\nwhile True:\n    n += 1\n    r = 2 * (1 - (n - 1) / 9)\n    see(3 * r)", False),
         ("for x in xs:\n    see(float(x))", False),
         ("for i in range(99):\n    see(float(i / 40))", False),
         ("for x in xs:\n    see(int(x))", True),
@@ -49,6 +55,15 @@ def test_a_loop_of_many_rounds_changes(look: Look, code: str, whole: bool) -> No
         ),
         pytest.param(
             "n = 0\nfor x in xs:\n    if x < 0.1:\n        n += 1\n    see(n)", id="now and then"
+        ),
+        pytest.param(
+            "n = 0\nfor x in xs:\n    on = x > 0\n    if on:\n        n += 1\n    see(n)",
+            id="decided anew",
+        ),
+        pytest.param(
+            "n, on = 0, False\nfor x in xs:\n    if x:\n        on = True\n    if on:\n"
+            "        n += 1\n    on = False\n    see(n)",
+            id="switched off again",
         ),
         pytest.param("for i in range(99):\n    see(int(i > 5))", id="a flag"),
         pytest.param("for x in xs:\n    see(float(not x))", id="its opposite"),

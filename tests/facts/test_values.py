@@ -158,6 +158,12 @@ def test_sizes_follow_from_literals(look: Look, source: str, nbytes: int | None)
         ("for n in range(3):\n    see(n)", None),
         ("see(1 // 0)", None),
         ("n = int(n)\nsee(n)", None),
+        ("n = int(3e5)\nsee(n)", 300_000),
+        ("import math\nsee(math.ceil(10 / 4))", 3),
+        ("see(round(float(7) / 2) + 1)", 5),
+        ("see(int(text))", None),
+        ("see(int('1f', 16))", None),
+        ("see(int(1e400))", None),
     ],
 )
 def test_numbers_follow_from_literals(look: Look, source: str, number: int | None) -> None:

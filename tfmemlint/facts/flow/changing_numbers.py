@@ -220,9 +220,17 @@ class ChangingNumbers:
     def _is_seldom(self, node: ast.AST, loop: Loop) -> bool:
         """Whether a test that each round decides anew stands before it: `if loss < best:`."""
         return any(
-            not self._loops.invariant(test, loop) or any(map(_is_remainder, ast.walk(test)))
+            any(map(_is_remainder, ast.walk(test)))
+            or not (self._loops.invariant(test, loop) or self._is_switched_once(test, loop))
             for test, _ in self._tree.tests(node, loop.node)
         )
+
+    def _is_switched_once(self, test: ast.expr, loop: Loop) -> bool:
+        """Whether a loop gives a name one value alone: `if warm:`, where it says `warm = True`."""
+        if not isinstance(test, ast.Name):
+            return False
+        given = [each for each in self._bindings.reaching(test) if self._in_body(each, loop)]
+        return all(isinstance(each.value, ast.Constant) for each in given) and len(given) == 1
 
     def _passed(self, binding: Binding, hops: int) -> Change | None:
         found = (
@@ -234,7 +242,7 @@ class ChangingNumbers:
         if isinstance(number.op, (ast.Mod, ast.FloorDiv, ast.MatMult)):
             return None  # few values, or not a number
         sides = (number.left, number.right)
-        found = [self._change(each, at, hops - 1) for each in sides]
+        found = [self._change(each, at, hops) for each in sides]
         if not all(
             varies is not None or self._is_number(side)
             for side, varies in zip(sides, found, strict=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable, Iterable, Mapping
 
 from tfmemlint.facts.flow.flow import Flow
 from tfmemlint.facts.flow.frames import Frame
@@ -26,6 +27,16 @@ ARITHMETIC: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.FloorDiv: lambda left, right: left // right,
     ast.Div: lambda left, right: left / right,
     ast.Mod: lambda left, right: left % right,
+}
+
+_MAKES_NUMBERS: Mapping[str, Callable[[float], float]] = {
+    "float": float,
+    "int": int,
+    "math.ceil": math.ceil,
+    "math.floor": math.floor,
+    "numpy.ceil": math.ceil,
+    "numpy.floor": math.floor,
+    "round": round,
 }
 
 
@@ -144,6 +155,11 @@ class Sizes:
         if array is not None and isinstance(axis, int):
             shape = value(array, frame).shape or ()
             return shape[axis] if -len(shape) <= axis < len(shape) else None
+        if isinstance(node, ast.Call):
+            converts = self._converts(node.func) if len(node.args) == 1 else None
+            if converts is not None and not node.keywords:
+                given = self._number(node.args[0], frame, value, depth - 1)
+                return None if given is None else calculated(lambda one, _: converts(one), given, 0)
         found: set[int | float] = set()
         for each in self._flow.origins(node, frame) or ():
             is_whole = each.how is How.ASSIGNED and not each.path
@@ -152,6 +168,11 @@ class Sizes:
                 return None
             found.add(number)
         return found.pop() if len(found) == 1 else None
+
+    def _converts(self, callee: ast.expr) -> Callable[[float], float] | None:
+        if isinstance(callee, ast.Name) and callee.id in _MAKES_NUMBERS:
+            return _MAKES_NUMBERS[callee.id]
+        return _MAKES_NUMBERS.get(self._names.qualified(callee) or "")
 
 
 def constant(node: ast.expr) -> int | float | None:
