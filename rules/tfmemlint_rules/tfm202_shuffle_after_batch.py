@@ -26,7 +26,9 @@ is silent by itself where batches are cached before they are shuffled (the buffe
 cache's memory), where they are batched again or taken apart afterwards, and where they may be: in
 functions for other modules, if a `map` has made something else of them. And where a buffer of so
 many examples would hold about as much, as it does where either holds all there are: slices of an
-array apart, of which it is batches that are copies, or where one batch is as long as the data.
+array apart, of which it is batches that are copies, or where one batch is as long as the data. So
+it is for up to 4,096 rows of an array of unknown width that no `map` changes, and where nothing
+takes what is shuffled.
 """
 
 from __future__ import annotations
@@ -53,6 +55,11 @@ from tfmemlint.light_typing import NamedTuple
 KEEPS_ELEMENTS = methods.PASSING | {"filter"}
 KEEPS_BATCHES = KEEPS_ELEMENTS | {"concatenate", "enumerate", "ignore_errors", "map"}
 
+FEW = 4096
+"""Rows of arrays: 16 MB of a thousand floats each."""
+USUAL = 32
+"""Examples of a batch, where nobody knows how many."""
+
 
 def check(file: File) -> Iterator[Diagnostic]:
     datasets, number = file.tf.datasets, file.tf.values.number
@@ -65,6 +72,10 @@ def check(file: File) -> Iterator[Diagnostic]:
         if number(size, frame) == 1 or number(buffer, shuffle.frame) == 1:
             continue
         if mapped and _is_handed_out(file, shuffle):
+            continue
+        if isinstance(file.tf.tree.parent(shuffle.call), ast.Expr):
+            continue  # nothing takes what is shuffled
+        if _are_few(file, number(buffer, shuffle.frame), number(size, frame), shuffle):
             continue
         held = _held(file, shuffle)
         if not held.is_less_by_examples:
@@ -100,6 +111,15 @@ def _shuffled_batches(
             yield batch, size, step, mapped
         mapped = mapped or step.method == "map"
         tiny = tiny and step.method in BATCHING | KEEPS_ELEMENTS
+
+
+def _are_few(file: File, buffer: float | None, size: float | None, shuffle: Step) -> bool:
+    """Whether the buffer is filled with a few rows of an array, which nothing makes larger."""
+    chain, place = file.tf.streams.around(shuffle)
+    if buffer is None or chain.source.kind is not From.SLICES or "map" in chain.methods[:place]:
+        return False
+    known = file.tf.streams.buffered(chain, place).value is not None
+    return not known and buffer * (USUAL if size is None else size) <= FEW
 
 
 class _Held(NamedTuple):

@@ -23,12 +23,14 @@ is offered where the `with` does not make its tape itself.
 ## When to ignore it
 When more is to be asked soon, or a notebook's cell is to run again. The rule is silent by itself on
 two calls, be it in two branches; on a call in a loop, a comprehension or another function; on a
-`jacobian`; where the tape is passed on; where a notebook asks in another cell; and in traced
-code, where the keyword costs nothing.
+`jacobian`; where the tape is passed on; where a notebook asks in another cell; in traced code,
+where the keyword costs nothing; and where a script tries out a few operations of unknown size once,
+without a layer or a model.
 """
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from tfmemlint import (
@@ -42,6 +44,8 @@ from tfmemlint import (
     costs,
     edits,
 )
+from tfmemlint.facts import TensorFlow
+from tfmemlint.facts.graphs.tapes import Tape
 
 
 def check(file: File) -> Iterator[Diagnostic]:
@@ -56,6 +60,8 @@ def check(file: File) -> Iterator[Diagnostic]:
             continue
         if tf.tapes.others(tape) != []:
             continue
+        if _is_tried_out(tf, tape):
+            continue
         keyword = next(each for each in tape.call.keywords if each.arg == "persistent")
         direct = tf.tapes.is_direct(tape)
         change = edits.without_argument(file, tape.call, "persistent") if direct else None
@@ -67,6 +73,18 @@ def check(file: File) -> Iterator[Diagnostic]:
             fix,
             costs.cost(tf.models.recorded(tape.block.body)),
         )
+
+
+def _is_tried_out(tf: TensorFlow, tape: Tape) -> bool:
+    """Whether a script records some operations once, and no layer or model."""
+    once = tf.tree.function(tape.block) is None and not any(tf.tree.loops(tape.block))
+    if not once or tf.models.recorded(tape.block.body).value is not None:
+        return False
+    calls = (node for each in tape.block.body for node in ast.walk(each))
+    called = [each.func for each in calls if isinstance(each, ast.Call)]
+    return all(
+        isinstance(each, ast.Attribute) and tf.names.qualified(each) is not None for each in called
+    )
 
 
 RULE = Rule(

@@ -21,7 +21,8 @@ then. Not offered for a mean of a comprehension, whose length has no name, and f
 ## When to ignore it
 When the stack is small. The rule is silent by itself for losses and other single numbers, where the
 stack, or the list, is used for something else, too, where `len(parts) == 1` is asked for, so that
-there are hardly ever more, for any other axis, and for a few tensors listed one by one.
+there are hardly ever more, for any other axis, and for a few tensors listed one by one, or made of
+what is.
 """
 
 from __future__ import annotations

@@ -123,7 +123,8 @@ class StackReductions:
     def _holds_tensors(self, listed: ast.expr) -> bool:
         """Whether a list that grows in a loop, or by one, holds tensors that are no numbers."""
         if isinstance(listed, ast.ListComp):
-            return self._is_tensor(listed.elt)
+            over = listed.generators[0].iter
+            return not isinstance(over, (ast.List, ast.Tuple)) and self._is_tensor(listed.elt)
         if not isinstance(listed, ast.Name):
             return self._grows_by_tensors(listed)
         bindings = self._bindings.reaching(listed)
