@@ -2,6 +2,8 @@
 
 import ast
 import sys
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -153,3 +155,69 @@ def test_an_analysis_imports_facts_and_no_rule(path: Path) -> None:
 )
 def test_a_fixture_imports_nothing_of_ours(path: Path) -> None:
     assert not any(within(name, {"tfmemlint", "tfmemlint_rules"}) for name in imports(path))
+
+
+LONGEST = 350
+"""Lines of a module of the facts: what is longer holds more than one subject."""
+
+
+@pytest.mark.parametrize("path", modules("facts"), ids=lambda path: path.stem)
+def test_no_module_of_the_facts_is_long(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= LONGEST
+
+
+def test_facts_do_not_import_each_other_in_circles() -> None:
+    graph = {_name(path): imports(path) for path in modules("facts")}
+    followed: dict[str, bool] = {}
+    pending = [(name, False) for name in graph]
+    while pending:
+        name, done = pending.pop()
+        if done:
+            followed[name] = True
+        elif name not in followed:
+            followed[name] = False
+            pending.append((name, True))
+            needed = graph[name] & graph.keys() - {"tfmemlint.facts"}
+            assert [each for each in needed if followed.get(each) is False] == [], name
+            pending += [(each, False) for each in needed]
+
+
+def _name(path: Path) -> str:
+    root = ENGINE.parent if ENGINE in path.parents else RULES.parent
+    parts = path.relative_to(root).with_suffix("").parts
+    return ".".join(parts).removesuffix(".__init__")
+
+
+def test_no_fact_serves_one_rule_alone() -> None:
+    named = {
+        node.target.id: f"tfmemlint.facts.{ast.literal_eval(node.value.args[0])}"
+        for node in ast.walk(ast.parse((ENGINE / "facts/__init__.py").read_text(encoding="utf-8")))
+        if isinstance(node, ast.AnnAssign) and isinstance(node.value, ast.Call)
+        if isinstance(node.target, ast.Name) and ast.unparse(node.value.func) == "_named"
+    }
+    paths = [*modules("facts"), *RULES.rglob("*.py")]
+    graph = {_name(path): _asked(path, named) for path in paths}
+    rules = [name for name in graph if name.startswith("tfmemlint_rules.tfm")]
+    led_to = Counter(each for rule in rules for each in _reached(rule, graph))
+
+    assert len(named) > 40
+    assert [name for name in graph if "facts." in name and led_to[name] == 1] == []
+
+
+def _asked(path: Path, named: Mapping[str, str]) -> set[str]:
+    """The modules that one imports, be it for types or by a name from their package, or asks."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    asked = {named.get(each.attr, "") for each in ast.walk(tree) if isinstance(each, ast.Attribute)}
+    froms = [each for each in ast.walk(tree) if isinstance(each, ast.ImportFrom)]
+    inner = {f"{each.module}.{alias.name}" for each in froms for alias in each.names}
+    return asked | inner | imports(path, types_too=True)
+
+
+def _reached(start: str, graph: Mapping[str, set[str]]) -> set[str]:
+    found = {start}
+    pending = [start]
+    while pending:
+        further = (graph[pending.pop()] & graph.keys()) - found - {"tfmemlint.facts"}
+        found |= further
+        pending += further
+    return found

@@ -39,14 +39,14 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, Span, edits
-from tfmemlint.facts.flow.remakes import Remake
+from tfmemlint.facts.flow.remade_functions import Remake
 from tfmemlint.facts.graphs.wrappings import Made
 from tfmemlint_rules._analyses.same_graphs import SameGraphs
 
 
 def check(file: File) -> Iterator[Diagnostic]:
     named = 0
-    for remake in file.tf.remakes.all:
+    for remake in file.tf.remade_functions.all:
         fix = _fix(file, remake, edits.fresh(file, f"traced_{named + 1}" if named else "traced"))
         named += fix is not None and _is_called_at_once(remake)
         yield Diagnostic(_span(file, remake), _message(file, remake), fix)

@@ -61,9 +61,9 @@ from tfmemlint import (
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.sizes.amounts import Amount, count, product, total
+from tfmemlint_rules._analyses.growing_rounds import GrowingRounds
 from tfmemlint_rules._analyses.joins import Joined, Joins
 from tfmemlint_rules._analyses.joins_as_lists import JoinsAsLists
-from tfmemlint_rules._analyses.rounds import Rounds
 from tfmemlint_rules._analyses.sure_joins import SureJoins
 
 FEW = 16
@@ -72,7 +72,7 @@ FEW = 16
 
 def check(file: File) -> Iterator[Diagnostic]:
     joins = file.tf.of(Joins).all
-    told, rounds = set[Joined](), file.tf.of(Rounds)
+    told, rounds = set[Joined](), file.tf.of(GrowingRounds)
     for joined in joins:
         if joined in told or not rounds.are_many(joined, FEW) or not rounds.copy_tensors(joined):
             continue
@@ -93,17 +93,17 @@ def _cost(file: File, joined: Joined) -> Cost:
     each = total([file.tf.arrays.nbytes(added) for added in joined.added])
     last = rounds.times(each)
     twice = count(2).times(last)
-    if not file.tf.of(Rounds).may_have_gradient(joined):
+    if not file.tf.of(GrowingRounds).may_have_gradient(joined):
         return costs.cost(twice, Law.DATA, last)
     every = last.times(rounds).times(Amount(("1/2",), None, 0.5, 0.5))
-    if file.tf.of(Rounds).is_for_gradient(joined):
+    if file.tf.of(GrowingRounds).is_for_gradient(joined):
         return costs.cost(every, Law.SQUARE, last)
     return costs.cost(twice._replace(at_most=every.at_most), Law.DATA, last)
 
 
 def _keeper(file: File, joined: Joined) -> str:
     """What keeps the copies, as the end of a sentence."""
-    if not file.tf.of(Rounds).is_for_gradient(joined):
+    if not file.tf.of(GrowingRounds).is_for_gradient(joined):
         return ""
     tape = file.tf.of(Joins).tape(joined)
     if tape is not None:

@@ -57,7 +57,7 @@ from tfmemlint import (
     costs,
     edits,
 )
-from tfmemlint.facts.flow.anew import Anew
+from tfmemlint.facts.flow.remade_models import Anew
 from tfmemlint.facts.sizes.amounts import Amount
 from tfmemlint_rules._analyses.custom_gradients import CustomGradients
 
@@ -69,7 +69,7 @@ FEW = 8
 def check(file: File) -> Iterator[Diagnostic]:
     if not file.tf.of(CustomGradients).any or file.tf.tracing.is_off:
         return
-    for model in file.tf.anew.models:
+    for model in file.tf.remade_models.models:
         assert isinstance(model.made, ast.Call)
         pin = file.tf.of(CustomGradients).of_model(model.made, _around(file, model))
         if pin is not None and _is_many(file, model, pin):
@@ -86,11 +86,11 @@ def check(file: File) -> Iterator[Diagnostic]:
 
 def _functions(file: File) -> Iterator[Diagnostic]:
     """Traced functions that belong to a model of the same round: others are TFM102's."""
-    for function in file.tf.anew.functions:
+    for function in file.tf.remade_models.functions:
         pin = file.tf.of(CustomGradients).of_function(function.made)
         if pin is None or not _is_many(file, function, pin):
             continue
-        if all(remake.made is not function.made for remake in file.tf.remakes.all):
+        if all(remake.made is not function.made for remake in file.tf.remade_functions.all):
             made = function.made
             at, called = made, "`tf.function`"
             if not isinstance(made, ast.Call):
@@ -148,7 +148,7 @@ def _fix(file: File, model: Anew, maker: ast.Call) -> Fix | None:
     name = getattr(statement.targets[0], "id", None)
     if name is None or len(file.tf.bindings.of(tree.scope(statement), name)) != 1:
         return None
-    if not file.tf.anew.set_first(model) or not file.tf.anew.same_before(model):
+    if not file.tf.remade_models.set_first(model) or not file.tf.remade_models.same_before(model):
         return None
     moved = edits.lifted(file, statement, anchor)
     return moved and Fix("Make the model before the loop", moved, Applicability.UNSAFE)

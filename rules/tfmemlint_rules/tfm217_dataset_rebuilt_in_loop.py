@@ -49,14 +49,14 @@ from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.words import PIPELINE_WORDS
 from tfmemlint.facts.pipelines.chains import Chain, From
 from tfmemlint.facts.pipelines.epochs import Again
-from tfmemlint_rules._analyses.rebuilds import Rebuilds, Rebuilt
+from tfmemlint_rules._analyses.remade_pipelines import Rebuilt, RemadePipelines
 
 UNCHANGING = frozenset({Kind.NUMBER, Kind.PATH, Kind.TENSOR})
 HOLDS_ARRAYS = frozenset({From.SLICES, From.TENSORS})
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    for rebuilt in file.tf.of(Rebuilds).all:
+    for rebuilt in file.tf.of(RemadePipelines).all:
         name = ast.unparse(rebuilt.assignment.targets[0])
         if rebuilt.is_lengthened:
             added = ", ".join(f"`{_method(call)}`" for call in reversed(rebuilt.steps))
@@ -90,10 +90,12 @@ def _method(call: ast.Call) -> str:
 
 def _fix(file: File, rebuilt: Rebuilt) -> Fix | None:
     loop = rebuilt.loop.node
-    if not file.tf.of(Rebuilds).can_be_lifted(rebuilt) or isinstance(loop, ast.comprehension):
+    if not file.tf.of(RemadePipelines).can_be_lifted(rebuilt) or isinstance(
+        loop, ast.comprehension
+    ):
         return None
     moved = edits.lifted(file, rebuilt.assignment, loop)
-    once = file.tf.of(Rebuilds).is_bound_once(rebuilt) and not rebuilt.is_lengthened
+    once = file.tf.of(RemadePipelines).is_bound_once(rebuilt) and not rebuilt.is_lengthened
     same = (
         once
         and _is_only_gone_over(file, rebuilt)

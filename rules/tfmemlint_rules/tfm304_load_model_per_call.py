@@ -27,11 +27,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Law, Metric, Rule, edits
-from tfmemlint_rules._analyses.per_round import PerRound, PerRounds
+from tfmemlint_rules._analyses.same_each_round import InEachRound, SameEachRound
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    for found in file.tf.of(PerRounds).loaded:
+    for found in file.tf.of(SameEachRound).loaded:
         loop, called = file.named(found.loop.node), file.named(found.call)
         yield Diagnostic(
             file.span(found.call),
@@ -41,8 +41,8 @@ def check(file: File) -> Iterator[Diagnostic]:
         )
 
 
-def _fix(file: File, found: PerRound) -> Fix | None:
-    place = file.tf.of(PerRounds).liftable(found)
+def _fix(file: File, found: InEachRound) -> Fix | None:
+    place = file.tf.of(SameEachRound).liftable(found)
     moved = edits.lifted(file, *place) if place and file.concrete(place[0]) else None
     return None if moved is None else Fix("Load it once", moved, Applicability.UNSAFE)
 

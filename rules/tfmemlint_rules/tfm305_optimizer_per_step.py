@@ -30,11 +30,11 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Law, Metric, Rule, edits
-from tfmemlint_rules._analyses.per_round import PerRound, PerRounds
+from tfmemlint_rules._analyses.same_each_round import InEachRound, SameEachRound
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    for found in file.tf.of(PerRounds).optimizers:
+    for found in file.tf.of(SameEachRound).optimizers:
         loop, statement = file.named(found.loop.node), file.tf.tree.statement(found.call)
         name = statement.targets[0] if isinstance(statement, ast.Assign) else found.call
         yield Diagnostic(
@@ -46,8 +46,8 @@ def check(file: File) -> Iterator[Diagnostic]:
         )
 
 
-def _fix(file: File, found: PerRound) -> Fix | None:
-    place = file.tf.of(PerRounds).liftable(found)
+def _fix(file: File, found: InEachRound) -> Fix | None:
+    place = file.tf.of(SameEachRound).liftable(found)
     moved = edits.lifted(file, *place) if place and file.concrete(place[0]) else None
     return None if moved is None else Fix("Make it once", moved, Applicability.UNSAFE)
 

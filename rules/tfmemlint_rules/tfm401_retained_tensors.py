@@ -127,9 +127,9 @@ def _is_short(file: File, kept: Kept) -> bool:
     added = tf.tree.statement(kept.at)
     if kept.at is not kept.growth.node and any(tf.tree.tests(kept.growth.node, tf.tree.module)):
         return True  # not in each call
-    if tf.counters.are_few(added, loop, few):
+    if tf.counted_rounds.are_few(added, loop, few):
         return True
-    left = tf.counters.left_after(loop)
+    left = tf.counted_rounds.left_after(loop)
     if left is not None and left <= few:
         return True
     if loop.trips is not None and loop.over is not Over.DATASET:

@@ -45,7 +45,7 @@ for rate in rates:
     step(xs)
 """)
 
-    (found,) = file.tf.remakes.all
+    (found,) = file.tf.remade_functions.all
 
     assert found.loop is not None
     assert found.made is not None
@@ -62,7 +62,7 @@ for x in xs:
     step(x)
 """)
 
-    (found,) = file.tf.remakes.all
+    (found,) = file.tf.remade_functions.all
 
     assert found.loop is not None
     assert found.made is not None
@@ -83,7 +83,7 @@ for x in xs:
     other(x)
 """)
 
-    one, other = file.tf.remakes.all
+    one, other = file.tf.remade_functions.all
 
     assert one.loop is not None
     assert one.made is not None

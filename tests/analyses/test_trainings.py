@@ -163,5 +163,5 @@ def test_what_gives_back_the_model_it_is_given_makes_none() -> None:
 def test_a_model_that_is_trained_is_none_that_only_predicts() -> None:
     code = in_loop("model = build()\nmodel.fit(x, y)\nmodel.predict(x)")
 
-    assert read(code).tf.anew.models == ()
+    assert read(code).tf.remade_models.models == ()
     assert trained(code) == [("build()", None)]

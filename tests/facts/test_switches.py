@@ -94,7 +94,7 @@ def test_pipelines_alone_are_traced_where_graphs_are_off(switch: str, expected: 
 def test_no_function_is_made_again_where_graphs_are_off(switch: str, expected: int) -> None:
     loop = "for i in range(50):\n    y = tf.function(lambda x: x * 2.0)(tf.ones(3))\n"
 
-    assert len(facts(switch + loop).remakes.all) == expected
+    assert len(facts(switch + loop).remade_functions.all) == expected
 
 
 @pytest.mark.parametrize(

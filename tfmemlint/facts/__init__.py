@@ -15,11 +15,10 @@ if TYPE_CHECKING:  # what is named here is imported when it is first asked for
     from collections.abc import Callable, Mapping
     from typing import Any, TypeVar
 
-    from tfmemlint.facts.flow.anew import MadeAnew
     from tfmemlint.facts.flow.annotations import Annotations
     from tfmemlint.facts.flow.changing_numbers import ChangingNumbers
     from tfmemlint.facts.flow.conditions import Conditions
-    from tfmemlint.facts.flow.counters import Counters
+    from tfmemlint.facts.flow.counted_rounds import CountedRounds
     from tfmemlint.facts.flow.dtypes import Dtypes
     from tfmemlint.facts.flow.flow import Flow
     from tfmemlint.facts.flow.growths import Growths
@@ -28,14 +27,14 @@ if TYPE_CHECKING:  # what is named here is imported when it is first asked for
     from tfmemlint.facts.flow.loops import Loops
     from tfmemlint.facts.flow.objects import Objects
     from tfmemlint.facts.flow.passes import Passes
-    from tfmemlint.facts.flow.remakes import Remakes
-    from tfmemlint.facts.flow.repeats import Repeats
+    from tfmemlint.facts.flow.per_batch import PerBatch
+    from tfmemlint.facts.flow.remade_functions import RemadeFunctions
+    from tfmemlint.facts.flow.remade_models import RemadeModels
     from tfmemlint.facts.flow.solver import Solver
     from tfmemlint.facts.flow.sources import Sources
     from tfmemlint.facts.flow.stacks import Stacks
     from tfmemlint.facts.flow.steady import Steady
     from tfmemlint.facts.flow.stores import Stores
-    from tfmemlint.facts.flow.trips import Trips
     from tfmemlint.facts.flow.unchanged import Unchanged
     from tfmemlint.facts.flow.uses import Uses
     from tfmemlint.facts.flow.values import Values
@@ -50,6 +49,7 @@ if TYPE_CHECKING:  # what is named here is imported when it is first asked for
     from tfmemlint.facts.graphs.tapes import Tapes
     from tfmemlint.facts.graphs.tensors import Tensors
     from tfmemlint.facts.graphs.time_steps import TimeSteps
+    from tfmemlint.facts.graphs.traced_rounds import TracedRounds
     from tfmemlint.facts.graphs.tracing import Tracing
     from tfmemlint.facts.graphs.unrolling import Unrollings
     from tfmemlint.facts.graphs.wrappings import Wrappings
@@ -206,7 +206,7 @@ class TensorFlow:
     """Whose dtype tensors have."""
     graph_loops: GraphLoops = _named("graphs.graph_loops", "GraphLoops")
     """What the loops of traced code are in the graph."""
-    trips: Trips = _named("flow.trips", "Trips")
+    traced_rounds: TracedRounds = _named("graphs.traced_rounds", "TracedRounds")
     """How often Python runs the loops of traced code."""
     unrollings: Unrollings = _named("graphs.unrolling", "Unrollings")
     """The loops that tracing writes out."""
@@ -224,7 +224,7 @@ class TensorFlow:
     """The lists that hold an image parsed from each row of a text."""
     iterables: Iterables = _named("flow.iterables", "Iterables")
     """How much of the data loops go over."""
-    repeats: Repeats = _named("flow.repeats", "Repeats")
+    per_batch: PerBatch = _named("flow.per_batch", "PerBatch")
     """Which code runs for each batch or example."""
     uses: Uses = _named("flow.uses", "Uses")
     """Where values end up."""
@@ -232,7 +232,7 @@ class TensorFlow:
     """The arrays that graphs hold copies of."""
     unchanged: Unchanged = _named("flow.unchanged", "Unchanged")
     """Which arrays stay as they are."""
-    counters: Counters = _named("flow.counters", "Counters")
+    counted_rounds: CountedRounds = _named("flow.counted_rounds", "CountedRounds")
     """How many rounds loops make by what they count."""
     pulls: Pulls = _named("graphs.pulls", "Pulls")
     """Where tracing goes over datasets."""
@@ -240,9 +240,9 @@ class TensorFlow:
     """The traced functions as code makes them."""
     steady: Steady = _named("flow.steady", "Steady")
     """Which code does the same whenever it is traced."""
-    remakes: Remakes = _named("flow.remakes", "Remakes")
+    remade_functions: RemadeFunctions = _named("flow.remade_functions", "RemadeFunctions")
     """The traced functions that are made again and again."""
-    anew: MadeAnew = _named("flow.anew", "MadeAnew")
+    remade_models: RemadeModels = _named("flow.remade_models", "RemadeModels")
     """The models that loops make anew and drop again."""
     time_steps: TimeSteps = _named("graphs.time_steps", "TimeSteps")
     """The lengths of sequences."""

@@ -56,7 +56,7 @@ class Collected:
         self._tree = tf.tree
         self._values = tf.values
         self._bindings = tf.bindings
-        self._counters = tf.counters
+        self._counted_rounds = tf.counted_rounds
         self._numbers = tf.numbers
 
     def of(self, listed: ast.expr) -> Collection | None:
@@ -78,7 +78,7 @@ class Collected:
 
     def _filled(self, growth: Growth | Grown, frame: Frame | None) -> Collection | None:
         for loop in growth.loops:
-            ends = self._counters.awaited(loop)
+            ends = self._counted_rounds.awaited(loop)
             if not isinstance(loop.node, ast.For) or not all(map(self._is_late, ends)):
                 return None
             dataset, target = self._gone_over(loop.node.iter, loop.node.target)

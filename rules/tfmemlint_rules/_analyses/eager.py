@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from functools import cached_property
 
-from tfmemlint.facts.flow.anew import FITS, RUNS
+from tfmemlint.facts.flow.remade_models import FITS, RUNS
 from tfmemlint.facts.graphs.tracing import TracedBy, Tracing
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.light_typing import TYPE_CHECKING

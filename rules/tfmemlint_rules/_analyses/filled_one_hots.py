@@ -46,7 +46,7 @@ class FilledOneHots:
         self._bindings = tf.bindings
         self._callers = tf.callers
         self._values = tf.values
-        self._repeats = tf.repeats
+        self._per_batch = tf.per_batch
         self._tracing = tf.tracing
 
     @cached_property
@@ -92,7 +92,7 @@ class FilledOneHots:
         """Whether no batch is made so: not in a loop, a generator, or traced code."""
         if self._tracing.why(made) is not None or self._loops.around(made):
             return False
-        return self._repeats.runs_once(made)
+        return self._per_batch.runs_once(made)
 
     def _is_set(self, use: ast.Name) -> bool:
         above = self._tree.parent(use)

@@ -59,7 +59,7 @@ class Generators:
         self._members = tf.members
         self._values = tf.values
         self._loading = tf.loading_anywhere
-        self._repeats = tf.repeats
+        self._per_batch = tf.per_batch
 
     @cached_property
     def hoards(self) -> tuple[Hoard, ...]:
@@ -72,7 +72,7 @@ class Generators:
             elsewhere = generator is not None and self._tree.elsewhere(generator) is not None
             if generator is None or elsewhere or argument(call, 3, "args") is not None:
                 continue  # what gets arguments may be given one file of many
-            if self._repeats.runs_once(call):
+            if self._per_batch.runs_once(call):
                 for giving in self._giving(generator):
                     hoard = next(self._hoarded(giving, generator), None)
                     if hoard is not None:

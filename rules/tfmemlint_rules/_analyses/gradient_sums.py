@@ -53,7 +53,7 @@ class GradientSums:
         self._objects = tf.objects
         self._sources = tf.sources
         self._tapes = tf.tapes
-        self._repeats = tf.repeats
+        self._per_batch = tf.per_batch
 
     @cached_property
     def restarted(self) -> tuple[Restarted, ...]:
@@ -112,7 +112,7 @@ class GradientSums:
             if isinstance(above, LOOPS):
                 return above
             if isinstance(above, FUNCTIONS):
-                return above if self._repeats.runs_again(call) else None
+                return above if self._per_batch.runs_again(call) else None
         return None
 
     def _is_every_round(

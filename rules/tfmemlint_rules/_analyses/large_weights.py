@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
-from tfmemlint.facts.flow.anew import FITS
+from tfmemlint.facts.flow.remade_models import FITS
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.light_typing import TYPE_CHECKING
 

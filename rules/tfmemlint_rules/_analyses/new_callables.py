@@ -10,7 +10,7 @@ import ast
 from functools import cached_property
 
 from tfmemlint.facts.flow.loops import Loop
-from tfmemlint.facts.flow.remakes import A_FEW
+from tfmemlint.facts.flow.remade_functions import A_FEW
 from tfmemlint.facts.graphs.retraces import Given
 from tfmemlint.facts.syntax.tracers import PARTIAL
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple

@@ -91,7 +91,7 @@ class OneHots:
         self._flow = tf.flow
         self._ways = tf.sources
         self._values = tf.values
-        self._repeats = tf.repeats
+        self._per_batch = tf.per_batch
         self._tracing = tf.tracing
         self._tapes = tf.tapes
         self._passed: dict[ast.expr, list[ast.expr]] = {}
@@ -217,7 +217,7 @@ class OneHots:
         """Whether this is done once, to all labels."""
         if self._tracing.why(found.node) is not None or self._tapes.recording(found.node):
             return False
-        return self._repeats.runs_once(found.node) and not self._loops.around(found.node)
+        return self._per_batch.runs_once(found.node) and not self._loops.around(found.node)
 
     # What is made.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tfmemlint.facts.flow.remakes import A_FEW
+from tfmemlint.facts.flow.remade_functions import A_FEW
 from tfmemlint.facts.library import pipeline_methods as methods
 from tfmemlint.facts.pipelines.chains import Chain, From
 from tfmemlint.light_typing import TYPE_CHECKING

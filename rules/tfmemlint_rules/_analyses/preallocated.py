@@ -39,7 +39,7 @@ class PreallocatedArrays:
         self._loops = tf.loops
         self._objects = tf.objects
         self._iterables = tf.iterables
-        self._repeats = tf.repeats
+        self._per_batch = tf.per_batch
 
     @cached_property
     def all(self) -> tuple[Preallocated, ...]:
@@ -68,7 +68,7 @@ class PreallocatedArrays:
         shape = argument(made, 0, "shape")
         if not isinstance(shape, (ast.List, ast.Tuple)) or len(shape.elts) < _FEWEST_AXES:
             return None
-        if not self._repeats.runs_once(made) or self._repeats.varies([files], made):
+        if not self._per_batch.runs_once(made) or self._per_batch.varies([files], made):
             return None
         return Preallocated(made, argument(made, FILLED["numpy.empty"].dtype_place, "dtype"), files)
 

@@ -72,7 +72,7 @@ class Predictions:
         self._callers = tf.callers
         self._flow = tf.flow
         self._loops = tf.loops
-        self._counters = tf.counters
+        self._counted_rounds = tf.counted_rounds
         self._values = tf.values
         self._consumers = tf.consumers
         self._iterables = tf.iterables
@@ -128,7 +128,9 @@ class Predictions:
         """The ways in which loops run `node` often, each for something else or for the same."""
         inner, times, anew, changes, through, among = so_far
         for loop in self._loops.around(node):
-            if self._counters.are_few(node, loop, FEW, every=_OFTEN) or self._is_picked(node, loop):
+            if self._counted_rounds.are_few(node, loop, FEW, every=_OFTEN) or self._is_picked(
+                node, loop
+            ):
                 return
             if self._is_watched(loop):
                 return
@@ -183,7 +185,7 @@ class Predictions:
 
     def _rounds(self, loop: Loop) -> int:
         """How often a loop goes round: many times if nothing says that it does not."""
-        left = self._counters.left_after(loop)
+        left = self._counted_rounds.left_after(loop)
         if left is not None and left <= FEW:
             return left
         if loop.trips is not None:

@@ -42,7 +42,7 @@ class PyFunctions:
         self._flow = tf.flow
         self._tapes = tf.tapes
         self._tracing = tf.tracing
-        self._repeats = tf.repeats
+        self._per_batch = tf.per_batch
         self._consumers = tf.consumers
 
     @cached_property
@@ -50,7 +50,7 @@ class PyFunctions:
         """The calls in eager code whose tensors are put aside for a gradient that never comes."""
         found: dict[ast.Call, KeptCall] = {}
         for tape in self._tapes.all:
-            if self._is_traced(tape.block) or not self._repeats.runs_again(tape.block):
+            if self._is_traced(tape.block) or not self._per_batch.runs_again(tape.block):
                 continue
             for call in self._calls_under(tape):
                 if call not in found and self._is_kept(call, tape):

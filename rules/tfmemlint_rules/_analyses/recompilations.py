@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
-from tfmemlint.facts.flow.anew import FITS
 from tfmemlint.facts.flow.loops import Loop
+from tfmemlint.facts.flow.remade_models import FITS
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument, given_to
 from tfmemlint.facts.syntax.nodes import root_name, same_code, within
@@ -40,7 +40,7 @@ class Recompilations:
         self._values = tf.values
         self._sources = tf.sources
         self._loops = tf.loops
-        self._anew = tf.anew
+        self._remade_models = tf.remade_models
 
     @cached_property
     def all(self) -> tuple[Recompilation, ...]:
@@ -52,7 +52,7 @@ class Recompilations:
         model = method.value
         if not self._has_slots(call) or self._values.of(model).kind is not Kind.MODEL:
             return None
-        rounds = self._anew.rounds(call)
+        rounds = self._remade_models.rounds(call)
         if rounds is None:
             return None
         loop, fitted = rounds[0], self._fitted(rounds[0])
@@ -85,7 +85,7 @@ class Recompilations:
 
     def _fitted(self, loop: Loop) -> list[ast.expr]:
         """The models that are trained in a loop."""
-        methods = (each.func for each in self._anew.ran(loop))
+        methods = (each.func for each in self._remade_models.ran(loop))
         return [
             each.value for each in methods if isinstance(each, ast.Attribute) and each.attr in FITS
         ]

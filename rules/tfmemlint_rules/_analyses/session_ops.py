@@ -65,7 +65,7 @@ class SessionOps:
         self._bodies = tf.bodies
         self._names = tf.names
         self._values = tf.values
-        self._anew = tf.anew
+        self._remade_models = tf.remade_models
 
     @cached_property
     def all(self) -> tuple[SessionOp, ...]:
@@ -93,10 +93,10 @@ class SessionOps:
 
     def _repeated(self, made: ast.expr, run: ast.Call) -> SessionOp | None:
         """An operation that a loop makes and runs; others may have called for it to be made."""
-        rounds = self._anew.rounds(made)
+        rounds = self._remade_models.rounds(made)
         if rounds is None or self._has_own_graph(rounds[0]):
             return None
-        if not any(each is run for each in self._anew.ran(rounds[0])):
+        if not any(each is run for each in self._remade_models.ran(rounds[0])):
             return None
         return SessionOp(made, rounds[0])
 
@@ -144,7 +144,7 @@ class SessionOps:
 
     def _has_own_graph(self, loop: Loop) -> bool:
         """Whether each round begins with another graph."""
-        return any(self._names.is_any(each.func, _GRAPHS) for each in self._anew.ran(loop))
+        return any(self._names.is_any(each.func, _GRAPHS) for each in self._remade_models.ran(loop))
 
 
 def _is_fed(call: ast.Call) -> bool:

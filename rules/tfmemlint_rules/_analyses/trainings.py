@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
-from tfmemlint.facts.flow.anew import APPLIES, FITS, is_plain_use
+from tfmemlint.facts.flow.remade_models import APPLIES, FITS, is_plain_use
 from tfmemlint.facts.graphs.tracing import TracedBy
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import given_to
@@ -53,7 +53,7 @@ class Trainings:
         self._values = tf.values
         self._loops = tf.loops
         self._tracing = tf.tracing
-        self._anew = tf.anew
+        self._remade_models = tf.remade_models
         self._searches = tf.of(Searches)
         self._applying: dict[FunctionNode, bool] = {}
 
@@ -67,13 +67,13 @@ class Trainings:
 
     def forgets(self, training: Training) -> bool:
         """Whether the rounds have Keras forget what it made, which frees nothing of this."""
-        ran = self._anew.ran_in(training.runs)
+        ran = self._remade_models.ran_in(training.runs)
         return any(self._names.is_any(each.func, _FORGETS) for each in ran)
 
     def _models(self) -> Iterator[Training]:
         for call in self._tree.all(ast.Call):
             owner = self._owner(call)
-            if owner is None and not self._anew.may_make_model(call):
+            if owner is None and not self._remade_models.may_make_model(call):
                 continue
             found = self._again(call)
             if found is None or (owner is None and not self._makes_model(call)):
@@ -88,7 +88,7 @@ class Trainings:
 
     def _again(self, call: ast.Call) -> Training | None:
         """What has a call made again and again."""
-        rounds = self._anew.rounds(call)
+        rounds = self._remade_models.rounds(call)
         if rounds is not None:
             loop, often = rounds
             return Training(call, loop.node, often, self._loops.extent(loop))

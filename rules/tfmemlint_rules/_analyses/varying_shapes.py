@@ -11,7 +11,7 @@ from enum import Enum
 from functools import cached_property
 
 from tfmemlint.facts.flow.loops import Loop
-from tfmemlint.facts.flow.remakes import A_FEW
+from tfmemlint.facts.flow.remade_functions import A_FEW
 from tfmemlint.facts.graphs.retraces import Given
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from tfmemlint.facts.flow.loops import Loop
-from tfmemlint.facts.flow.remakes import A_FEW
+from tfmemlint.facts.flow.remade_functions import A_FEW
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.syntax.bindings import Binding, How
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple

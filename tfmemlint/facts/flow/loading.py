@@ -54,11 +54,11 @@ class Loading:
         self._loops = tf.loops
         self._objects = tf.objects
         self._iterables = tf.iterables
-        self._repeats = tf.repeats
+        self._per_batch = tf.per_batch
         self._anywhere = anywhere
         self._values = tf.values
         self._rows = rows
-        self._counters = tf.counters
+        self._counted_rounds = tf.counted_rounds
         self._numbers = tf.numbers
 
     def gathered(self, expression: ast.expr) -> Gathered | None:
@@ -84,7 +84,7 @@ class Loading:
         return any(each.how is How.PARAMETER for each in bound)
 
     def _runs_once(self, node: ast.AST) -> bool:
-        return self._anywhere or self._repeats.runs_once(node)
+        return self._anywhere or self._per_batch.runs_once(node)
 
     def loads_each(self, loop: ast.For) -> bool:
         """Whether a loop loads a file in every trip, by a path that it goes over."""
@@ -226,7 +226,7 @@ class Loading:
 
     def _stops_early(self, loop: Loop) -> bool:
         """Whether anything but counting to a large number leaves a loop before its end."""
-        ends = self._counters.awaited(loop) if _has_break(loop) else ()
+        ends = self._counted_rounds.awaited(loop) if _has_break(loop) else ()
         numbers = [None if each is None else self._numbers.of(each).value for each in ends]
         return any(each is None or each <= MANY for each in numbers)
 
@@ -270,7 +270,7 @@ class Loading:
     def _is_whole(self, files: ast.expr, start: ast.AST, frame: Frame | None) -> bool:
         """Whether `files` are all there are, for a list begun at `start`."""
         is_part, runs_once = self._iterables.is_part, self._runs_once
-        if is_part(files, frame) or self._repeats.varies([files], start):
+        if is_part(files, frame) or self._per_batch.varies([files], start):
             return False
         if self._lists_a_part(files, frame):
             return False

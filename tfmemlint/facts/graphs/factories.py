@@ -55,7 +55,7 @@ class Factories:
         self._members = tf.members
         self._tracing = tf.tracing
         self._uses = tf.uses
-        self._remakes = tf.remakes
+        self._remade_functions = tf.remade_functions
         self._wrappings = tf.wrappings
 
     @cached_property
@@ -65,7 +65,7 @@ class Factories:
         Those are left out that make what the traced function is for as well, such as its model, or
         that may keep it for later, and those that make it to call it where `remakes` speaks of it.
         """
-        spoken_of = {each.within for each in self._remakes.own}
+        spoken_of = {each.within for each in self._remade_functions.own}
         found: dict[ast.FunctionDef, Factory] = {}
         for made in self._wrappings.all:
             within = self._tree.function(made)

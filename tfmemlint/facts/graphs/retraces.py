@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from tfmemlint.facts.flow.loops import Loop
-from tfmemlint.facts.flow.remakes import A_FEW
+from tfmemlint.facts.flow.remade_functions import A_FEW
 from tfmemlint.facts.graphs.tracing import TracedBy
 from tfmemlint.facts.graphs.wrappings import RUNS
 from tfmemlint.facts.library.kinds import Kind

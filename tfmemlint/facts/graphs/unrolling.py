@@ -93,7 +93,7 @@ class Unrollings:
         self._tensors = tf.tensors
         self._graph_loops = tf.graph_loops
         self._pulls = tf.pulls
-        self._trips = tf.trips
+        self._traced_rounds = tf.traced_rounds
 
     @cached_property
     def all(self) -> tuple[Unrolled, ...]:
@@ -103,7 +103,7 @@ class Unrollings:
         found = [
             Unrolled(loop, trips, self._passes_over(body))
             for loop, body in self._candidates()
-            if (trips := self._trips.of(loop))
+            if (trips := self._traced_rounds.of(loop))
             and self._computes(body, _MAX_HOPS)
             and not self._differs(loop, body)
             and not self._is_constant(body, set())

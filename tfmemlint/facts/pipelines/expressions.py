@@ -24,10 +24,10 @@ from tfmemlint.facts.pipelines.held import (
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tfmemlint.facts.pipelines.runs import Run
+    from tfmemlint.facts.pipelines.dry_runs import DryRun
 
 
-def evaluated(run: Run, node: ast.expr) -> Held:
+def evaluated(run: DryRun, node: ast.expr) -> Held:
     """What one expression holds, told by what is known of the element."""
     if isinstance(node, ast.Constant):
         literal = float(node.value) if isinstance(node.value, bool) else constant(node)
@@ -69,7 +69,7 @@ def evaluated(run: Run, node: ast.expr) -> Held:
     return OUTSIDE if isinstance(node, _UNDERSTOOD) else vague(row(inner))
 
 
-def _dictionary(run: Run, node: ast.Dict) -> Several:
+def _dictionary(run: DryRun, node: ast.Dict) -> Several:
     made = Several(())
     for key, value in zip(node.keys, node.values, strict=True):
         held = run.held(value)
@@ -80,7 +80,7 @@ def _dictionary(run: Run, node: ast.Dict) -> Several:
     return made
 
 
-def _attribute(run: Run, node: ast.Attribute) -> Held:
+def _attribute(run: DryRun, node: ast.Attribute) -> Held:
     if not run.is_of_element(node):
         return run.outside(node)
     held = run.held(node.value)
@@ -90,7 +90,7 @@ def _attribute(run: Run, node: ast.Attribute) -> Held:
     return OUTSIDE
 
 
-def _subscript(run: Run, node: ast.Subscript) -> Held:
+def _subscript(run: DryRun, node: ast.Subscript) -> Held:
     held, key = run.held(node.value), run.key(node.slice)
     if isinstance(key, str) or (key is not None and isinstance(held, Several)):
         return part_of(held, key)
@@ -107,12 +107,12 @@ def _subscript(run: Run, node: ast.Subscript) -> Held:
     return each_of(held) if picked else vague(held)
 
 
-def _is_new_axis(run: Run, node: ast.expr) -> bool:
+def _is_new_axis(run: DryRun, node: ast.expr) -> bool:
     is_none = isinstance(node, ast.Constant) and node.value is None
     return is_none or (run.names.qualified(node) or "").endswith(".newaxis")
 
 
-def _comprehension(run: Run, node: ast.ListComp | ast.DictComp) -> Held:
+def _comprehension(run: DryRun, node: ast.ListComp | ast.DictComp) -> Held:
     before = dict(run.scope)
     for generator in node.generators:
         run.bind(generator.target, each_of(run.held(generator.iter)))
@@ -123,7 +123,7 @@ def _comprehension(run: Run, node: ast.ListComp | ast.DictComp) -> Held:
     return Several(((None, made),))
 
 
-def _arithmetic(run: Run, node: ast.BinOp) -> Held:
+def _arithmetic(run: DryRun, node: ast.BinOp) -> Held:
     left, right = run.held(node.left), run.held(node.right)
     if not isinstance(left, Tensor) or not isinstance(right, Tensor):
         run.effects.exact = False

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from tfmemlint.facts.pipelines.dry_runs import DryRun
 from tfmemlint.facts.pipelines.held import Held, Several, part_of, tensors
-from tfmemlint.facts.pipelines.runs import Run
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Mappings:
 
     def of(self, function: ast.expr, element: Held) -> Mapped:
         """What a function makes of an element; a tuple's parts are its arguments."""
-        run = Run(self._names, self._functions, self._callers, self._values, self._sources)
+        run = DryRun(self._names, self._functions, self._callers, self._values, self._sources)
         named = self._bindings.assigned(function)  # `resize = resize_to(224)`
         function = named if isinstance(named, ast.Call) else function
         if isinstance(element, Several) and 0 in element.keys:

@@ -55,7 +55,7 @@ class Plans:
         self._loops = tf.loops
         self._tapes = tf.tapes
         self._captures = tf.captures
-        self._anew = tf.anew
+        self._remade_models = tf.remade_models
         self._numbers = tf.of(Numbers)
         self._arrays = tf.of(Arrays)
         self._models = tf.of(Models)
@@ -84,7 +84,7 @@ class Plans:
             found.append(held(-(-kept.value // _ALLOCATION) * _ALLOCATION))
         for chain in self._datasets.chains:
             found += self._flights.growing(chain)
-        for model in self._anew.models:
+        for model in self._remade_models.models:
             runs = self._models.runs(model.made, None) if isinstance(model.made, ast.expr) else None
             weights = self._models.weights(runs) if runs else None
             found += [weights] if weights is not None else []

@@ -30,7 +30,7 @@ _FIRST_HOLDS: dict[type[ast.cmpop], int] = {ast.Eq: 1, ast.Gt: 2, ast.GtE: 1}
 _LAST_HOLDS: dict[type[ast.cmpop], int] = {ast.Lt: 0, ast.LtE: 1}
 
 
-class Counters:
+class CountedRounds:
     """How many rounds loops make at most by what they count, whatever they go over."""
 
     def __init__(self, tf: TensorFlow) -> None:

@@ -39,7 +39,7 @@ _MAX_NESTING = 100
 """Levels of one expression."""
 
 
-class Run:
+class DryRun:
     """One run, forwards through the code; what it does besides is noted on the way."""
 
     def __init__(

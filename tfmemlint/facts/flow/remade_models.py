@@ -61,7 +61,7 @@ class Anew(NamedTuple):
     """The expressions that stand for it where something is done with it."""
 
 
-class MadeAnew:
+class RemadeModels:
     """What is made in every round of a loop, traced there, and dropped."""
 
     def __init__(self, tf: TensorFlow) -> None:

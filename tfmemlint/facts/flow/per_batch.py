@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _MAX_HOPS = 8
 
 
-class Repeats:
+class PerBatch:
     """What the callers of code say about how often it runs on what."""
 
     def __init__(self, tf: TensorFlow) -> None:

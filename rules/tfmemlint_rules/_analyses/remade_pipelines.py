@@ -40,7 +40,7 @@ class Rebuilt(NamedTuple):
         return bool(self.steps)
 
 
-class Rebuilds:
+class RemadePipelines:
     """The pipelines that depend on nothing that changes with the rounds of a loop around them."""
 
     def __init__(self, tf: TensorFlow) -> None:

@@ -23,7 +23,7 @@ Look = Callable[[str], tuple[File, list[ast.expr]]]
 def test_loops_here_or_around_a_call_run_code_again(look: Look, code: str) -> None:
     file, (seen,) = look(code)
 
-    assert file.tf.repeats.runs_again(seen)
+    assert file.tf.per_batch.runs_again(seen)
 
 
 @pytest.mark.parametrize(
@@ -39,4 +39,4 @@ def test_loops_here_or_around_a_call_run_code_again(look: Look, code: str) -> No
 def test_code_in_no_loop_is_not_seen_to_run_again(look: Look, code: str) -> None:
     file, (seen,) = look(code)
 
-    assert not file.tf.repeats.runs_again(seen)
+    assert not file.tf.per_batch.runs_again(seen)

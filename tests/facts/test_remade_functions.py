@@ -30,7 +30,7 @@ def read(source: str) -> File:
     ],
 )
 def test_what_repeats_a_function_is_found(source: str, maker: str) -> None:
-    (found,) = read(source).tf.remakes.all
+    (found,) = read(source).tf.remade_functions.all
 
     assert isinstance(found.maker, ast.Call)
     assert ast.unparse(found.maker) == maker
@@ -59,7 +59,7 @@ def test_what_repeats_a_function_is_found(source: str, maker: str) -> None:
     ],
 )
 def test_a_function_for_each_thing_or_for_all_is_made_once(source: str) -> None:
-    assert read(source).tf.remakes.all == ()
+    assert read(source).tf.remade_functions.all == ()
 
 
 @pytest.mark.parametrize(
@@ -86,4 +86,4 @@ def train(model, other, data):
         for x in data:
             step(x)
 """
-    assert len(File("a.py", source).tf.remakes.all) == expected
+    assert len(File("a.py", source).tf.remade_functions.all) == expected

@@ -8,8 +8,8 @@ from textwrap import dedent
 import pytest
 
 from tfmemlint import File
+from tfmemlint_rules._analyses.growing_rounds import GrowingRounds
 from tfmemlint_rules._analyses.joins import Joins
-from tfmemlint_rules._analyses.rounds import Rounds
 
 IMPORTS = "import keras\nimport numpy as np\nimport tensorflow as tf\n"
 
@@ -20,7 +20,7 @@ def code(text: str) -> File:
 
 def test_what_is_added_is_followed_to_what_makes_it() -> None:
     file = code("for y in ys:\n    p = model(y)\n    p = g(p)\n    out = np.append(out, p)\n")
-    made = file.tf.of(Rounds).made_of(file.tf.of(Joins).all[0])
+    made = file.tf.of(GrowingRounds).made_of(file.tf.of(Joins).all[0])
 
     assert {ast.unparse(each) for each in made if isinstance(each, ast.Call)} == {
         "g(p)",
@@ -53,7 +53,7 @@ def test_rounds_are_many_by_their_number_or_as_there_is_data(loop: str, many: bo
     file = code(f"rows = tf.ones([n, 2])\n{loop}:\n    out = tf.concat([out, y], 0)\n")
     (joined,) = file.tf.of(Joins).all
 
-    assert file.tf.of(Rounds).are_many(joined, few=16) == many
+    assert file.tf.of(GrowingRounds).are_many(joined, few=16) == many
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_rounds_are_many_where_each_picks_rows(body: str, many: bool) -> None:
     file = code(f"for i in range(m):\n    {body}; out = tf.concat([out, y], 0)\n")
     (joined,) = file.tf.of(Joins).all
 
-    assert file.tf.of(Rounds).are_many(joined, few=16) == many
+    assert file.tf.of(GrowingRounds).are_many(joined, few=16) == many
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_tensors_are_copied_or_what_a_model_gives(join: str, copied: bool) -> No
     file = code(f"for y in ys:\n    {join}\n")
     (joined,) = file.tf.of(Joins).all
 
-    assert file.tf.of(Rounds).copy_tensors(joined) == copied
+    assert file.tf.of(GrowingRounds).copy_tensors(joined) == copied
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_a_loop_that_tracing_writes_out_copies_nothing_as_it_runs(loop: str, cop
     )
     (joined,) = file.tf.of(Joins).all
 
-    assert file.tf.of(Rounds).copy_tensors(joined) == copied
+    assert file.tf.of(GrowingRounds).copy_tensors(joined) == copied
 
 
 def test_a_graph_of_which_nobody_takes_a_gradient_keeps_no_copies() -> None:
@@ -125,7 +125,7 @@ def test_a_graph_of_which_nobody_takes_a_gradient_keeps_no_copies() -> None:
     )
     (joined,) = file.tf.of(Joins).all
 
-    assert not file.tf.of(Rounds).copy_tensors(joined)
+    assert not file.tf.of(GrowingRounds).copy_tensors(joined)
 
 
 def test_a_graph_made_by_hand_copies_nothing_as_it_is_made() -> None:
@@ -138,7 +138,7 @@ def test_a_graph_made_by_hand_copies_nothing_as_it_is_made() -> None:
     )
     (joined,) = file.tf.of(Joins).all
 
-    assert not file.tf.of(Rounds).copy_tensors(joined)
+    assert not file.tf.of(GrowingRounds).copy_tensors(joined)
 
 
 @pytest.mark.parametrize(
@@ -169,8 +169,8 @@ def test_a_gradient_keeps_no_copies_of_whole_numbers(start: str, added: str, cop
     )
     (joined,) = file.tf.of(Joins).all
 
-    assert file.tf.of(Rounds).may_have_gradient(joined) == copied
-    assert file.tf.of(Rounds).copy_tensors(joined) == copied
+    assert file.tf.of(GrowingRounds).may_have_gradient(joined) == copied
+    assert file.tf.of(GrowingRounds).copy_tensors(joined) == copied
 
 
 def test_a_tape_keeps_no_copies_of_whole_numbers() -> None:
@@ -184,4 +184,4 @@ def test_a_tape_keeps_no_copies_of_whole_numbers() -> None:
         """
     )
 
-    assert list(map(file.tf.of(Rounds).copy_tensors, file.tf.of(Joins).all)) == [True, False]
+    assert list(map(file.tf.of(GrowingRounds).copy_tensors, file.tf.of(Joins).all)) == [True, False]

@@ -6,7 +6,7 @@ from textwrap import dedent
 import pytest
 
 from tfmemlint import File
-from tfmemlint_rules._analyses.rebuilds import Rebuilds
+from tfmemlint_rules._analyses.remade_pipelines import RemadePipelines
 
 BEFORE = """
     import tensorflow as tf
@@ -16,7 +16,7 @@ BEFORE = """
 
 def rebuilds(source: str) -> list[tuple[str, bool, bool]]:
     file = File("example.py", dedent(BEFORE) + dedent(source))
-    facts = file.tf.of(Rebuilds)
+    facts = file.tf.of(RemadePipelines)
     return [
         (ast.unparse(each.assignment), each.is_lengthened, facts.can_be_lifted(each))
         for each in facts.all
@@ -137,6 +137,6 @@ def test_a_name_may_hold_something_else_before_the_loop(before: str, once: bool)
     loop = "for e in range(9):\n    a = tf.data.Dataset.from_tensor_slices(x)\n    model.fit(a)\n"
     file = File("example.py", dedent(BEFORE) + before + loop)
 
-    (rebuilt,) = file.tf.of(Rebuilds).all
+    (rebuilt,) = file.tf.of(RemadePipelines).all
 
-    assert file.tf.of(Rebuilds).is_bound_once(rebuilt) == once
+    assert file.tf.of(RemadePipelines).is_bound_once(rebuilt) == once

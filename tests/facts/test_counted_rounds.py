@@ -15,7 +15,7 @@ HEAD = "import itertools\nimport numpy as np\nfrom tqdm import tqdm\nxs = []\nn 
 def left_after(header: str, body: str = "print()") -> int | None:
     file = File("example.py", f"{HEAD}{header}\n{indent(dedent(body), '    ')}\n")
     loop = next(iter(file.tf.tree.all(ast.For, ast.While)))
-    return file.tf.counters.left_after(file.tf.loops.loop(loop))
+    return file.tf.counted_rounds.left_after(file.tf.loops.loop(loop))
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_a_test_of_a_count_holds_for_the_first_rounds(test: str, rounds: int | N
     )
     (loop,), (branch,) = file.tf.tree.all(ast.For), file.tf.tree.all(ast.If)
 
-    assert file.tf.counters.holds_for(branch.test, file.tf.loops.loop(loop)) == rounds
+    assert file.tf.counted_rounds.holds_for(branch.test, file.tf.loops.loop(loop)) == rounds
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_a_range_of_a_parameter_is_as_long_as_callers_ask(calls: str, rounds: in
     file = File("example.py", code)
     (loop,) = file.tf.tree.all(ast.For)
 
-    assert file.tf.counters.left_after(file.tf.loops.loop(loop)) == rounds
+    assert file.tf.counted_rounds.left_after(file.tf.loops.loop(loop)) == rounds
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_what_leaves_a_loop_waits_for_a_number_of_rounds(
     file = File("example.py", f"{HEAD}{header}\n{indent(dedent(body), '    ')}\n")
     loop = next(iter(file.tf.tree.all(ast.For)))
 
-    awaited = file.tf.counters.awaited(file.tf.loops.loop(loop))
+    awaited = file.tf.counted_rounds.awaited(file.tf.loops.loop(loop))
 
     assert [None if each is None else ast.unparse(each) for each in awaited] == numbers
 
@@ -124,7 +124,7 @@ def are_few(body: str) -> bool:
     file = File("example.py", f"{HEAD}for i, x in enumerate(y):\n{code}\n")
     loop = next(iter(file.tf.tree.all(ast.For)))
     kept = next(each for each in ast.walk(loop) if getattr(each, "id", "") == "keep")
-    return file.tf.counters.are_few(kept, file.tf.loops.loop(loop), 5)
+    return file.tf.counted_rounds.are_few(kept, file.tf.loops.loop(loop), 5)
 
 
 @pytest.mark.parametrize(

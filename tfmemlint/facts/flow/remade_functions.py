@@ -38,7 +38,7 @@ class Remake(NamedTuple):
     """The function whose every call makes another; None where `maker` stands in the loop itself."""
 
 
-class Remakes:
+class RemadeFunctions:
     """What is wrapped in `tf.function` where that happens more than once."""
 
     def __init__(self, tf: TensorFlow) -> None:

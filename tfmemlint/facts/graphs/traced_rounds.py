@@ -26,7 +26,7 @@ _PIECES = {
 """What cuts something into pieces, and which argument says into how many."""
 
 
-class Trips:
+class TracedRounds:
     """The numbers of trips that are known while TensorFlow traces."""
 
     def __init__(self, tf: TensorFlow) -> None:

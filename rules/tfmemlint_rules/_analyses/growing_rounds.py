@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
-from tfmemlint.facts.flow.anew import APPLIES, FITS
 from tfmemlint.facts.flow.loops import Loop, Over
+from tfmemlint.facts.flow.remade_models import APPLIES, FITS
 from tfmemlint.facts.graphs.graph_loops import InGraph
 from tfmemlint.facts.graphs.tracing import TracedBy
 from tfmemlint.facts.library.makers import argument
@@ -47,7 +47,7 @@ _MAX_HOPS = 4
 _FROM_MODEL = frozenset({"numpy", "predict", "predict_on_batch"})
 
 
-class Rounds:
+class GrowingRounds:
     """The loops of a file in which arrays are joined to more."""
 
     def __init__(self, tf: TensorFlow) -> None:

@@ -42,7 +42,7 @@ _FEW = 10
 """Rounds that are a few trials, and no steps."""
 
 
-class PerRound(NamedTuple):
+class InEachRound(NamedTuple):
     """One call that each round of a loop makes again."""
 
     call: ast.Call
@@ -53,7 +53,7 @@ class PerRound(NamedTuple):
     """Whether what the call is given is the same in each round."""
 
 
-class PerRounds:
+class SameEachRound:
     """Such calls of a file."""
 
     def __init__(self, tf: TensorFlow) -> None:
@@ -69,9 +69,9 @@ class PerRounds:
         self._tracing = tf.tracing
 
     @cached_property
-    def loaded(self) -> tuple[PerRound, ...]:
+    def loaded(self) -> tuple[InEachRound, ...]:
         """The models that are loaded in each round, from a path that stays the same."""
-        found: list[PerRound] = []
+        found: list[InEachRound] = []
         for call, _ in self._names.calls(_LOADS):
             each = self._around(call)
             if each is None or not each.same or self._is_kept_for_all(call):
@@ -80,7 +80,7 @@ class PerRounds:
                 found.append(each)
         return tuple(found)
 
-    def _is_written_again(self, found: PerRound) -> bool:
+    def _is_written_again(self, found: InEachRound) -> bool:
         """Whether the path is given to something else in the loop, or to what keeps the best."""
         path = next(iter(given_to(found.call)), None)
         text = self._text(path) if path is not None else None
@@ -103,10 +103,10 @@ class PerRounds:
         return literal.value if literal is not None else ast.unparse(node)
 
     @cached_property
-    def optimizers(self) -> tuple[PerRound, ...]:
+    def optimizers(self) -> tuple[InEachRound, ...]:
         """The optimizers that are made in each step, for weights that stay."""
         applied = [*self._tree.methods(*_APPLIES)]
-        found: list[PerRound] = []
+        found: list[InEachRound] = []
         for call, name in self._names.calls(_OPTIMIZERS) if applied else ():
             uses = [each for each, method in applied if self._is_of(method.value, call)]
             each = self._around(call) if uses and self._keeps(call, name) else None
@@ -129,7 +129,7 @@ class PerRounds:
         made = self._objects.made(holder) or ()
         return any(each.node is call for each in made)
 
-    def _is_step_of(self, use: ast.Call, found: PerRound) -> bool:
+    def _is_step_of(self, use: ast.Call, found: InEachRound) -> bool:
         """Whether gradients are given once a round, to weights that are there before the loop."""
         loop = found.loop
         if self._tree.function(use) is not self._tree.function(found.call):
@@ -154,7 +154,7 @@ class PerRounds:
         pairs = [each for each in given if isinstance(each, ast.Tuple) and len(each.elts) == 2]
         return owners or [each.elts[1] for each in pairs]
 
-    def _stays(self, owner: ast.expr, use: ast.Call, found: PerRound) -> bool:
+    def _stays(self, owner: ast.expr, use: ast.Call, found: InEachRound) -> bool:
         """Whether a model, or a list of weights, is the same in each round."""
         if found.here:
             return self._is_same(owner, found.loop)
@@ -172,7 +172,7 @@ class PerRounds:
         given = [self._callers.argument(each, function, name) for each in calls]
         return all(each is not None and self._is_same(each, found.loop) for each in given)
 
-    def _around(self, call: ast.Call) -> PerRound | None:
+    def _around(self, call: ast.Call) -> InEachRound | None:
         """The loop that has a call made again, be it through functions of the module."""
         node: ast.AST = call
         given = given_to(call)
@@ -184,7 +184,7 @@ class PerRounds:
                 if loops[0].over is Over.LITERAL:
                     return None
                 same = all(self._is_same(each, loops[0]) for each in given)
-                return PerRound(call, loops[0], hop == 0, same)
+                return InEachRound(call, loops[0], hop == 0, same)
             function = self._tree.function(node)
             if function is None or isinstance(function, ast.Lambda) or function.name == "__init__":
                 return None
@@ -224,7 +224,7 @@ class PerRounds:
             and (above.func.attr in ("append", "extend", "setdefault"))
         )
 
-    def liftable(self, found: PerRound) -> tuple[ast.Assign, LoopNode] | None:
+    def liftable(self, found: InEachRound) -> tuple[ast.Assign, LoopNode] | None:
         """The statement that gives the call's result a name, if it can stand before the loop."""
         statement = self._tree.statement(found.call)
         node = found.loop.node

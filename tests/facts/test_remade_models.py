@@ -24,7 +24,7 @@ def read(source: str) -> File:
 
 
 def models(source: str) -> list[str]:
-    return [ast.unparse(each.made) for each in read(source).tf.anew.models]
+    return [ast.unparse(each.made) for each in read(source).tf.remade_models.models]
 
 
 def in_loop(body: str, header: str = "for path in paths:") -> str:
@@ -88,7 +88,7 @@ def test_what_is_kept_trained_or_never_traced_is_not(run: str) -> None:
 def test_rounds_are_counted(header: str, rounds: list[int | None]) -> None:
     source = in_loop("model = build()\nmodel.predict(x)", header)
 
-    assert [each.rounds for each in read(source).tf.anew.models] == rounds
+    assert [each.rounds for each in read(source).tf.remade_models.models] == rounds
 
 
 def test_a_test_in_between_keeps_the_model_that_there_is() -> None:
@@ -138,7 +138,7 @@ def test_models_are_followed_into_the_functions_of_the_module(source: str, made:
     ],
 )
 def test_weights_are_set_first_where_nothing_is_done_before(body: str, first: bool) -> None:
-    facts = read(in_loop(f"model = build()\n{body}")).tf.anew
+    facts = read(in_loop(f"model = build()\n{body}")).tf.remade_models
     (found,) = facts.models
 
     assert facts.set_first(found) == first
@@ -167,7 +167,7 @@ def test_weights_are_set_first_where_nothing_is_done_before(body: str, first: bo
 def test_a_model_made_before_the_loop_is_the_same_if_nothing_in_it_matters(
     source: str, same: bool
 ) -> None:
-    facts = read(source).tf.anew
+    facts = read(source).tf.remade_models
     (found,) = facts.models
 
     assert facts.same_before(found) == same
@@ -185,4 +185,4 @@ def test_a_model_made_before_the_loop_is_the_same_if_nothing_in_it_matters(
     ],
 )
 def test_traced_functions_are_made_anew_where_they_are_only_called(body: str, found: bool) -> None:
-    assert bool(read(in_loop(body)).tf.anew.functions) == found
+    assert bool(read(in_loop(body)).tf.remade_models.functions) == found
