@@ -25,8 +25,9 @@ code for sessions, where what is averaged over batches is for people to say.
 ## When to ignore it
 When the step needs all rows together: exact gradient descent, a loss over pairs. The rule is silent
 by itself for up to 32 rows, and for up to 2,048, which people choose for one batch, if it does not
-see what the model makes of them; where gradients of inputs are taken, for steps that pick rows or
-take several inputs, and in files that use a graph library or a minimiser such as L-BFGS.
+see what the model makes of them; for rows of unknown number that a model is but asked about where a
+loop beside trains it with all rows; where gradients of inputs are taken, for steps that pick rows
+or take several inputs, and in files that use a graph library or a minimiser such as L-BFGS.
 Activations known to be less than 16 MiB, of a ready-made data set, such as MNIST, less than 256 MB,
 are hidden, unless `min-bytes` says otherwise.
 """
@@ -71,12 +72,31 @@ CUTS_BATCHES = {"predict_on_batch": "predict", "test_on_batch": "evaluate"}
 def check(file: File) -> Iterator[Diagnostic]:
     found = file.tf.of(FullBatches).all
     if found and not file.tf.names.uses(RELATES_ALL):
+        trained = {_model(file, each) for each in found if _is_trained(file, each)}
         for each in found:
+            if _model(file, each) in trained and _is_but_asked(file, each):
+                continue  # training takes as much, and its activations stay for the gradient
             if file.tf.tracing.why(each.call) is None:
                 cost = _cost(file, each)
                 whole = _whole(file, each)
                 if cost.at_most is not None or (whole is not None and whole.is_no_batch):
                     yield _diagnostic(file, each, cost)
+
+
+def _model(file: File, found: FullBatch) -> tuple[ast.AST | None, str]:
+    """What the array is given to, as the code of one function says it."""
+    return file.tf.tree.function(found.call), ast.unparse(found.call.func)
+
+
+def _is_trained(file: File, found: FullBatch) -> bool:
+    """Whether a tape records what the model makes of all rows, round after round."""
+    return bool(file.tf.tapes.recording(found.call)) and bool(file.tf.loops.around(found.call))
+
+
+def _is_but_asked(file: File, found: FullBatch) -> bool:
+    """Whether a model is asked for what it makes of rows, and nothing tells how many they are."""
+    rows = (file.tf.values.of(found.array).shape or (None,))[0]
+    return rows is None and not _is_trained(file, found)
 
 
 def _diagnostic(file: File, found: FullBatch, cost: Cost) -> Diagnostic:

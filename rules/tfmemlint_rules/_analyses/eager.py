@@ -9,6 +9,7 @@ from functools import cached_property
 
 from tfmemlint.facts.flow.remade_models import FITS, RUNS
 from tfmemlint.facts.graphs.tracing import TracedBy, Tracing
+from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.light_typing import TYPE_CHECKING
 
@@ -21,6 +22,8 @@ _RUN_WORDS = frozenset(each.encode() for each in _RUNS)
 _READS_VALUE = frozenset({"bool", "float", "int"})
 _MAKES = ("keras.backend.", "keras.ops.", "tensorflow.")
 _DRAWS = ("numpy.random.", "random.")
+_FEW_ROWS = 1024
+"""As many as a model is tried on."""
 _NUMBER = r"%[-+ #0]*[\d.]*[dfegi]"
 """What `%` makes of a number alone."""
 _DEBUGGERS = ("ipdb", "pdb", "pudb")
@@ -37,6 +40,7 @@ class EagerMode:
         self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
+        self._values = tf.values
         self._imports = tf.imports
         self._switches = tf.switches
         self._tracing = Tracing(tf, obeys_switches=False)
@@ -156,8 +160,21 @@ class EagerMode:
             keyword = next((each for each in call.keywords if each.arg == "run_eagerly"), None)
             if keyword is not None and self._switches.is_true(keyword.value):
                 later = (each for each in calls if each.lineno > call.lineno)
-                if not any(self._bindings.same(_model(each), _model(call)) for each in later):
+                again = any(self._bindings.same(_model(each), _model(call)) for each in later)
+                if not again and not self._is_tried(call):
                     yield keyword
+
+    def _is_tried(self, compiled: ast.Call) -> bool:
+        """Whether the next that is trained after a `compile` are a few rows: `fit(x[:64], …)`."""
+        model = ast.unparse(_model(compiled))
+        fits = [call for call, _ in self._tree.methods("fit") if call.lineno > compiled.lineno]
+        mine = (each for each in fits if ast.unparse(_model(each)) == model)
+        first = min(mine, key=lambda each: each.lineno, default=None)
+        given = argument(first, 0, "x") if first is not None else None
+        if not isinstance(given, ast.Subscript) or not isinstance(given.slice, ast.Slice):
+            return False
+        rows = self._values.number(given.slice.upper) if given.slice.lower is None else None
+        return rows is not None and 0 < rows <= _FEW_ROWS
 
     def _set(self) -> Iterator[ast.Assign]:
         """`model.run_eagerly = True`, where nothing sets it to anything else."""
