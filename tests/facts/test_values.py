@@ -13,7 +13,9 @@ Look = Callable[[str], tuple[File, list[ast.expr]]]
 
 IMPORTS = """
 import glob, os
+import h5py
 import numpy as np
+import scipy.io
 import pandas as pd
 import tensorflow as tf
 from pathlib import Path
@@ -25,6 +27,11 @@ from sklearn.model_selection import train_test_split
     ("source", "kind", "shape"),
     [
         ("see(np.load(f))", Kind.ARRAY, None),
+        ("see(scipy.io.loadmat(f)['x'])", Kind.ARRAY, None),
+        ("with h5py.File(f) as stored:\n    see(stored['x'][:])", Kind.ARRAY, None),
+        ("with h5py.File(f) as stored:\n    see(stored['x'][()])", Kind.ARRAY, None),
+        ("stored = h5py.File(f)\nsee(np.array(stored['x']['y']))", Kind.ARRAY, None),
+        ("stored = h5py.File(f)\nsee(stored['x'])", Kind.STORED, None),
         (
             "(a, b), (c, d) = tf.keras.datasets.mnist.load_data()\nsee(a)",
             Kind.ARRAY,
@@ -83,6 +90,7 @@ def test_all_the_data_there_is(
     ("source", "kind"),
     [
         ("x = np.load(f)\nsee(x[i:i + 32])", Kind.ARRAY),
+        ("with h5py.File(f) as stored:\n    see(stored['x'][i:i + 32])", Kind.ARRAY),
         ("x = np.load(f)\nsee(x[:1000])", Kind.ARRAY),
         ("x = np.load(f)\nsee(x[index])", Kind.ARRAY),
         ("for row in np.load(f):\n    see(row)", Kind.ARRAY),

@@ -21,6 +21,8 @@ from tfmemlint.facts.library.traits import Filled
 from tfmemlint.facts.syntax.classes import KERAS_BASES
 from tfmemlint.facts.syntax.names import Names
 
+_HAS_DATA = frozenset({Kind.ARRAY, Kind.TENSOR, Kind.FRAME, Kind.VARIABLE, Kind.STORED})
+
 
 class Results:
     """Values that known functions make of their arguments."""
@@ -49,6 +51,8 @@ class Results:
             return self._filled(kind, mapped, node, frame, value, by_dimension=False)
         if name in makers.LOADS_WHOLE:
             return Value(Kind.ARRAY, Extent.WHOLE, origin=node)
+        if name in makers.STORED:
+            return Value(Kind.STORED, Extent.WHOLE, origin=node)
         if name == "tensorflow.Variable":
             inner = value(node.args[0], frame) if node.args else UNKNOWN
             return Value(Kind.VARIABLE, inner.extent, inner.dtype, inner.shape, node)
@@ -229,7 +233,7 @@ class Results:
         """Functions that give back all the data they are given, in some other form."""
         source = makers.argument(node, 0, makers.KEEPS_DATA.get(name, "x"))
         inner = value(source, frame) if source is not None else UNKNOWN
-        if inner.kind not in (Kind.ARRAY, Kind.TENSOR, Kind.FRAME, Kind.VARIABLE):
+        if inner.kind not in _HAS_DATA:
             return Value(kind, shape=() if inner.kind is Kind.NUMBER else None, origin=node)
         if name.startswith(("keras.", "sklearn.")):
             kind = Kind.ARRAY if inner.kind is Kind.FRAME else inner.kind
@@ -237,7 +241,8 @@ class Results:
         shape = self._kept_shape(name, node, inner, frame, value)
         axis = makers.argument(node, 1, "axis") if name.endswith(".expand_dims") else None
         one = axis is not None and constant(axis) == 0  # one example, as a batch of one
-        return Value(kind, Extent.PART if one else inner.extent, dtype, shape, inner.origin)
+        origin = node if inner.kind is Kind.STORED else inner.origin
+        return Value(kind, Extent.PART if one else inner.extent, dtype, shape, origin)
 
     def _kept_dtype(self, name: str, node: ast.Call, inner: Value) -> str | None:
         place = makers.DTYPE_PLACE.get(name)

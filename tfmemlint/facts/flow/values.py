@@ -245,10 +245,16 @@ class Values:
             if isinstance(node.slice, (ast.Constant, ast.List, ast.Name)):
                 return inner._replace(shape=None)  # columns
             return UNKNOWN
-        if not inner.is_array:
+        if not inner.is_array and inner.kind is not Kind.STORED:
             return self._unpacked_constant(node, frame)
         indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         first = indices[0] if indices else None
+        if inner.kind is Kind.STORED:
+            if indices and not isinstance(first, ast.Slice) and not is_rest(first):
+                return inner if isinstance(first, (ast.Constant, ast.Name)) else UNKNOWN
+            inner = Value(Kind.ARRAY, inner.extent, origin=node)  # what is read of it
+            if not indices:
+                return inner
         if isinstance(first, ast.Constant) and isinstance(first.value, str):
             return inner._replace(dtype=None, shape=None)  # an array of an .npz file
         if is_all(first) or is_rest(first):

@@ -8,7 +8,7 @@ from math import prod
 
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.library import makers, traits
-from tfmemlint.facts.library.kinds import Extent
+from tfmemlint.facts.library.kinds import Extent, Kind
 from tfmemlint.facts.library.known_data import READ_DATA_SETS
 from tfmemlint.facts.library.signatures import having
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
@@ -17,7 +17,11 @@ if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 5
-_MAKES = having(traits.FRAME | traits.LOADS | traits.GENERATOR) | READ_DATA_SETS | {*makers.FILLED}
+_MAKES = (
+    having(traits.FRAME | traits.LOADS | traits.STORED | traits.GENERATOR)
+    | READ_DATA_SETS
+    | {*makers.FILLED}
+)
 _LARGE_BATCH = 2_048
 """Rows that people choose as one batch, and benchmarks make as one."""
 _READ = makers.LOADS_WHOLE | READ_DATA_SETS | (makers.FRAMES - {"pandas.DataFrame"})
@@ -115,4 +119,9 @@ class Wholes:
 
     def _is_loaded(self, origin: ast.expr) -> bool:
         name = self._names.qualified(origin.func) if isinstance(origin, ast.Call) else None
-        return name is not None and (name in _READ or name.startswith("keras.datasets."))
+        if name is not None and (name in _READ or name.startswith("keras.datasets.")):
+            return True
+        stored = origin.value if isinstance(origin, ast.Subscript) else None
+        if isinstance(origin, ast.Call) and origin.args:
+            stored = origin.args[0]
+        return stored is not None and self._values.of(stored).kind is Kind.STORED

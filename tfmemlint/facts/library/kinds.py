@@ -27,6 +27,7 @@ class Kind(Enum):
     LIST = "list"
     PATHS = "paths"
     PATH = "path"
+    STORED = "array in an open file"
     UNKNOWN = "unknown"
 
 

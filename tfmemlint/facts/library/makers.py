@@ -70,6 +70,7 @@ SPACED = {name: row.dtype for name, row in APIS.items() if row.traits & traits.S
 """Functions that space so many numbers evenly, and their dtypes."""
 
 LOADS_WHOLE = having(traits.LOADS)
+STORED = having(traits.STORED)
 FRAMES = having(traits.FRAME)
 FRAME_METHODS = frozenset(
     {"astype", "copy", "drop", "dropna", "fillna", "pop", "reset_index", "sample", "sort_values"}

@@ -114,6 +114,8 @@ PROGRESS = 1 << 48
 """Gives what it is given, and shows how far it has come."""
 ENDLESS = 1 << 49
 """Has no end."""
+STORED = 1 << 51
+"""An open file of arrays, which are read by their names, whole or in parts."""
 SAMPLES = 1 << 50
 """Gives a part of what it is given."""
 
