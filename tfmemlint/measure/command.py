@@ -72,12 +72,8 @@ def main(argv: Sequence[str]) -> int:
 
     out = cast("TextIOWrapper", sys.stdout)
     out.reconfigure(encoding="utf-8" if asked.json else None, errors="backslashreplace")
-    if not asked.json:
-        print()
-    tell = showing.write_json if asked.json else showing.write
     findings = advice.advise(account)
-    tell(account, findings, sys.stdout, asked.limit)
-    if asked.html is not None:
+    if asked.html is not None:  # first, as nobody may read the words to their end
         from tfmemlint.measure.picture import page  # noqa: PLC0415
 
         try:
@@ -85,6 +81,10 @@ def main(argv: Sequence[str]) -> int:
             Path(asked.html).write_text(text, encoding="utf-8", newline="\n")
         except OSError as error:
             return refuse(f"{asked.html} cannot be written: {error.strerror}")
+    if not asked.json:
+        print()
+    tell = showing.write_json if asked.json else showing.write
+    tell(account, findings, sys.stdout, asked.limit)
     return account.status
 
 

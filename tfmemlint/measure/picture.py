@@ -14,7 +14,7 @@ from tfmemlint.report.figures import size
 from tfmemlint.verify.html import Cell, document, picture, table, text
 
 _SHOWN = 0.001
-"""The part of what a line holds under which tensors are counted together."""
+"""The part of the peak under which tensors of a line, but for the largest, are counted together."""
 
 
 def page(program: str, account: Account, advice: Advice, limit: int | None = None) -> str:
@@ -48,16 +48,18 @@ def _held(account: Account) -> str:
 
 def _row(account: Account, line: Line) -> tuple[Cell, ...]:
     share = line.bytes / account.held_bytes if account.held_bytes else 0
-    shown = [each for each in line.holdings if each.bytes >= _SHOWN * line.bytes]
+    least = _SHOWN * max(account.held_bytes, line.bytes)
+    shown = [each for each in line.holdings if each.bytes >= least] or line.holdings[:1]
     tensors = [text(f"{size(each.bytes)}  {showing.tensor(each)}") for each in shown]
     if len(shown) < len(line.holdings):
         left = size(sum(each.bytes for each in line.holdings if each not in shown))
-        tensors.append(text(f"{left}  and {len(line.holdings) - len(shown)} more kinds"))
+        number = len(line.holdings) - len(shown)
+        tensors.append(text(f"{left}  and {number} more {'kind' if number == 1 else 'kinds'}"))
     return (
         Cell(size(line.bytes), "number"),
         Cell(f"{share:.0%}", "number"),
-        Cell(f"<code>{text(showing.quoted(line.statement))}</code>"),
-        Cell("<br>".join(tensors)),
+        Cell(f"<code>{text(showing.quoted(line.statement))}</code>", "long"),
+        Cell("<br>".join(tensors), "long"),
     )
 
 

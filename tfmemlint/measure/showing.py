@@ -44,7 +44,8 @@ def write(account: Account, advice: Advice, out: TextIO, limit: int | None = Non
         print(line, file=out)
     if advice.here:
         print(file=out)
-        report.write(advice.here, "full", out, root=os.getcwd())  # noqa: PTH109
+        here = [each._replace(path=_near(each.path)) for each in advice.here]
+        report.write(here, "full", out, root=os.getcwd())  # noqa: PTH109
 
 
 def write_json(account: Account, advice: Advice, out: TextIO, limit: int | None = None) -> None:
@@ -327,8 +328,13 @@ def _source(path: str) -> Sequence[str]:
 
 
 def _path(statement: Statement) -> str:
-    near = os.path.relpath(statement.path)
-    return statement.path if near.startswith(os.pardir) else near
+    return _near(statement.path)
+
+
+def _near(path: str) -> str:
+    """A path as people write it here."""
+    near = os.path.relpath(path)
+    return path if near.startswith(os.pardir) else near
 
 
 def _bars(out: TextIO) -> str:

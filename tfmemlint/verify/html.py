@@ -35,6 +35,7 @@ img { max-width: 100%; height: auto; }
 table { border-collapse: collapse; width: 100%; font-size: 13px; }
 th, td { text-align: left; padding: 0.3rem 0.6rem 0.3rem 0; border-bottom: 1px solid var(--edge);
   vertical-align: top; overflow-wrap: anywhere; } td code { overflow-wrap: break-word; }
+.long { min-width: 11rem; } .long code { overflow-wrap: anywhere; }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; font-size: 12px; }
 th { font-weight: 600; color: var(--faint); }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }

@@ -99,7 +99,8 @@ def _conclusion(request: Request, saving: Saving, write: bool) -> str:
 
 
 def _entry(request: Request, saving: Saving) -> Entry:
-    words = saving.doubt or saving.outputs.words
+    peaks = ", ".join(f"{each.metric.value} {_told(each)}" for each in saving.measurements)
+    words = saving.doubt or f"{peaks}; {saving.outputs.words}"
     content = pair_record(saving.measurements, saving.machine)
     over_time = curves(saving.measurements)
     differs = saving.outputs.same is False
@@ -127,12 +128,15 @@ def _row(one: Measurement) -> str:
     found = difference(one)
     weights = (one.bad_figure, one.fixed_figure, found.saved, found.noise)
     figures = " ".join(f"{amount(one.metric, each):>12}" for each in weights)
-    part = "cannot be told from noise"
+    return f"{one.metric.value:<13} {figures}  {len(one.bad):>4}  {_told(one)}"
+
+
+def _told(one: Measurement) -> str:
+    """How much less it is, if that can be told."""
+    found = difference(one)
     if found.told:
-        part = f"{abs(1 - one.ratio):.0%} {'less' if found.saved > 0 else 'more'}"
-    elif one.bad_figure == one.fixed_figure:
-        part = "the same"
-    return f"{one.metric.value:<13} {figures}  {len(one.bad):>4}  {part}"
+        return f"{abs(1 - one.ratio):.0%} {'less' if found.saved > 0 else 'more'}"
+    return "the same" if one.bad_figure == one.fixed_figure else "cannot be told from noise"
 
 
 def _of_lines(remains: Remains) -> Iterator[str]:

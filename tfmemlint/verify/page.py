@@ -117,7 +117,8 @@ def _section(entry: Entry) -> Iterator[str]:
     """Plots of one entry, and what they show as tables."""
     shown = [*_over_time(entry), *_against_scale(entry)]
     if shown:
-        yield f"<h2><code>{text(entry.code)}</code> {text(entry.name)}</h2>\n"
+        code = f"<code>{text(entry.code)}</code> " if entry.code else ""
+        yield f"<h2>{code}{text(entry.name)}</h2>\n"
         yield f"<p>{text(entry.words)}</p>\n"
         yield f'<div class="plots">\n{"".join(each.plot for each in shown)}</div>\n'
         yield from (
