@@ -30,9 +30,10 @@ nothing says the dtype of what is written, and where the list has other readers.
 When the trips are few, or unrolling is the aim: XLA, TPUs and some converters like straight code. A
 loop of the graph takes memory of its own, and is slower: of an LSTM cell with its gradient it costs
 as much as some 11 copies, and 23 copies run in half its time. When a `call` is never traced, too,
-as no graph is made where another module calls the model under a tape, and nothing else.
-The rule is silent in files that use `tf.lite` or a TPU strategy, on up to 32 trips, on lists over
-layers, heads, levels or outputs, and where the loop variable picks Python objects.
+as no graph is made where another module calls the model under a tape, and nothing else. The rule is
+silent in files that use `tf.lite` or a TPU strategy, on up to 32 trips, on lists over layers,
+heads, levels or outputs, and where the loop variable picks Python objects, and where each of an
+unknown number of trips adds a slice, which is one node.
 """
 
 from __future__ import annotations
@@ -73,6 +74,8 @@ def check(file: File) -> Iterator[Diagnostic]:
     if not found or file.tf.names.uses(LIKES_STRAIGHT_CODE):
         return
     for each in found:
+        if _takes_slices(each):
+            continue
         inner = 1
         for loop, kind in each.loops:
             if kind is InGraph.LOOP or file.tf.of(Accumulations).is_long(
@@ -81,6 +84,13 @@ def check(file: File) -> Iterator[Diagnostic]:
                 yield _diagnostic(file, each, loop, kind, inner)
                 break
             inner *= loop.trips or 1
+
+
+def _takes_slices(found: Accumulated) -> bool:
+    """Whether each of an unknown number of trips adds a slice, which is one node."""
+    loops = [loop for loop, kind in found.loops if kind is InGraph.COPIES]
+    unknown = len(found.loops) == 1 and len(loops) == 1 and loops[0].trips is None
+    return unknown and all(isinstance(each, ast.Subscript) for each in found.elements)
 
 
 def _diagnostic(

@@ -28,7 +28,7 @@ functions for other modules, if a `map` has made something else of them. And whe
 many examples would hold about as much, as it does where either holds all there are: slices of an
 array apart, of which it is batches that are copies, or where one batch is as long as the data. So
 it is for up to 4,096 rows of an array of unknown width that no `map` changes, and where nothing
-takes what is shuffled.
+takes what is shuffled; and for rows of CSV files.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def _shuffled_batches(
         elif step.method == "shuffle" and size is not None and not tiny:
             yield batch, size, step, mapped
         mapped = mapped or step.method == "map"
-        tiny = tiny and step.method in BATCHING | KEEPS_ELEMENTS
+        tiny = tiny and (step.method in BATCHING | KEEPS_ELEMENTS or (rows and mapped))
 
 
 def _are_few(file: File, buffer: float | None, size: float | None, shuffle: Step) -> bool:

@@ -33,9 +33,9 @@ after the first where the weights took 31 MB, and 17 MB more where they took 6 K
 weights and rounds of a plain network are known, and all of it comes to less than 256 MB, it is
 hidden as long as `min-bytes` is not set. The rule is silent by itself for up to four rounds, for up
 to a hundred plain networks of unknown width that a library's search has built, for models that are
-kept or handed to code out of sight, where graphs are switched off, in tests, where TensorFlow is
-declared to be newer than 2.21, and in code of Keras 1 (`nb_epoch`) that calls `clear_session()`,
-which frees the graph there.
+kept or handed to code out of sight, where graphs are switched off, or each model has a `tf.Graph`
+of its own, in tests, where TensorFlow is declared to be newer than 2.21, and in code of Keras 1
+(`nb_epoch`) that calls `clear_session()`, which frees the graph there.
 """
 
 from __future__ import annotations
@@ -57,6 +57,7 @@ from tfmemlint.facts.sizes.amounts import Amount, count
 from tfmemlint.facts.sizes.layer_runs import Run
 from tfmemlint_rules._analyses.trainings import Training, Trainings
 
+OWN = frozenset({"tensorflow.Graph"})
 FEW = 4
 """Folds or variants that are well worth no word."""
 SOME = 100
@@ -83,6 +84,8 @@ def check(file: File) -> Iterator[Diagnostic]:
     trainings = file.tf.of(Trainings)
     for training in trainings.all:
         rounds = training.rounds
+        if _has_own_graph(file, training):
+            continue
         if rounds is not None and (rounds <= FEW or _is_little(file, training, rounds)):
             continue
         forgets = trainings.forgets(training)
@@ -95,6 +98,13 @@ def _message(file: File, training: Training) -> str:
     called = ast.unparse(training.made.func)
     rounds = f"in every round of `{file.named(training.again)}`, and training keeps"
     return f"`{called}` makes another model {rounds} each one in memory"
+
+
+def _has_own_graph(file: File, training: Training) -> bool:
+    """Whether each model is made in a graph of its own, which goes when the round is over."""
+    around = (each for each in file.tf.tree.ancestors(training.made) if isinstance(each, ast.With))
+    held = (node for each in around for item in each.items for node in ast.walk(item))
+    return any(isinstance(each, ast.Call) and file.tf.names.is_any(each.func, OWN) for each in held)
 
 
 def _is_little(file: File, training: Training, rounds: float) -> bool:

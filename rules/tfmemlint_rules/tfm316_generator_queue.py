@@ -17,8 +17,9 @@ Unsafe: batches are the same, in the same order. What workers draw at random, th
 another one. Offered where the argument can be taken out alone.
 
 ## When to ignore it
-When batches are small, or take much longer at times. The rule is silent by itself for up to 32,
-for numbers that it does not know, for queues of other libraries, and in tests.
+When batches are small, or take much longer at times. The rule is silent by itself for up to 32, for
+numbers that it does not know, for queues of other libraries, for arrays, which wait in none, and in
+tests.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from tfmemlint import (
     edits,
 )
 from tfmemlint.facts.library.keras_apis import SEQUENCES
+from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.sizes.amounts import Amount, count
 
 MANY = 32
@@ -77,7 +79,7 @@ def _reads(file: File, call: ast.Call) -> bool:
     if isinstance(callee, ast.Attribute) and callee.attr == "__init__":
         owner = file.tf.members.enclosing_class(call)
     elif isinstance(callee, ast.Attribute) and callee.attr in READS:
-        return owner is None
+        return owner is None and argument(call, 1, "y") is None  # arrays wait in no queue
     if not isinstance(owner, ast.ClassDef):
         return False
     bases = (base for each in functions.lineage(owner) for base in each.bases)

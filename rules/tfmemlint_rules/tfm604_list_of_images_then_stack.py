@@ -35,7 +35,7 @@ is collected from a pipeline, whose uses are to be rewritten.
 ## When to ignore it
 When the data is small beside the memory there is, and is read many times. Of a pipeline, the rule
 is silent by itself for labels, file names and what is known to be small, for up to 1,024 elements,
-where the loop stops early or picks some, and in tests.
+where the loop stops early or picks some, and in tests. Of files, it is silent for up to 32.
 """
 
 from __future__ import annotations
@@ -71,6 +71,8 @@ from tfmemlint_rules._analyses.fillings import Filling, Fillings
 from tfmemlint_rules._analyses.takers import Takers
 
 LONG = 60
+FEW = 32
+"""Files: a batch of them, which somebody puts together."""
 ELEMENT = Amount(("what is in a file",), of_bytes=True)
 DECODED = Amount(("what is decoded of a record",), of_bytes=True)
 
@@ -83,6 +85,9 @@ def check(file: File) -> Iterator[Diagnostic]:
         gathered = loaded or file.tf.parsing.gathered(stack.listed)
         if gathered is None:
             yield from _of_pipeline(file, stack)
+            continue
+        most = file.tf.numbers.length(gathered.files).value
+        if most is not None and most <= FEW:
             continue
         made, each = ("loaded", "each file") if loaded else ("parsed", "each row")
         files = file.source(gathered.files)

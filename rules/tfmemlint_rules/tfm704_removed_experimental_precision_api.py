@@ -4,8 +4,9 @@
 `tf.keras.mixed_precision.experimental.Policy` and `set_policy`, whichever way they are imported:
 TensorFlow 2.9 and Keras 3 have none of these names, which stand outside of `experimental` since
 2.4. It is silent where no more is asked for than full precision, or a name is but compared with, in
-projects that may run with a TensorFlow before 2.9, where nothing is missing, where the code asks
-for the version before it reads the name, and in tests.
+projects that may run with a TensorFlow before 2.9, where nothing is missing, and where nobody says
+which it is and nothing catches the error, which tells all there is to know; where the code asks for
+the version before it reads the name, and in tests.
 
 ## Why it costs memory
 Where the name is missing, the program ends with an `AttributeError`, or, where that is caught, goes
@@ -45,6 +46,7 @@ NEW_NAMES = {
 NAMES = frozenset(f"{OLD}.{each}" for each in NEW_NAMES)
 GONE_SINCE = (2, 9)
 FULL = ("float32", "float64")
+_CAUGHT = frozenset({"AttributeError", "BaseException", "Exception", "ImportError"})
 VERSIONS = frozenset({"VERSION", "__version__", "git_version"})
 
 ACTIVATIONS = Amount(("activations of twice the width",), of_bytes=True)
@@ -54,7 +56,9 @@ def check(file: File) -> Iterator[Diagnostic]:
     if file.tensorflow is not None and file.tensorflow < GONE_SINCE:
         return
     used = file.tf.names.reads(NAMES)
-    asked = next((each for each in used if _asks_for_half(file, each)), None)
+    told = file.tensorflow is not None or file.tf.is_for_keras_3
+    asking = (each for each in used if _asks_for_half(file, each))
+    asked = next((each for each in asking if told or _is_caught(file, each)), None)
     if asked is not None and not any(_asks_for_version(file, each) for each in used):
         name = (file.tf.names.qualified(asked) or "").rpartition(".")[2]
         yield Diagnostic(
@@ -63,6 +67,22 @@ def check(file: File) -> Iterator[Diagnostic]:
             _fix(file, used),
             costs.cost(ACTIVATIONS),
         )
+
+
+def _is_caught(file: File, used: ast.expr) -> bool:
+    """Whether nobody is told that the name is missing."""
+    tries = [each for each in file.tf.tree.ancestors(used) if isinstance(each, ast.Try)]
+    return any(
+        file.tf.tree.inside(used, statement)
+        and any(each.type is None or not _CAUGHT.isdisjoint(_names(each.type)) for each in handlers)
+        for each in tries
+        for statement in each.body
+        for handlers in [each.handlers]
+    )
+
+
+def _names(caught: ast.expr) -> set[str]:
+    return {each.id for each in ast.walk(caught) if isinstance(each, ast.Name)}
 
 
 def _asks_for_half(file: File, used: ast.expr) -> bool:

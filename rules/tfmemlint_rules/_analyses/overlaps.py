@@ -42,7 +42,19 @@ _SLOW = (
 _QUICK_AFTER_ALL = ("tensorflow.image.convert_image_dtype",)
 _PREPARES = ".preprocess_input"
 _OF_TENSORS = frozenset(
-    {"copy", "get", "get_shape", "items", "keys", "pop", "set_shape", "update", "values"}
+    {
+        "bounding_shape",
+        "copy",
+        "get",
+        "get_shape",
+        "items",
+        "keys",
+        "pop",
+        "set_shape",
+        "to_tensor",
+        "update",
+        "values",
+    }
 )
 """Methods of what an element is."""
 _BUILT_IN = frozenset(dir(builtins))

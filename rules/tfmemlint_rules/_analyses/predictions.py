@@ -26,7 +26,7 @@ _OFTEN = 8
 _COMPUTES = ("keras.", "numpy", "tensorflow")
 _PLOTS = "matplotlib.pyplot."
 _DRAWS = ("matplotlib",)
-_SHOWS = frozenset({"matplotlib.pyplot.show"})
+_SHOWS = frozenset({"IPython.display.display", "matplotlib.pyplot.show"})
 _ASKS_PEOPLE = frozenset({"google.colab.files.upload"})
 _SEES = frozenset({"detectMultiScale", "detect_faces", "findContours"})
 """What finds objects in a picture."""
@@ -280,10 +280,22 @@ class Predictions:
 
     @cached_property
     def _may_show(self) -> bool:
-        return any(self._names.calls(_SHOWS))
+        return any(self._names.calls(_SHOWS)) or any(map(self._displays, self._displayed))
 
     def _shows(self, call: ast.Call) -> bool:
-        return self._names.is_any(call.func, _SHOWS)
+        return self._names.is_any(call.func, _SHOWS) or self._displays(call)
+
+    @cached_property
+    def _displayed(self) -> tuple[ast.Call, ...]:
+        return tuple(self._tree.calls(("display",)))
+
+    def _displays(self, call: ast.Call) -> bool:
+        """Whether a notebook shows something there, by a function that every notebook has."""
+        return (
+            isinstance(call.func, ast.Name)
+            and call.func.id == "display"
+            and not self._bindings.reaching(call.func)
+        )
 
     def _is_of_steps(self, loop: Loop) -> bool:
         """Whether a loop over what it calls epochs trains on one batch, or a few, in each."""
