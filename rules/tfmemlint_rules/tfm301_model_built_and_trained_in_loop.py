@@ -32,10 +32,10 @@ When the models are small and the rounds few: after the fifth, the process held 
 after the first where the weights took 31 MB, and 17 MB more where they took 6 KB. Where layers,
 weights and rounds of a plain network are known, and all of it comes to less than 256 MB, it is
 hidden as long as `min-bytes` is not set. The rule is silent by itself for up to four rounds, for up
-to a hundred plain networks of unknown width that a library's search has built, for models that are
-kept or handed to code out of sight, where graphs are switched off, or each model has a `tf.Graph`
-of its own, in tests, where TensorFlow is declared to be newer than 2.21, and in code of Keras 1
-(`nb_epoch`) that calls `clear_session()`, which frees the graph there.
+to a hundred plain networks of unknown width, or as many as a loop has folds or settings, for models
+that are kept or handed to code out of sight, where graphs are switched off, or each model has a
+`tf.Graph` of its own, in tests, where TensorFlow is declared to be newer than 2.21, and in code of
+Keras 1 (`nb_epoch`) that calls `clear_session()`, which frees the graph there.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ OWN = frozenset({"tensorflow.Graph"})
 FEW = 4
 """Folds or variants that are well worth no word."""
 SOME = 100
-"""Plain networks of unknown width that a library may make: of three layers, 0.6 GB."""
+"""Plain networks of unknown width: of three layers each, 0.6 GB."""
 PLAIN = frozenset({"Activation", "Dense", "Dropout", "Flatten", "InputLayer", "ReLU", "Softmax"})
 GRAPHS = 2 << 20
 """Bytes a round, for a model and for each of its layers.
@@ -83,10 +83,8 @@ def check(file: File) -> Iterator[Diagnostic]:
         return
     trainings = file.tf.of(Trainings)
     for training in trainings.all:
-        rounds = training.rounds
-        if _has_own_graph(file, training):
-            continue
-        if rounds is not None and (rounds <= FEW or _is_little(file, training, rounds)):
+        few = training.rounds is not None and training.rounds <= FEW
+        if few or _has_own_graph(file, training) or _is_little(file, training):
             continue
         forgets = trainings.forgets(training)
         if not forgets or not file.tf.is_for_keras_1:  # in the session of Keras 1 it helps
@@ -107,12 +105,19 @@ def _has_own_graph(file: File, training: Training) -> bool:
     return any(isinstance(each, ast.Call) and file.tf.names.is_any(each.func, OWN) for each in held)
 
 
-def _is_little(file: File, training: Training, rounds: float) -> bool:
-    """Whether a search makes plain networks, which nothing shows to be wide, some times."""
+def _is_little(file: File, training: Training) -> bool:
+    """Whether plain networks, which nothing shows to be wide, are made no more than some times.
+
+    A loop of which nobody knows how often it goes round has folds or settings, and not many; a
+    search tries all of them with each other.
+    """
     runs = file.tf.models.runs(training.made, None)
-    searched = isinstance(training.again, ast.Call)
-    plain = searched and bool(runs) and all(each.layer.name in PLAIN for each in runs or ())
-    return plain and rounds <= SOME and file.tf.models.weights(runs or []) is None
+    plain = bool(runs) and all(each.layer.name in PLAIN for each in runs or ())
+    if not plain or file.tf.models.weights(runs or []) is not None:
+        return False
+    if training.rounds is None:
+        return isinstance(training.again, (ast.For, ast.AsyncFor, ast.comprehension))
+    return training.rounds <= SOME
 
 
 def _cost(file: File, training: Training) -> Cost:
