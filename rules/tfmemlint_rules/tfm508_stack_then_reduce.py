@@ -67,7 +67,7 @@ def _cost(file: File, found: StackReduction) -> Cost:
 
 
 def _fix(file: File, found: StackReduction) -> Fix | None:
-    text = _instead(file, found)
+    text = _instead(file, found) if found.is_written_here else None
     if text is None or file.concrete(found.call) is None:
         return None
     if " " in text and not isinstance(file.tf.tree.parent(found.call), STANDS_ALONE):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from functools import cached_property
 
 from tfmemlint.facts.library.makers import argument
@@ -30,6 +31,8 @@ class StackReduction(NamedTuple):
     listed: ast.expr
     assigned: ast.Assign | None
     """The statement that gives the stack a name, which nothing but the sum reads."""
+    is_written_here: bool
+    """Whether the stack and what it holds are written at the sum, or have one name each."""
     repeated: tuple[ast.expr, ast.expr] | None
     """The one tensor, and how often: of `[t] * n`."""
     of_tensorflow: bool
@@ -43,7 +46,8 @@ class StackReductions:
         self._names = tf.names
         self._bindings = tf.bindings
         self._values = tf.values
-        self._loops = tf.loops
+        self._objects = tf.objects
+        self._sources = tf.sources
         self._growths = tf.growths
         self._flow = tf.flow
         self._sort = tf.of(KeptTensors).sort
@@ -65,15 +69,19 @@ class StackReductions:
         listed = given if stack is None else argument(stack, 0, _first(stack))
         if listed is None or (stack is not None and not self._is_first_or_none(stack)):
             return None
-        repeated = _repeated(listed)
-        if repeated is None and not self._holds_tensors(listed):
+        way = [end.node for end in self._sources.same(listed)]
+        repeated = next(filter(None, map(_repeated, way)), None)
+        if repeated is None and not self._holds_tensors(listed, way):
             return None
         if repeated is not None and stack is None:
             return None
-        if isinstance(listed, ast.Name) and self._is_read_otherwise(listed, stack or call):
+        names = (each for each in way if isinstance(each, ast.Name))
+        if any(self._is_read_otherwise(each, stack or call) for each in names):
             return None
+        here = stack is None or stack is given or assigned is not None
+        here = here and (repeated is None or _repeated(listed) is not None)
         return StackReduction(
-            call, name in _MEANS, stack, listed, assigned, repeated, of_tensorflow
+            call, name in _MEANS, stack, listed, assigned, here, repeated, of_tensorflow
         )
 
     def _is_read_otherwise(self, listed: ast.Name, stacked: ast.Call) -> bool:
@@ -110,36 +118,22 @@ class StackReductions:
         """The call that makes a stack, and the statement that gives that alone a name."""
         if isinstance(given, ast.Call) and self._names.is_any(given.func, _STACKS):
             return given, None
-        value = self._bindings.assigned(given)
-        if not isinstance(value, ast.Call) or not self._names.is_any(value.func, _STACKS):
+        made = self._objects.made_for(given).node
+        if not isinstance(made, ast.Call) or not self._names.is_any(made.func, _STACKS):
             return None, None
-        binding = self._bindings.only(given) if isinstance(given, ast.Name) else None
-        statement = self._tree.parent(value)
-        alone = binding is not None and self._bindings.readers(binding) == [given]
-        if not alone or not isinstance(statement, ast.Assign):
-            return None, None
-        return value, statement
+        statement = self._tree.parent(made)
+        named = isinstance(statement, ast.Assign) and self._bindings.assigned(given) is made
+        return made, statement if named and isinstance(statement, ast.Assign) else None
 
-    def _holds_tensors(self, listed: ast.expr) -> bool:
+    def _holds_tensors(self, listed: ast.expr, way: Sequence[ast.AST]) -> bool:
         """Whether a list that grows in a loop, or by one, holds tensors that are no numbers."""
-        if isinstance(listed, ast.ListComp):
-            over = listed.generators[0].iter
-            return not isinstance(over, (ast.List, ast.Tuple)) and self._is_tensor(listed.elt)
-        if not isinstance(listed, ast.Name):
-            return self._grows_by_tensors(listed)
-        bindings = self._bindings.reaching(listed)
-        starts = [each for each in bindings if not each.path and each.value is not None]
-        if len(starts) == 1 and isinstance(starts[0].value, ast.ListComp):
-            return self._is_tensor(starts[0].value.elt)
-        grown = [growth for each in starts for growth in self._loops.growths_of(each)]
+        comprised = next((each for each in way if isinstance(each, ast.ListComp)), None)
+        if comprised is not None:
+            over = comprised.generators[0].iter
+            few = comprised is listed and isinstance(over, (ast.List, ast.Tuple))
+            return not few and self._is_tensor(comprised.elt)
+        grown = self._growths.filling(listed, None)
         elements = [each for growth in grown for each in growth.elements]
-        if not elements:
-            return self._grows_by_tensors(listed)
-        return all(map(self._is_tensor, elements))
-
-    def _grows_by_tensors(self, listed: ast.expr) -> bool:
-        """The same of a list that an attribute, an entry or another name has."""
-        elements = [each for growth in self._growths.of(listed) for each in growth.elements]
         return bool(elements) and all(map(self._is_tensor, elements))
 
     def _is_tensor(self, element: ast.expr) -> bool:
@@ -171,7 +165,7 @@ def _first(stack: ast.Call) -> str:
     return "x" if "x" in named else "values"
 
 
-def _repeated(listed: ast.expr) -> tuple[ast.expr, ast.expr] | None:
+def _repeated(listed: ast.AST) -> tuple[ast.expr, ast.expr] | None:
     match listed:
         case ast.BinOp(ast.List([one]), ast.Mult(), times):
             return one, times
