@@ -152,6 +152,8 @@ def _instead(file: File, found: Scaling, numpy: str) -> Edit | None:
         return None
     given, array, first = file.source(found.given), found.array, found.first
     if found.before is not None:
+        if not file.tf.tree.inside(found.before, found.given):
+            return None
         start, (_, end) = file.span(found.given).start, file.span(found.before)
         given = given[: file.span(array).end - start] + given[end - start :]
     pair = [given, file.source(found.number)]

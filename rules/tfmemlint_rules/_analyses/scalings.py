@@ -21,6 +21,7 @@ UFUNCS: dict[type[ast.operator], str] = {
     ast.Mult: "multiply",
     ast.Sub: "subtract",
 }
+_HELD = (ast.Attribute, ast.Name, ast.Subscript)
 _VIEWS = frozenset({"ravel", "reshape", "squeeze", "swapaxes", "transpose"})
 _FLOAT64 = "float"
 """What few know to be float64; who writes `float64` means it."""
@@ -90,6 +91,7 @@ class Scalings:
         self._bindings = tf.bindings
         self._stacks = tf.stacks
         self._loading = tf.loading
+        self._objects = tf.objects
 
     @cached_property
     def all(self) -> tuple[Scaling, ...]:
@@ -102,7 +104,7 @@ class Scalings:
         if left == right:
             return None
         given, number = (first.right, first.left) if left else (first.left, first.right)
-        before = self._cast(given)
+        before = self._cast(given) or self._cast_before(given)
         array = before.func.value if before and isinstance(before.func, ast.Attribute) else given
         size = self._size(array)
         if size is None or not size.is_told or size.given:
@@ -125,7 +127,7 @@ class Scalings:
         plain = all(isinstance(each, _PLAIN) for each in ast.walk(node))
         return plain and self._values.number(node) is not None
 
-    def _cast(self, node: ast.expr) -> ast.Call | None:
+    def _cast(self, node: ast.AST) -> ast.Call | None:
         """`x.astype(...)`, also where a view of it is what is given."""
         while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             if node.func.attr == "astype" and self._names.qualified(node.func) is None:
@@ -134,6 +136,12 @@ class Scalings:
                 return None
             node = node.func.value
         return None
+
+    def _cast_before(self, given: ast.expr) -> ast.Call | None:
+        """The same of what is cast elsewhere, for this arithmetic alone."""
+        if not isinstance(given, _HELD) or self._values.of(given).kind is not Kind.ARRAY:
+            return None
+        return self._cast(self._objects.made_for(given).node)
 
     def _chained(self, node: ast.BinOp) -> tuple[ast.expr, int]:
         """All that is done with plain numbers to what one operation gives, and how often."""
