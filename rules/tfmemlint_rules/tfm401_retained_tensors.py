@@ -145,7 +145,7 @@ def _is_wanted_elsewhere(file: File, kept: Kept) -> bool:
     is_of_data = file.tf.of(KeptTensors).is_of_data(kept)
     if kept.sort is Sort.NUMBER and is_of_data:
         return True
-    known = bool(by_numpy) or kept.in_sight  # or nobody reads it
+    known = bool(by_numpy) or kept.stays  # or nobody reads it
     numpy = any(by_numpy) if kept.sort is Sort.NUMBER else known and all(by_numpy)
     return numpy and (is_of_data or file.tf.of(KeptTensors).is_of_part(kept))
 

@@ -32,6 +32,7 @@ _SEVERAL = (
     ast.ListComp,
     ast.Tuple,
 )
+_HANDS_ON = (ast.Assign, ast.Dict, ast.List, ast.NamedExpr, ast.Return, ast.Tuple)
 _SHORTENS = frozenset({"clear", "pop", "popleft", "remove"})
 _ADDS = frozenset({"append", "extend", "insert"})
 _CALLED_FOR_TENSORS = ("keras.losses.", "tensorflow_hub.KerasLayer", "tensorflow_hub.load")
@@ -66,6 +67,8 @@ class Kept(NamedTuple):
     """What stands for the list where it is used for anything but to grow."""
     in_sight: bool = True
     """Whether these are surely all: one name has the list, from its beginning to its end."""
+    stays: bool = True
+    """Whether no attribute has the list, which other files may read."""
     beside: int = 0
     """How many more tensors each trip adds, in a row of its own: `append((loss, accuracy))`."""
 
@@ -119,13 +122,17 @@ class KeptTensors:
                 continue
             first = min(tensors, key=self.sort)
             for growth in self._growths.at(node):
-                reads = self._reads(self._uses(growth)) if len(growth.elements) == 1 else None
-                if reads is not None and not self._is_for_gradients(reads):
-                    is_named = growth.named is not None
-                    more = len(tensors) - 1
-                    found.append(
-                        Kept(growth, first, self.sort(first), tuple(reads), is_named, more)
-                    )
+                uses = self._uses(growth) if len(growth.elements) == 1 else None
+                reads = self._reads(uses)
+                if uses is None or reads is None or self._is_for_gradients(reads):
+                    continue
+                is_named = growth.named is not None
+                if not is_named:
+                    reads = [each for each in reads if not self._is_handed_on(each)]
+                stays = is_named or not any(isinstance(each, ast.Attribute) for each in uses)
+                more = len(tensors) - 1
+                sort = self.sort(first)
+                found.append(Kept(growth, first, sort, tuple(reads), is_named, stays, more))
         return () if found and self._has_keras_compute_elsewhere() else tuple(found)
 
     def _has_keras_compute_elsewhere(self) -> bool:
@@ -240,6 +247,15 @@ class KeptTensors:
             if not (isinstance(above, ast.Attribute) and above.attr in _ADDS):
                 found.append(use)
         return found
+
+    def _is_handed_on(self, use: ast.expr) -> bool:
+        """Whether the list is not read there, but put or given somewhere, and read from that."""
+        above = self._tree.parent(use)
+        if isinstance(above, ast.keyword):
+            above = self._tree.parent(above)
+        if isinstance(above, ast.Call):
+            return use is not above.func and self._functions.definition(above.func) is not None
+        return isinstance(above, _HANDS_ON)
 
     def _is_shortened_by(self, call: ast.Call, given: ast.expr) -> bool:
         """Whether a function of the module takes elements out of a list that it is given."""

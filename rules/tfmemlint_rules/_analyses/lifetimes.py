@@ -30,9 +30,10 @@ class Lifetimes:
         if len(kept.growth.loops) > 1 or any(map(self._is_put_away, kept.reads)):
             return False
         made, loop = kept.growth.made, kept.loop
-        if self._loops.around(made):
+        around = {each.node for each in self._loops.around(kept.at)}
+        if self._loops.around(made) or around - {each.node for each in kept.growth.loops}:
             return True  # the next round has another list
-        if not kept.in_sight:  # of an object, as long as that lives, or until it is set anew
+        if not kept.stays:  # of an object, as long as that lives, or until it is set anew
             return getattr(self._tree.function(made), "name", "__init__") != "__init__"
         if loop.over not in _ONCE:
             return False
