@@ -155,12 +155,22 @@ class Predictions:
         if not isinstance(function, ast.FunctionDef) or len(through) == _MAX_HOPS:
             return
         inherited = self._callers.calls_through_bases(function)
+        outside = [each for whole in given for each in self._read_outside(whole, function)]
         for call in (*self._callers.calls_of(function), *inherited):
             if self._tree.function(call) is not function:
-                passed = [call.func, *call.args, *(each.value for each in call.keywords)]
+                passed = [call.func, *makers.given_to(call), *outside]
                 outer = self._callers.argument(call, function, getattr(model, "id", ""))
-                way = _Rounds(inner, times, anew, changes, (*through, (function, call)), among)
+                fresh = anew or any(self._is_anew(each, 2) for each in makers.given_to(call))
+                way = _Rounds(inner, times, fresh, changes, (*through, (function, call)), among)
                 yield from self._repeats(call, outer, passed, way)
+
+    def _read_outside(self, given: ast.expr, function: FunctionNode) -> Iterator[ast.expr]:
+        """The names that what a function predicts has from around the function."""
+        for each in ast.walk(given):
+            if isinstance(each, ast.Name):
+                home = self._bindings.home(each.id, each)
+                if home is not None and home is not function:
+                    yield each
 
     def _is_anew(self, given: ast.expr, hops: int) -> bool:
         """Whether the function that predicts something gets it from a call that it makes."""

@@ -54,6 +54,7 @@ class Passes:
         self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
+        self._objects = tf.objects
         self._bodies = tf.bodies
         self._callers = tf.callers
         self._classes = tf.classes
@@ -218,15 +219,17 @@ class Passes:
         )
 
     def _is_same(self, one: ast.expr, other: ast.expr) -> bool:
-        """Whether two expressions stand for one object: a name bound once, or an attribute."""
+        """Whether two expressions stand for one object: by name, or by what makes it."""
         if isinstance(one, ast.Name) and isinstance(other, ast.Name):
             binding = self._bindings.only(one)
-            return binding is not None and self._bindings.only(other) == binding
-        if not isinstance(one, ast.Attribute) or not isinstance(other, ast.Attribute):
-            return False
-        owner = self._functions.instance_of(one.value)
-        same = owner is not None and self._functions.instance_of(other.value) is owner
-        return same and one.attr == other.attr
+            if binding is not None and self._bindings.only(other) == binding:
+                return True
+        if isinstance(one, ast.Attribute) and isinstance(other, ast.Attribute):
+            owner = self._functions.instance_of(one.value) if one.attr == other.attr else None
+            if owner is not None and self._functions.instance_of(other.value) is owner:
+                return True
+        made = self._objects.made_once(one)
+        return made is not None and self._objects.made_once(other) == made
 
     def of(self, node: ast.AST, frame: Frame | None = None) -> Pass | None:
         """The pass that a call makes, if it calls a model with one array and nothing else."""

@@ -131,6 +131,8 @@ class Sources:
         if isinstance(end.node, ast.Call):
             made = self._functions.definition(end.node.func)
             return made if isinstance(made, ast.ClassDef) else None
+        if isinstance(end.node, ast.Name):
+            return self._members.receiver_named(end.node)
         if isinstance(end.node, ast.arg):
             declared = (
                 self._functions.definition(end.node.annotation) if end.node.annotation else None
