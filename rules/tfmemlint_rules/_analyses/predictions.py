@@ -10,6 +10,7 @@ from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.iterables import called
 from tfmemlint.facts.flow.loops import Loop, Over
 from tfmemlint.facts.library import makers
+from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.tree import FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 from tfmemlint_rules._analyses.batches import FEW, LARGE, Batches, Rows
@@ -135,7 +136,10 @@ class Predictions:
             if self._is_watched(loop):
                 return
             if model is not None and not self._loops.unvarying(model, loop):
-                return
+                model = self._taken_from(model, loop)
+                if model is None:
+                    return
+                continue  # each of several models in turn
             if loop.over is Over.EPOCHS and not self._is_of_steps(loop):
                 return
             if any(self._fits_again(each, loop) for each in loop.body):
@@ -171,6 +175,19 @@ class Predictions:
                 home = self._bindings.home(each.id, each)
                 if home is not None and home is not function:
                     yield each
+
+    def _taken_from(self, model: ast.expr, loop: Loop) -> ast.expr | None:
+        """What a loop goes over whose element a model is: `for model in self.models`."""
+        binding = self._bindings.only(model) if isinstance(model, ast.Name) else None
+        target = getattr(loop.node, "target", None)
+        if binding is None or binding.how is not How.LOOPED or target is None:
+            return None
+        if loop.iterable is None or not self._tree.inside(binding.node, target):
+            return None
+        several = loop.iterable
+        if isinstance(several, ast.Call) and called(several) == "enumerate" and several.args:
+            several = several.args[0]
+        return several if isinstance(several, (ast.Attribute, ast.Name)) else None
 
     def _is_anew(self, given: ast.expr, hops: int) -> bool:
         """Whether the function that predicts something gets it from a call that it makes."""
