@@ -215,3 +215,20 @@ def test_members_of_enumerations_are_no_numbers(look: Look) -> None:
     file, (seen,) = look("import enum\nclass C(enum.Enum):\n    STEPS = 400\nsee(C.STEPS)")
 
     assert file.tf.values.number(seen) is None
+
+
+@pytest.mark.parametrize(
+    ("given", "called"),
+    [
+        ("run(one)\nrun(two)", ["one", "two"]),
+        ("run(one)", ["one"]),
+        ("run(one)\nrun(other)", []),
+    ],
+)
+def test_what_is_handed_over_is_called(look: Look, given: str, called: list[str]) -> None:
+    code = "def one(): pass\ndef two(): pass\ndef run(step):\n    step()\n"
+    file, _ = look(code + given)
+
+    functions = [each for each in file.tf.tree.all(ast.FunctionDef) if each.name != "run"]
+
+    assert [each.name for each in functions if file.tf.callers.calls_of(each)] == called

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 
 _MAX_PARTIALS = 10
+_HANDS_OVER = (How.LOOPED, How.PARAMETER)
 
 
 class _HandedOn(NamedTuple):
@@ -130,6 +131,7 @@ class Callers:
         if self._called is None:
             found = self._called = {}
             some = {"", *self._functions.given, *self._members.names, *self._members.fields}
+            some.update(each.name for each in self._bindings.all if each.how in _HANDS_OVER)
             calls = [*self._tree.all(ast.Call)] if self._imports.any else self._tree.calls(some)
             for call in calls:
                 lead = self._imports.lead_of(call.func) if self._imports.any else None
@@ -139,7 +141,11 @@ class Callers:
             for call in named:
                 self._note(found, call, self._functions.named(call.func))
             unnamed = [call for call in named if call.func in self._functions.unnamed]
-            led = [self._note(found, call, self._functions.led_to(call.func)) for call in unnamed]
+            led = [
+                self._note(found, call, each)
+                for call in unnamed
+                for each in self._functions.all_led_to(call.func)
+            ]
             tf = self._tf()
             if tf is not None and True in led:
                 tf.solver.forget()

@@ -84,13 +84,14 @@ class Functions:
         found = self.named(callee)
         if found is not None:
             return (found,)
-        return self._all_led_to(callee) if callee in self.unnamed else ()
+        return self.all_led_to(callee) if callee in self.unnamed else ()
 
     def led_to(self, callee: ast.expr) -> FunctionNode | ast.ClassDef | None:
-        found = self._all_led_to(callee)
+        found = self.all_led_to(callee)
         return found[0] if len(found) == 1 else None
 
-    def _all_led_to(self, callee: ast.expr) -> tuple[FunctionNode | ast.ClassDef, ...]:
+    def all_led_to(self, callee: ast.expr) -> tuple[FunctionNode | ast.ClassDef, ...]:
+        """All that an expression may mean, by whatever way; none where there is something else."""
         tf = self._tf()
         ends = tf.sources.definitions(callee) if tf is not None else None
         if ends is None or not ends.complete:
