@@ -178,7 +178,7 @@ def test_without_tensorflow_no_rule_is_asked(run: Run, here: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--select", "ACM104"], "error: `--select`: unknown rule `ACM104`; did you mean"),
+        (["--select", "ACM104"], "error: `--select`: unknown rule `ACM104`\n"),
         (["--ignore", "spam-wrd"], "unknown rule `spam-wrd`; did you mean `spam-word`?"),
         (["--unfixable", "E501"], "error: `--unfixable`: unknown rule `E501`\n"),
         (["--per-file-ignores", "a.py:ACM999"], "error: `--per-file-ignores`: unknown rule"),

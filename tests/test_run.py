@@ -125,12 +125,12 @@ def test_a_file_may_ignore_anything_but_our_failures() -> None:
 
 
 def test_a_code_that_is_no_rules_is_refused_with_its_place() -> None:
-    config = Config(rules=(Selection("b.toml", None, ("X102",)),))
+    config = Config(rules=(Selection("b.toml", None, ("X1012",)),))
     with pytest.raises(ConfigError) as error:
         make_plan(config, {"X101": outline(rule("X101"))})
 
     assert str(error.value) == (
-        "b.toml: `extend-select`: unknown rule `X102`; did you mean `X101`?"
+        "b.toml: `extend-select`: unknown rule `X1012`; did you mean `X101`?"
     )
 
 

@@ -145,4 +145,4 @@ def test_a_limit_that_is_no_size_is_a_usage_error(
 
 def test_a_program_that_is_not_there_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["no\x1b[2Jne.py"]) == 2
-    assert capsys.readouterr().err == "error: no\u241b[2Jne.py is not a file\n"
+    assert capsys.readouterr().err == "error: no\u241b[2Jne.py: No such file or directory\n"

@@ -21,6 +21,7 @@ from tfmemlint import plots
 from tfmemlint.plots import Axis, Bar, Group, Series, Theme, ticks
 
 pytest.importorskip("matplotlib", reason="needs matplotlib, of the extra `plots`")
+import numpy as np
 from matplotlib import image
 from matplotlib.backends.backend_svg import RendererSVG
 from matplotlib.text import Text
@@ -67,7 +68,10 @@ class Picture(NamedTuple):
     def box(self, left: float, top: float, right: float, bottom: float) -> Counter[Any]:
         rows, columns = (round(top * SCALE), round(bottom * SCALE)), (left * SCALE, right * SCALE)
         cut = self.pixels[slice(*rows), round(columns[0]) : round(columns[1])]
-        return Counter(map(tuple, cut.reshape(-1, cut.shape[-1])[:, :3].tolist()))
+        colours, numbers = np.unique(
+            cut.reshape(-1, cut.shape[-1])[:, :3], axis=0, return_counts=True
+        )
+        return Counter(dict(zip(map(tuple, colours.tolist()), numbers.tolist(), strict=True)))
 
 
 def in_chromium(svg: Path, wide: int, high: int) -> Picture:

@@ -46,15 +46,14 @@ def attempt(request: pytest.FixtureRequest, bench: Bench) -> Iterator[Attempt]:
 
 
 def _each() -> Iterator[object]:
-    """Each rule; one for each thing that is weighed is tried wherever tests are run at all.
+    """Each rule; one that holds less and one that is traced less are tried wherever tests are run.
 
-    Times are told only where nothing else runs, and what the host's memory grows by takes many
-    steps, so these are among the slow ones.
+    What else is weighed, the tests of meters weigh with programs of a few lines.
     """
-    tried = {Metric.STEP_TIME, Metric.HOST_GROWTH}
+    left = {Metric.DEVICE_PEAK, Metric.TRACES}
     for code, rule in RULES.items():
-        marks = [pytest.mark.slow] if rule.claim.metric in tried else []
-        tried.add(rule.claim.metric)
+        marks = [] if rule.claim.metric in left else [pytest.mark.slow]
+        left.discard(rule.claim.metric)
         yield pytest.param(rule, id=code, marks=marks)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import json
 import os
 import re
@@ -104,8 +105,8 @@ def measure(
     With a `text`, it is run as if that stood in its file; with a `start`, by that if it can.
     """
     if not program.is_file():
-        why = "it is a folder" if program.is_dir() else "there is no such file"
-        raise UnusableError(f"{program} cannot be read: {why}")
+        why = errno.EISDIR if program.is_dir() else errno.ENOENT
+        raise UnusableError(f"{program}: {os.strerror(why)}")
     packages_with_tensorflow()
     with tempfile.TemporaryDirectory(prefix="tfmemlint-", ignore_cleanup_errors=True) as home:
         record, shared = Path(home, "record.json"), Path(home, "account")
