@@ -108,7 +108,7 @@ class FullBatches:
 
     def _repeated(self, call: ast.Call) -> tuple[Pass, ...]:
         """The passes of whole arrays below a call that a loop repeats."""
-        if self._functions.function(call.func) is None or not any(self._tree.loops(call)):
+        if not any(self._tree.loops(call)) or self._functions.function(call.func) is None:
             return ()
         below = self._passes.below(call)
         return tuple(each for each in below if self._is_all(each.array, each.frame))

@@ -83,9 +83,11 @@ class Replays:
         seen: set[ast.AST] = set()
         told: list[frozenset[ast.AST]] = []
         for holder, added, at in self._added():
+            made = self._made(holder)
+            if made is None or made in seen or not self._is_memory(made):
+                continue
             kept = self._kept([*self._parts(added)])
-            made = self._made(holder) if kept else None
-            if made is not None and made not in seen and self._is_memory(made):
+            if kept:
                 seen.add(made)
                 by = frozenset[ast.AST]().union(*(self._pictures.made(each) for each, _ in kept))
                 if any(by <= each or each <= by for each in told):

@@ -72,10 +72,10 @@ class Trainings:
 
     def _models(self) -> Iterator[Training]:
         for call in self._tree.all(ast.Call):
-            owner = self._owner(call)
-            if owner is None and not self._remade_models.may_make_model(call):
+            if not self._makes_something(call):
                 continue
             found = self._again(call)
+            owner = self._owner(call) if found is not None else None
             if found is None or (owner is None and not self._makes_model(call)):
                 continue
             if self._is_trained(call, found.runs, owner, _MAX_HOPS):
@@ -85,6 +85,11 @@ class Trainings:
                 made = self._values.of(returned).origin if self._is_model(returned) else None
                 if isinstance(made, ast.Call):
                     yield Training(made, search.call, search.rounds, search.runs)
+
+    def _makes_something(self, call: ast.Call) -> bool:
+        """Whether a call may make a model, or an object that has one."""
+        owner = self._functions.definition(call.func)
+        return isinstance(owner, ast.ClassDef) or self._remade_models.may_make_model(call)
 
     def _again(self, call: ast.Call) -> Training | None:
         """What has a call made again and again."""
@@ -99,6 +104,8 @@ class Trainings:
 
     def _makes_model(self, call: ast.Call) -> bool:
         """Whether a call makes a model, and does not give back what it was given."""
+        if not self._remade_models.may_make_model(call):
+            return False
         given = given_to(call)
         function = self._functions.function(call.func)
         if function is not None and any(self._is_model(each) for each in given):
