@@ -132,14 +132,16 @@ class Bindings:
 
     def reaching(self, use: ast.Name) -> tuple[Binding, ...]:
         """The bindings that may give this use its value, nearest first."""
-        if use not in self._reaching:
+        found = self._reaching.get(use)
+        if found is None:
             elsewhere = self._tree.elsewhere(use)
             if elsewhere is not None:
-                return elsewhere.bindings.reaching(use)
-            home = self.home(use.id, use)
-            found = () if home is None else tuple(self._reach(use, use.id, home))
+                found = elsewhere.bindings.reaching(use)
+            else:
+                home = self.home(use.id, use)
+                found = () if home is None else tuple(self._reach(use, use.id, home))
             self._reaching[use] = found
-        return self._reaching[use]
+        return found
 
     def only(self, use: ast.Name) -> Binding | None:
         """The one binding that gives this use its value, if there is just one."""

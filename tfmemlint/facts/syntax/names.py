@@ -58,7 +58,7 @@ class Names:
         self._tree = tf.tree
         self._bindings = tf.bindings
         self._imports = tf.imports
-        self._known: dict[ast.expr, str | None] = {}
+        self._known: dict[ast.expr | None, str | None] = {}
         self._aliases: dict[ast.alias, str | None] = {}
         self._used: dict[tuple[str, ...], bool] = {}
         self._mentioned: dict[frozenset[str], bool] = {}
@@ -76,9 +76,10 @@ class Names:
         elsewhere = self._tree.elsewhere(root)
         if elsewhere is not None:
             return elsewhere.names.qualified(expression)
-        if root.id not in self._may_be_imported:
+        if root.id not in self._may_be_imported or expression is None:
+            self._known[expression] = None
             return None
-        return None if expression is None else self._resolve(expression, _MAX_HOPS)
+        return self._resolve(expression, _MAX_HOPS)
 
     def is_any(self, expression: ast.expr | None, names: frozenset[str]) -> bool:
         """Whether an expression refers to one of these canonical names."""
@@ -154,10 +155,21 @@ class Names:
     def _mentions(self, names: frozenset[str]) -> bool:
         if not self._brought.isdisjoint(names):
             return True
-        words = _last_words(names)
-        if any(not words.isdisjoint(each) for each in self._imports.words):
-            return True  # in another file, from where it may come
-        return any(self.qualified(each) in names for each in self._ending(_last_parts(names)))
+        if any(self.qualified(each) in names for each in self._ending(_last_parts(names))):
+            return True
+        words = self._written  # in other files, too, from where it may come
+        return bool(words) and any(each <= words for each in _spelt(names))
+
+    @cached_property
+    def _written(self) -> frozenset[bytes]:
+        """All names in the files that this one imports, and its own; none if it imports none."""
+        others = self._imports.words
+        if not others:
+            return frozenset()
+        imported = (each.name.split(".") for each in self._tree.all(ast.alias))
+        modules = ((each.module or "").split(".") for each in self._tree.all(ast.ImportFrom))
+        own = {*self._tree.attributes, *chain.from_iterable((*imported, *modules))}
+        return frozenset(each.encode() for each in own).union(*others)
 
     @cached_property
     def _brought(self) -> frozenset[str | None]:
@@ -289,8 +301,24 @@ def _last_parts(names: frozenset[str]) -> frozenset[str]:
 
 
 @lru_cache(maxsize=1_000)
-def _last_words(names: frozenset[str]) -> frozenset[bytes]:
-    return frozenset(each.encode() for each in _last_parts(names))
+def _spelt(names: frozenset[str]) -> tuple[frozenset[bytes], ...]:
+    """The words of each way to spell one of these canonical names in full.
+
+    Whatever means it was imported by some of them, and goes on with the others.
+    """
+    found: list[frozenset[bytes]] = []
+    pending = [*names]
+    for name in pending:
+        words = frozenset(name.encode().split(b"."))
+        if any(each <= words for each in found):
+            continue  # where all of these are, so are those
+        found.append(words)
+        pending += (
+            old + name.removeprefix(new)
+            for old, new in _CANONICAL.items()
+            if f"{name}.".startswith(f"{new}.")
+        )
+    return tuple(found)
 
 
 @lru_cache(maxsize=10_000)

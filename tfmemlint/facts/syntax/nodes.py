@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from tfmemlint.light_typing import TYPE_CHECKING, cast
+from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import Any
@@ -80,11 +80,11 @@ def children(node: ast.AST) -> list[ast.AST]:
     """The nodes right below one, in source order: all but operators and contexts."""
     found: list[ast.AST] = []
     for name in reversed(FIELDS[node.__class__]):
-        value: object = getattr(node, name, None)
+        value: Any = getattr(node, name, None)
         if value.__class__ is list:
-            found += [each for each in cast("list[ast.AST | None]", value) if each is not None]
+            found += [each for each in value if each is not None]
         elif value is not None:
-            found.append(cast("ast.AST", value))
+            found.append(value)
     return found
 
 
