@@ -78,9 +78,9 @@ class GradientSums:
     def _test(self, call: ast.Call) -> ast.expr | None:
         """The remainder that tells in which rounds gradients are applied."""
         for test, _ in self._tree.tests(call, self._tree.module):
-            for each in ast.walk(test):
-                if isinstance(each, ast.BinOp) and isinstance(each.op, ast.Mod):
-                    return test
+            for way in self._sources.same(test):
+                if isinstance(way.node, ast.expr) and any(map(_is_remainder, ast.walk(way.node))):
+                    return way.node
         return None
 
     def _summed(self, call: ast.Call) -> ast.Name | None:
@@ -100,11 +100,14 @@ class GradientSums:
         return statement if isinstance(statement, ast.Assign) else None
 
     def _makes_zeros(self, binding: Binding) -> bool:
-        value = binding.value
-        if not isinstance(value, (ast.ListComp, ast.List)) or binding.path:
+        if binding.value is None or binding.path:
             return False
-        calls = (each for each in ast.walk(value) if isinstance(each, ast.Call))
-        return any(self._names.is_any(each.func, _ZEROS) for each in calls)
+        made = [each.node for each in self._sources.of(binding.value).found if not each.path]
+        return bool(made) and all(
+            isinstance(each, (ast.ListComp, ast.List))
+            and any(self._names.is_any(call.func, _ZEROS) for call in _calls(each))
+            for each in made
+        )
 
     def _rounds(self, call: ast.Call) -> LoopNode | FunctionNode | None:
         """The loop around a call, or the function that is called again and again."""
@@ -145,7 +148,7 @@ class GradientSums:
             each.left.id
             for each in ast.walk(test)
             if isinstance(each, ast.BinOp)
-            and isinstance(each.op, ast.Mod)
+            and _is_remainder(each)
             and isinstance(each.left, ast.Name)
         ]
         if len(names) != 1:
@@ -218,3 +221,11 @@ class GradientSums:
             and isinstance(call.func, ast.Name)
             and (call.func.id in _ALIKE - {"zip", "map"})
         )
+
+
+def _is_remainder(node: ast.AST) -> bool:
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod)
+
+
+def _calls(node: ast.AST) -> Iterator[ast.Call]:
+    return (each for each in ast.walk(node) if isinstance(each, ast.Call))
