@@ -71,7 +71,9 @@ class Program:
                 return use, use
             if value is None:
                 constants = [*use.args, *(each.value for each in use.keywords)]
-                value = constants[0] if constants else use
+                if not constants:
+                    raise NotTheSame("nobody has what is made: to move it is to keep it")
+                value = constants[0]
             return use, value
         if isinstance(use, ast.BinOp):
             left = isinstance(use.left, ast.Constant)
