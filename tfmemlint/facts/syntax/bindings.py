@@ -135,18 +135,17 @@ class Bindings:
         found = self._reaching.get(use)
         if found is None:
             elsewhere = self._tree.elsewhere(use)
-            if elsewhere is not None:
-                found = elsewhere.bindings.reaching(use)
-            else:
-                home = self.home(use.id, use)
-                found = () if home is None else tuple(self._reach(use, use.id, home))
+            found = elsewhere.bindings.reaching(use) if elsewhere else self._reached(use)
             self._reaching[use] = found
         return found
 
+    def _reached(self, use: ast.Name) -> tuple[Binding, ...]:
+        home = self.home(use.id, use)
+        return () if home is None else tuple(self._reach(use, use.id, home))
+
     def only(self, use: ast.Name) -> Binding | None:
         """The one binding that gives this use its value, if there is just one."""
-        found = self.reaching(use)
-        return found[0] if len(found) == 1 else None
+        return found[0] if len(found := self.reaching(use)) == 1 else None
 
     def assigned(self, name: ast.expr | None) -> ast.expr | None:
         """What a name is assigned, if that alone gives it a value here, and is not taken apart."""
