@@ -1,9 +1,11 @@
 """Which part may import which: the arrows of the design, held by reading the imports."""
 
 import ast
+import re
 import sys
 from collections import Counter
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -71,10 +73,16 @@ FOR_ANALYSES = {"tfmemlint.facts", "tfmemlint_rules._analyses"}
 FOR_RULES = {"tfmemlint", "tfmemlint.edits", *FOR_ALL}
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
 def imports(path: Path, *, types_too: bool = False) -> set[str]:
     """The modules a file imports, those named for type checkers alone left out."""
     found: set[str] = set()
-    pending: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+    pending: list[ast.AST] = [parsed(path)]
     while pending:
         node = pending.pop()
         if isinstance(node, ast.If) and not types_too and ast.unparse(node.test) == "TYPE_CHECKING":
@@ -191,7 +199,7 @@ def _name(path: Path) -> str:
 def test_no_fact_serves_one_rule_alone() -> None:
     named = {
         node.target.id: f"tfmemlint.facts.{ast.literal_eval(node.value.args[0])}"
-        for node in ast.walk(ast.parse((ENGINE / "facts/__init__.py").read_text(encoding="utf-8")))
+        for node in ast.walk(parsed(ENGINE / "facts/__init__.py"))
         if isinstance(node, ast.AnnAssign) and isinstance(node.value, ast.Call)
         if isinstance(node.target, ast.Name) and ast.unparse(node.value.func) == "_named"
     }
@@ -206,7 +214,7 @@ def test_no_fact_serves_one_rule_alone() -> None:
 
 def _asked(path: Path, named: Mapping[str, str]) -> set[str]:
     """The modules that one imports, be it for types or by a name from their package, or asks."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = parsed(path)
     asked = {named.get(each.attr, "") for each in ast.walk(tree) if isinstance(each, ast.Attribute)}
     froms = [each for each in ast.walk(tree) if isinstance(each, ast.ImportFrom)]
     inner = {f"{each.module}.{alias.name}" for each in froms for alias in each.names}
@@ -221,3 +229,33 @@ def _reached(start: str, graph: Mapping[str, set[str]]) -> set[str]:
         found |= further
         pending += further
     return found
+
+
+EVALUATORS = 25
+"""Functions beside `flow` and `syntax` that tell six kinds of expressions apart: they may only
+become fewer, as what follows values is asked one question."""
+
+
+def test_values_are_followed_in_one_place() -> None:
+    paths = [*modules("facts"), *RULES.rglob("*.py")]
+    rooms = {ENGINE / "facts/flow", ENGINE / "facts/syntax"}
+    found = [
+        f"{path.stem}.{function.name}"
+        for path in paths
+        if path.parent not in rooms
+        for function in ast.walk(parsed(path))
+        if isinstance(function, ast.FunctionDef) and _kinds_told_apart(function) >= 6
+    ]
+
+    assert len(found) <= EVALUATORS, found
+
+
+def _kinds_told_apart(function: ast.FunctionDef) -> int:
+    """How many kinds of expressions a function asks whether one thing is."""
+    kinds: dict[str, set[str]] = {}
+    for call in ast.walk(function):
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "isinstance":
+            subject, asked = map(ast.unparse, call.args)
+            kinds.setdefault(subject, set()).update(re.findall(r"\bast\.(\w+)", asked))
+    of_expressions = {each.__name__ for each in ast.expr.__subclasses__()}
+    return max((len(each & of_expressions) for each in kinds.values()), default=0)
