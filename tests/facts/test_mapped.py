@@ -337,3 +337,51 @@ def test_two_of_each_example_are_combined_alike_if_they_have_as_many_dimensions(
     function = "lambda x, y: tf.cast(x, tf.float32) / tf.cast(y, tf.float32)"
 
     assert mapped(function, row((FLOATS, other))).is_exact is exact
+
+
+@pytest.mark.parametrize(
+    ("function", "is_read"),
+    [
+        ("read", True),
+        ("lambda p: read(p)", True),
+        ("lambda p, label=None: read(p, label=label)", True),
+        ("lambda p: read(p, 1)", False),
+        ("lambda p: name(p, None)", False),
+        ("lambda p: name(p, p)", True),
+    ],
+)
+def test_what_is_none_by_default_decides_what_is_returned(function: str, is_read: bool) -> None:
+    before = """
+    def read(path, label=None):
+        image = tf.io.decode_png(tf.io.read_file(path))
+        if label is None:
+            return image
+        return label
+    def name(path, reads=None):
+        if reads is not None:
+            path = tf.io.decode_png(tf.io.read_file(path))
+        return path
+    """
+
+    assert (grown(function, PATH, before) == inf) is is_read
+
+
+@pytest.mark.parametrize(
+    ("calls", "pure"), [("piped(a, None)", False), ("piped(a, helper)", False)]
+)
+def test_what_others_may_give_is_not_surely_none(calls: str, pure: bool) -> None:
+    before = f"""
+    def piped(data, change=None):
+        def scale(image):
+            if change is not None:
+                image = change(image)
+            return tf.cast(image, tf.float32)
+        return given(scale)
+    {calls}
+    """
+    file = File("code.py", IMPORTS + dedent(before))
+    call = next(each for each in file.tf.tree.all(ast.Call) if ast.unparse(each.func) == "given")
+    found = file.tf.mappings.of(call.args[0], BYTES)
+
+    assert not found.is_pure
+    assert growth(BYTES, found.element) == times

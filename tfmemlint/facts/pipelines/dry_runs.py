@@ -10,7 +10,7 @@ from tfmemlint.facts.flow.sources import Sources
 from tfmemlint.facts.flow.values import Values
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.operations import Effects, Given, Operations
-from tfmemlint.facts.pipelines.expressions import evaluated
+from tfmemlint.facts.pipelines.expressions import evaluated, from_pairs, is_nothing, is_print
 from tfmemlint.facts.pipelines.features import Descriptions, having
 from tfmemlint.facts.pipelines.held import (
     OUTSIDE,
@@ -29,6 +29,7 @@ from tfmemlint.facts.pipelines.held import (
 from tfmemlint.facts.syntax.callers import Callers
 from tfmemlint.facts.syntax.functions import Functions
 from tfmemlint.facts.syntax.names import Names
+from tfmemlint.facts.syntax.nodes import is_none
 from tfmemlint.facts.syntax.tree import FunctionNode
 
 _MAX_DEPTH = 8
@@ -74,24 +75,34 @@ class DryRun:
 
     # Statements.
 
-    def _block(self, statements: Iterable[ast.stmt]) -> None:
-        for statement in statements:
-            self._statement(statement)
+    def _block(self, statements: Iterable[ast.stmt]) -> bool:
+        """Whether what comes after these surely does not run."""
+        return any(map(self._statement, statements))
 
-    def _statement(self, node: ast.stmt) -> None:
+    def _statement(self, node: ast.stmt) -> bool:
         if isinstance(node, ast.Return):
             self._returned[-1].append(OUTSIDE if node.value is None else self.held(node.value))
-        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            return True
+        if isinstance(node, ast.If):
+            self.held(node.test)
+            holds = is_nothing(self, node.test)
+            if holds is not None:
+                return self._block(node.body if holds else node.orelse)
+            self._branches([node.body, node.orelse])
+        else:
+            self._simple(node)
+        return isinstance(node, ast.Raise)
+
+    def _simple(self, node: ast.stmt) -> None:
+        """Run a statement that does not decide what comes next."""
+        if isinstance(node, (ast.Assign, ast.AnnAssign)):
             held = OUTSIDE if node.value is None else self.held(node.value)
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                 self.bind(target, held)
         elif isinstance(node, ast.AugAssign):
             self.bind(node.target, self.held(ast.BinOp(node.target, node.op, node.value)))
-        elif isinstance(node, ast.Expr):
-            self.held(node.value)
-        elif isinstance(node, ast.If):
-            self.held(node.test)
-            self._branches([node.body, node.orelse])
+        elif isinstance(node, (ast.Expr, ast.Assert)):
+            self.held(node.value if isinstance(node, ast.Expr) else node.test)
         elif isinstance(node, (ast.For, ast.While)):
             if isinstance(node, ast.For):
                 self.bind(node.target, each_of(self.held(node.iter)))
@@ -102,8 +113,6 @@ class DryRun:
             for item in node.items:
                 self.held(item.context_expr)
             self._block(node.body)
-        elif isinstance(node, ast.Assert):
-            self.held(node.test)
         elif not isinstance(node, (ast.Pass, ast.Raise, ast.FunctionDef, ast.Import)):
             self.effects.known = False
 
@@ -187,6 +196,14 @@ class DryRun:
             self.effects.stateful = True  # what it holds may be another number by then
         return OUTSIDE if value is None else number(value)
 
+    def is_left_out(self, node: ast.expr) -> bool:
+        """Whether something from outside may be `None`, as where a parameter is given nothing."""
+        default = self._callers.left_out(node)
+        ends = (
+            [each.node for each in self._sources.of(node).found] if default is None else [default]
+        )
+        return any(map(is_none, ends))
+
     def is_of_element(self, node: ast.expr) -> bool:
         while isinstance(node, (ast.Attribute, ast.Subscript)):
             node = node.value
@@ -217,10 +234,10 @@ class DryRun:
                 return self._method(node, node.func)
         elif isinstance(node.func, ast.Name) and node.func.id in _BUILTINS:
             if node.func.id == "dict":
-                return _from_pairs(given.first)
+                return from_pairs(given.first)
             return given.first if node.func.id in ("list", "tuple") else OUTSIDE
-        self.effects.stateful = self.effects.stateful or _is_print(node.func)
-        self.effects.known = self.effects.known and _is_print(node.func)
+        self.effects.stateful = self.effects.stateful or is_print(node.func)
+        self.effects.known = self.effects.known and is_print(node.func)
         return OUTSIDE
 
     def _given(self, node: ast.Call) -> Given:
@@ -321,22 +338,9 @@ class DryRun:
         return held if name in ("copy", "items", "values") else OUTSIDE
 
 
-def _from_pairs(held: Held) -> Held:
-    """The dictionary that is made of pairs, whose keys are not known, or of another one."""
-    match held:
-        case Several((((None, Several(((0, _), (1, value))))),)):
-            return Several(((None, value),))
-        case _:
-            return held
-
-
 def _key(node: ast.expr | None) -> str | int | None:
     key = node.value if isinstance(node, ast.Constant) else None
     return key if isinstance(key, (str, int)) else None
-
-
-def _is_print(callee: ast.expr) -> bool:
-    return isinstance(callee, ast.Name) and callee.id == "print"
 
 
 _METHODS = frozenset({"as_list", "copy", "get_shape", "items", "keys", "values"})

@@ -7,6 +7,7 @@ import ast
 from tfmemlint.facts.flow.sizes import ARITHMETIC, calculated, constant
 from tfmemlint.facts.pipelines.features import having
 from tfmemlint.facts.pipelines.held import (
+    NOTHING,
     NUMBER,
     OUTSIDE,
     Held,
@@ -18,17 +19,37 @@ from tfmemlint.facts.pipelines.held import (
     part_of,
     row,
     scaled,
+    tensors,
     together,
     vague,
 )
+from tfmemlint.facts.syntax.nodes import is_none
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tfmemlint.facts.pipelines.dry_runs import DryRun
 
 
+def is_nothing(run: DryRun, test: ast.expr) -> bool | None:
+    """Whether `x is None` holds, if that is known: of `None` itself, and of parts of an element.
+
+    Of what a function around is given it holds where somebody gives it nothing.
+    """
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not is_none(test.comparators[0]):
+        return None
+    held = run.scope.get(getattr(test.left, "id", ""), OUTSIDE)
+    if held is OUTSIDE and run.is_left_out(test.left):
+        held = NOTHING
+        run.effects.known = False  # others may give it something
+    if held is not NOTHING and any(each.times == 0 for each in tensors(held)):
+        return None
+    return (held is NOTHING) is isinstance(test.ops[0], (ast.Is, ast.Eq))
+
+
 def evaluated(run: DryRun, node: ast.expr) -> Held:
     """What one expression holds, told by what is known of the element."""
+    if is_none(node):
+        return NOTHING
     if isinstance(node, ast.Constant):
         literal = float(node.value) if isinstance(node.value, bool) else constant(node)
         return number(literal) if literal is not None else OUTSIDE
@@ -158,3 +179,16 @@ def _is_ellipsis(node: ast.expr) -> bool:
 
 
 _UNDERSTOOD = (ast.BoolOp, ast.Compare, ast.JoinedStr, ast.FormattedValue, ast.Lambda, ast.Slice)
+
+
+def from_pairs(held: Held) -> Held:
+    """The dictionary that is made of pairs, whose keys are not known, or of another one."""
+    match held:
+        case Several((((None, Several(((0, _), (1, value))))),)):
+            return Several(((None, value),))
+        case _:
+            return held
+
+
+def is_print(callee: ast.expr) -> bool:
+    return isinstance(callee, ast.Name) and callee.id == "print"

@@ -84,6 +84,8 @@ UNKNOWN = Tensor()
 """Something of the element, about which nothing is known."""
 NUMBER = Tensor(shape=(), times=0.0)
 """A number that does not depend on the element, but is not known either."""
+NOTHING = Tensor(times=0.0)
+"""`None`, where it is surely that."""
 OUTSIDE = Tensor(times=0.0)
 """Something that may be small, however large the element is, or does not depend on it."""
 
@@ -174,6 +176,8 @@ def batched(held: Held) -> Held:
 
 def either(one: Held, other: Held) -> Held:
     """What is sure of something that is one of two."""
+    if one is other:
+        return one
     if isinstance(one, Tensor) and isinstance(other, Tensor):
         return Tensor(
             one.dtype if one.dtype == other.dtype else None,
