@@ -43,6 +43,7 @@ from tfmemlint import (
     costs,
     edits,
 )
+from tfmemlint.facts.flow.stored import Stored
 from tfmemlint.facts.library.kinds import Extent, Kind
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.sizes.amounts import count
@@ -50,13 +51,12 @@ from tfmemlint.facts.sizes.amounts import count
 SLICES = frozenset({"tensorflow.data.Dataset.from_tensor_slices"})
 LARGE = 256 << 20
 """Bytes, from which on it is worth to have Python give the rows one by one."""
-HOPS = 5
 
 
 def check(file: File) -> Iterator[Diagnostic]:
     for call, _ in file.tf.names.calls(SLICES):
         given = argument(call, 0, "tensors")
-        large = [each for each in _parts(given) if _is_large(file, each)]
+        large = [each for each in _parts(file, given) if _is_large(file, each)]
         if given is None or not large:
             continue
         array = ast.unparse(large[0])
@@ -68,12 +68,13 @@ def check(file: File) -> Iterator[Diagnostic]:
         )
 
 
-def _parts(given: ast.expr | None) -> list[ast.expr]:
+def _parts(file: File, given: ast.expr | None) -> list[ast.expr]:
     """The arrays that are sliced together."""
-    if isinstance(given, ast.Tuple):
-        return [part for each in given.elts for part in _parts(each)]
-    if isinstance(given, ast.Dict):
-        return [part for each in given.values for part in _parts(each)]
+    made = file.tf.flow.same(given)[-1] if given is not None else None
+    if isinstance(made, ast.Tuple):
+        return [part for each in made.elts for part in _parts(file, each)]
+    if isinstance(made, ast.Dict):
+        return [part for each in made.values for part in _parts(file, each)]
     return [] if given is None else [given]
 
 
@@ -88,7 +89,7 @@ def _is_large(file: File, array: ast.expr) -> bool:
     whole = value.kind is Kind.ARRAY and value.extent is Extent.WHOLE
     if whole and origin is not None and _is_mapped(maker, origin):
         return True
-    return _is_of_hdf5(file, array, HOPS)
+    return _is_of_hdf5(file, array)
 
 
 def _is_mapped(maker: str, origin: ast.Call) -> bool:
@@ -98,28 +99,17 @@ def _is_mapped(maker: str, origin: ast.Call) -> bool:
     return maker == "numpy.memmap" or given
 
 
-def _is_of_hdf5(file: File, array: ast.expr, hops: int) -> bool:
+def _is_of_hdf5(file: File, array: ast.expr) -> bool:
     """Whether this is all of a data set in an HDF5 file: `file["x"]` or `file["x"][:]`."""
-    if isinstance(array, ast.Name) and hops:
-        binding = file.tf.bindings.only(array)
-        value = binding.value if binding is not None and not binding.path else None
-        return value is not None and _is_of_hdf5(file, value, hops - 1)
-    if not isinstance(array, ast.Subscript):
-        return False
-    if isinstance(array.slice, ast.Slice):
-        everything = array.slice.lower is array.slice.upper is array.slice.step is None
-        return everything and _is_of_hdf5(file, array.value, hops)
-    opened: ast.expr | None = array.value
-    if isinstance(opened, ast.Name):
-        binding = file.tf.bindings.only(opened)
-        opened = binding.value if binding is not None else None
-    named = isinstance(array.slice, ast.Constant) and isinstance(array.slice.value, str)
-    is_file = isinstance(opened, ast.Call) and file.tf.names.qualified(opened.func) == "h5py.File"
-    return named and is_file
+    stored = file.tf.of(Stored)
+    read = stored.everything(array)
+    found = stored.data_set(array if read is None else read.value)
+    key = found.slice if found is not None else None
+    return isinstance(key, ast.Constant) and isinstance(key.value, str)
 
 
 def _fix(file: File, call: ast.Call, given: ast.expr) -> Fix | None:
-    tf, arrays = file.tf.names.module("tensorflow", call), _parts(given)
+    tf, arrays = file.tf.names.module("tensorflow", call), _parts(file, given)
     flat = given is arrays[0] or (isinstance(given, ast.Tuple) and given.elts == arrays)
     steady = all(_is_steady(file, each) for each in arrays)
     if tf is None or not flat or not steady or len(call.args) != 1 or call.keywords:

@@ -31,6 +31,7 @@ from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, Span, edits
 from tfmemlint.facts.flow.loops import Loop, Over
+from tfmemlint.facts.library.makers import given_to
 from tfmemlint.facts.library.words import PIPELINE_WORDS
 from tfmemlint.facts.pipelines.consumers import End, Into
 
@@ -58,7 +59,31 @@ def check(file: File) -> Iterator[Diagnostic]:
 
 
 def _next(file: File, iterator: ast.Call) -> ast.Call | None:
-    """The call that takes one element of an iterator just made."""
+    """The call that takes one element of an iterator just made, which nothing else reads."""
+    taken = _takes(file, iterator)
+    if taken is not None:
+        return taken
+    carried = file.tf.objects.carried(iterator) or ()
+    reads = [each for each in carried if not isinstance(file.tf.tree.parent(each), ast.Assign)]
+    once = len(reads) == 1 and _runs_with(file, reads[0], iterator)
+    return _takes(file, reads[0]) if once else None
+
+
+def _runs_with(file: File, read: ast.expr, iterator: ast.Call) -> bool:
+    """Whether an iterator is read as often as it is made, be it in a function called for that."""
+    tree, around = file.tf.tree, file.tf.loops.around
+    function = tree.function(iterator)
+    at: list[ast.expr] = [read]
+    inner = tree.function(read)
+    if inner is not None and inner is not function and not around(read):
+        at = [*file.tf.callers.calls_of(inner)]
+    return len(at) == 1 and all(
+        tree.function(each) is function and around(each) == around(iterator) for each in at
+    )
+
+
+def _takes(file: File, iterator: ast.expr) -> ast.Call | None:
+    """The call that takes an element of an iterator where it stands."""
     above = file.tf.tree.parent(iterator)
     if isinstance(above, ast.Attribute) and above.attr == "get_next":
         above = file.tf.tree.parent(above)
@@ -69,23 +94,56 @@ def _next(file: File, iterator: ast.Call) -> ast.Call | None:
 
 
 def _loop(file: File, end: End) -> Loop | None:
-    """The outermost loop around an iterator whose rounds are steps and leave the data set alone."""
+    """The outermost loop around an iterator whose rounds are steps and leave the data set alone.
+
+    Be it around a call of the function that makes the iterator of what it is given.
+    """
+    loops, function = file.tf.loops, file.tf.tree.function(end.at)
+    if function is None or loops.around(end.at):
+        return _stepping(file, end.at, end.dataset)
+    for call in file.tf.callers.calls_of(function):
+        frame = file.tf.flow.enter(call, None) if loops.around(call) else None
+        root = _root(end.dataset)[0]
+        way = file.tf.sources.same(root, frame) if frame is not None else ()
+        given = [each.node for each in way if each.frame is None]
+        if given and isinstance(given[0], ast.expr):
+            found = _stepping(file, call, given[0])
+            if found is not None:
+                return found
+    return None
+
+
+def _stepping(file: File, at: ast.AST, dataset: ast.expr) -> Loop | None:
+    loops, (root, given) = file.tf.loops, _root(dataset)
     found: Loop | None = None
     many = False
-    for loop in file.tf.loops.around(end.at):
+    for loop in loops.around(at):
         comprehension = isinstance(loop.node, ast.comprehension)
-        if comprehension or loop.over not in STEPPING:
+        if comprehension or loop.over not in STEPPING or loops.is_seldom(at, loop):
             break
-        if not file.tf.loops.unvarying(end.dataset, loop) or file.tf.loops.is_seldom(end.at, loop):
+        if not loops.unvarying(root, loop) or any(
+            not loops.invariant(each, loop) for each in given
+        ):
             break
         found, many = loop, many or loop.trips is None or loop.trips > FEW
     return found if many else None
+
+
+def _root(dataset: ast.expr) -> tuple[ast.expr, list[ast.expr]]:
+    """What a fluent chain of calls begins with, and what its calls are given."""
+    given: list[ast.expr] = []
+    while isinstance(dataset, ast.Call) and isinstance(dataset.func, ast.Attribute):
+        given += given_to(dataset)
+        dataset = dataset.func.value
+    return dataset, given
 
 
 def _fix(file: File, end: End, loop: Loop) -> Fix | None:
     """The iterator of a repeated pipeline, made before the loop."""
     made, at = end.at, loop.node
     if isinstance(at, ast.comprehension) or not isinstance(made, ast.Call):
+        return None
+    if not file.tf.tree.inside(made, at) or _takes(file, made) is None:
         return None
     if not file.tf.loops.invariant(end.dataset, loop):
         return None

@@ -58,6 +58,7 @@ class Accumulations:
         self._functions = tf.functions
         self._bodies = tf.bodies
         self._callers = tf.callers
+        self._flow = tf.flow
         self._classes = tf.classes
         self._members = tf.members
         self._values = tf.values
@@ -79,12 +80,13 @@ class Accumulations:
 
     def is_long(self, loop: Loop, few: int) -> bool:
         """Whether the trips are many, or as many as the data has steps or a caller asks for."""
+        counted = self._flow.same(loop.iterable)[-1] if loop.iterable is not None else None
         if loop.trips is not None:
-            counts = isinstance(loop.node, ast.While) or isinstance(loop.iterable, ast.Call)
+            counts = isinstance(loop.node, ast.While) or isinstance(counted, ast.Call)
             return counts and loop.trips > few
-        if loop.over not in _COUNTS or not isinstance(loop.iterable, ast.Call):
+        if loop.over not in _COUNTS or not isinstance(counted, ast.Call):
             return self._takes_apart(loop)
-        numbers = [each for bound in loop.iterable.args[:2] for each in _operands(bound)]
+        numbers = [each for bound in counted.args[:2] for each in _operands(bound)]
         return any(
             self._is_length_of_data(each, few) or self._is_asked_for(each, few) for each in numbers
         )
@@ -101,8 +103,10 @@ class Accumulations:
                     elements = value.elts if isinstance(value, _LITERALS) else []
                 yield self._accumulated(method.value, call, elements)
         for augmented in self._tree.all(ast.AugAssign):
-            if isinstance(augmented.value, _LITERALS) and isinstance(augmented.op, ast.Add):
-                yield self._accumulated(augmented.target, augmented, augmented.value.elts)
+            if isinstance(augmented.op, ast.Add) and self._tracing.why(augmented) is not None:
+                several = self._flow.same(augmented.value)[-1]
+                if isinstance(several, _LITERALS):
+                    yield self._accumulated(augmented.target, augmented, several.elts)
         for assignment in self._tree.all(ast.Assign):
             target = assignment.targets[0]
             added = _with_itself(target, assignment.value)
@@ -262,7 +266,7 @@ class Accumulations:
 
     def _takes_apart(self, loop: Loop) -> bool:
         """Whether a loop goes over `tf.unstack` of a tensor, along the batch or the time axis."""
-        made = self._bindings.assigned(loop.iterable) or loop.iterable
+        made = self._flow.same(loop.iterable)[-1] if loop.iterable is not None else None
         if not isinstance(made, ast.Call):
             return False
         axis = argument(made, 2, "axis")

@@ -9,9 +9,11 @@ from functools import cached_property
 
 from tfmemlint.facts.flow.iterables import called
 from tfmemlint.facts.flow.loading import Gathered
+from tfmemlint.facts.flow.stored import Stored, is_everything
 from tfmemlint.facts.library.kinds import Extent
 from tfmemlint.facts.library.makers import WRAPS_ITERABLE, argument
 from tfmemlint.facts.syntax.bindings import How
+from tfmemlint.facts.syntax.nodes import same_code
 from tfmemlint.facts.syntax.tree import FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
@@ -58,6 +60,10 @@ class Generators:
         self._bodies = tf.bodies
         self._members = tf.members
         self._values = tf.values
+        self._objects = tf.objects
+        self._callers = tf.callers
+        self._loops = tf.loops
+        self._stored = tf.of(Stored)
         self._loading = tf.loading_anywhere
         self._per_batch = tf.per_batch
 
@@ -132,7 +138,7 @@ class Generators:
         rows = [
             each.value
             for each in ast.walk(giving)
-            if isinstance(each, ast.Subscript) and not _is_everything(each.slice)
+            if isinstance(each, ast.Subscript) and not is_everything(each.slice)
         ]
         if any(map(self._is_in_file, (*rows, *self._data(iterable)))):
             return True
@@ -148,7 +154,7 @@ class Generators:
         if isinstance(expression, ast.Call):
             is_mapped = "mmap_mode" in {each.arg for each in expression.keywords}
             return is_mapped and self._names.is_any(expression.func, _READS)
-        return isinstance(expression, ast.Subscript) and self._is_data_set(expression)
+        return self._stored.data_set(expression) is not None
 
     def _data(self, iterable: ast.expr) -> Iterator[ast.expr]:
         """What a loop goes over: `x` of `zip(x, y)`, of `enumerate(x)` and of `range(len(x))`."""
@@ -173,24 +179,28 @@ class Generators:
         if binding is None or binding.how is not How.ASSIGNED or binding.value is None:
             return None
         here = self._tree.function(binding.node) is generator
-        by_file = any(isinstance(each, ast.For) for each in self._tree.loops(binding.node))
+        around = self._loops.around(binding.node)
+        by_file = any(isinstance(each.node, ast.For) for each in around)
         if not here or by_file:
             return None
         uses = (each for each in self._bindings.readers(binding) if each is not data)
         return binding.value if all(self._is_row(each, giving) for each in uses) else None
 
-    def _is_row(self, use: ast.Name, giving: ast.For | ast.YieldFrom) -> bool:
+    def _is_row(self, use: ast.expr, giving: ast.For | ast.YieldFrom) -> bool:
         """Whether a use wants one row, the number of rows, or to add one."""
         above = self._tree.parent(use)
         if isinstance(above, ast.Attribute):
             return above.attr in ("append", "shape")
         if isinstance(above, ast.Subscript) and isinstance(giving, ast.For):
-            if getattr(giving.iter, "id", "") == use.id:
+            if same_code(giving.iter, use):
                 return False  # what is looked up by what it gives is no array
             index = above.slice.elts[0] if isinstance(above.slice, ast.Tuple) else above.slice
             counted = {each.id for each in ast.walk(giving.target) if isinstance(each, ast.Name)}
             return isinstance(index, ast.Name) and index.id in counted
-        return isinstance(above, ast.Call) and called(above) == "len"
+        if isinstance(above, ast.Call) and called(above) == "len":
+            return True
+        carried = self._objects.carried(use) or ()
+        return bool(carried) and all(self._is_row(each, giving) for each in carried)
 
     def _held(
         self, data: ast.expr, loaded: ast.expr, generator: FunctionNode
@@ -202,8 +212,9 @@ class Generators:
             return Held.LIST, loaded, gathered
         if self._is_stacked(loaded):
             return Held.STACK, loaded, None
-        if self._is_of_hdf5(loaded):
-            return Held.HDF5, loaded, None
+        stored = self._stored.everything(loaded)
+        if stored is not None:
+            return Held.HDF5, stored, None
         value = self._values.of(data)
         origin = value.origin
         if value.extent is not Extent.WHOLE or not isinstance(origin, ast.Call):
@@ -211,8 +222,15 @@ class Generators:
         plain = not {"allow_pickle", "mmap_mode", None} & {each.arg for each in origin.keywords}
         plain = plain and not any(_ends_in_npz(each) for each in origin.args)
         reads = plain and len(origin.args) == 1 and self._names.is_any(origin.func, _READS)
-        here = self._tree.function(origin) is generator
+        here = self._runs_for(self._tree.function(origin), generator)
         return (Held.FILE, origin, None) if reads and here else None
+
+    def _runs_for(self, function: FunctionNode | None, generator: FunctionNode) -> bool:
+        """Whether a function is the generator, or does something for that alone."""
+        if function is None or function is generator:
+            return function is generator
+        calls = self._callers.calls_of(function)
+        return bool(calls) and all(self._tree.function(each) is generator for each in calls)
 
     def _is_stacked(self, made: ast.expr, hops: int = _MAX_HOPS) -> bool:
         """Whether this is an array made of a list of what files hold, or a call that gives one."""
@@ -225,23 +243,6 @@ class Generators:
         returned = self._bodies.returns(function) if function is not None else ()
         return any(self._is_stacked(each, hops - 1) for each in returned)
 
-    def _is_of_hdf5(self, made: ast.expr) -> bool:
-        """Whether this is `file["images"][:]`, `file` being an HDF5 file."""
-        if not isinstance(made, ast.Subscript) or not _is_everything(made.slice):
-            return False
-        return isinstance(made.value, ast.Subscript) and self._is_data_set(made.value)
-
-    def _is_data_set(self, made: ast.Subscript) -> bool:
-        """Whether this is `file["images"]`, or `file["train"]["images"]`."""
-        file: ast.expr = made
-        while isinstance(file, ast.Subscript):
-            if not _is_string(file.slice):
-                return False
-            file = file.value
-        binding = self._bindings.only(file) if isinstance(file, ast.Name) else None
-        opened = binding.value if binding is not None else None
-        return isinstance(opened, ast.Call) and self._names.qualified(opened.func) == "h5py.File"
-
     def _depends_on_arguments(self, loaded: ast.expr, generator: FunctionNode) -> bool:
         """Whether what is loaded is told by what the generator is given: one file of many."""
         first = 0 if self._members.class_of(generator) is None else 1
@@ -253,19 +254,6 @@ class Generators:
 
 def _is_map(made: ast.expr) -> bool:
     return isinstance(made, ast.Call) and called(made) == "map"
-
-
-def _is_everything(index: ast.expr) -> bool:
-    """`[:]`, `[...]` and `[()]`."""
-    if isinstance(index, ast.Slice):
-        return index.lower is index.upper is index.step is None
-    return ast.unparse(index) in ("...", "()")
-
-
-def _is_string(index: ast.expr) -> bool:
-    return not isinstance(index, (ast.Slice, ast.Tuple)) and not (
-        isinstance(index, ast.Constant) and not isinstance(index.value, str)
-    )
 
 
 def _ends_in_npz(path: ast.expr) -> bool:

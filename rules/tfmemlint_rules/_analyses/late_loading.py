@@ -125,9 +125,15 @@ class LateLoading:
         return all(self._tree.inside(hoard.giving, each) for each in opened)
 
     def _is_closed(self, hoard: Hoard) -> bool:
-        """Whether the file may be closed by hand before the loop is over."""
+        """Whether the file may be closed by hand before the loop is over.
+
+        As far as is known it may, where the data set was put elsewhere before.
+        """
         opened = root(hoard.loaded)
         binding = self._bindings.only(opened) if isinstance(opened, ast.Name) else None
+        made = binding.value if binding is not None else None
+        if not isinstance(made, ast.Call) or self._names.qualified(made.func) is None:
+            return True
         readers = self._bindings.readers(binding) if binding is not None else []
         end = hoard.giving.end_lineno or 0
         return any(

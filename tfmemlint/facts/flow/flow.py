@@ -10,7 +10,7 @@ from tfmemlint.facts.flow.paths import ANY, End
 from tfmemlint.facts.flow.solver import Question
 from tfmemlint.facts.syntax.bindings import Binding, How
 from tfmemlint.facts.syntax.nodes import is_none
-from tfmemlint.facts.syntax.tree import FUNCTIONS
+from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ class Flow:
         self._tree = tf.tree
         self._bindings = tf.bindings
         self._functions = tf.functions
+        self._names = tf.names
         self._bodies = tf.bodies
         self._callers = tf.callers
         self._classes = tf.classes
@@ -70,6 +71,20 @@ class Flow:
             return self._of_attribute(expression, frame)
         read = self._read(expression, frame)
         return read if read is not None and all(map(_is_whole, read)) else None
+
+    def same(self, expression: ast.expr, frame: Frame | None = None) -> tuple[ast.expr, ...]:
+        """An expression, and those before it that surely gave it its value, wherever they stand."""
+        way = self._sources.same(expression, frame)
+        return tuple(each.node for each in way if isinstance(each.node, ast.expr))
+
+    def called(self, call: ast.Call) -> FunctionNode | None:
+        """The function of the module that a call surely runs, wherever that was put on the way."""
+        known = self._functions.function(call.func)
+        if known is not None or self._names.qualified(call.func) is not None:
+            return known
+        led_to = self._sources.definitions(call.func)
+        only = led_to.found[0].node if led_to.complete and len(led_to.found) == 1 else None
+        return only if isinstance(only, FUNCTIONS) else None
 
     def put_there(self, expression: ast.expr) -> ast.expr | None:
         """What surely was put where an expression reads it, as it stands in the same function.

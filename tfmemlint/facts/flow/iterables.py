@@ -59,6 +59,9 @@ class Iterables:
         if isinstance(node, ast.Dict):
             return None not in node.keys and 0 < len(node.keys) <= FEW
         if isinstance(node, ast.Subscript):
+            put = self._flow.put_there(node)
+            if put is not None:
+                return self.is_part(put, frame, hops - 1)
             if isinstance(node.slice, (ast.Name, ast.Attribute, ast.Call, ast.BinOp)):
                 return not self._is_entry(node, frame)
             cut = isinstance(node.slice, ast.Slice) and _ends_early(node.slice)

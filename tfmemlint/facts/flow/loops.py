@@ -93,6 +93,7 @@ class Loops:
         self._bindings = tf.bindings
         self._names = tf.names
         self._flow = tf.flow
+        self._sources = tf.sources
         self._values = tf.values
         self._early_ends = EarlyEnds(tf)
         self._known: dict[ast.AST, Loop] = {}
@@ -305,10 +306,12 @@ class Loops:
             return None
         origins = self._flow.origins(iterable) or ()
         only = origins[0] if len(origins) == 1 and origins[0].how is How.ASSIGNED else None
-        made = only.value if only is not None and not only.path else None
-        if only is None or not isinstance(made, ast.Call) or not isinstance(made.func, ast.Name):
+        if only is None or only.path:
             return None
-        return (made, only.frame) if made.func.id in RANGES else None
+        made, _, frame = self._sources.same(only.value, only.frame)[-1]
+        if not isinstance(made, ast.Call) or not isinstance(made.func, ast.Name):
+            return None
+        return (made, frame) if made.func.id in RANGES else None
 
     def _trips(self, bounds: list[ast.expr], frame: Frame | None = None) -> int | None:
         numbers = [self._values.number(each, frame) for each in bounds]

@@ -74,6 +74,8 @@ class Sources:
         found: dict[End, None] = {state: None}
         for _ in range(_LONGEST_WAY):
             ways = dict.fromkeys(self._step(state) or ())
+            if len(ways) > 1:  # what is empty has nothing to be read
+                ways = dict.fromkeys(each for each in ways if self._step(each) != [])
             if len(ways) != 1 or state.path[_LONGEST_PATH:]:
                 break
             (state,) = ways

@@ -64,7 +64,7 @@ class Pulls:
         self._bodies = tf.bodies
         self._flow = tf.flow
         self._datasets = tf.datasets
-        self._graph_loops = tf.graph_loops
+        self._rewritten = tf.graph_loops.autograph
         self._tensors = tf.tensors
         self._values = tf.values
 
@@ -75,7 +75,7 @@ class Pulls:
         return tuple(sorted(found, key=lambda each: (each.node.lineno, each.node.col_offset)))
 
     def _pulls(self) -> Iterator[Pull]:
-        rewritten = self._graph_loops.autograph
+        rewritten = self._rewritten
         for loop in filter(rewritten, self._tree.all(ast.For)):
             pull = self._wrapped(loop.iter)
             if pull is not None and not self._is_left(loop):
@@ -113,7 +113,15 @@ class Pulls:
 
     def _wrapped(self, iterable: ast.expr, hops: int = _MAX_HOPS) -> Pull | None:
         """What stands between a loop and a dataset, if it is nothing that AutoGraph knows."""
-        if not isinstance(iterable, ast.Call) or not iterable.args or hops == 0:
+        for each in self._flow.same(iterable) if hops else ():
+            if isinstance(each, ast.Call) and self._rewritten(each):
+                pull = self._by_call(each, hops)
+                if pull is not None:
+                    return pull
+        return None
+
+    def _by_call(self, iterable: ast.Call, hops: int) -> Pull | None:
+        if not iterable.args:
             return None
         builtin = iterable.func.id if isinstance(iterable.func, ast.Name) else ""
         if builtin in ("enumerate", "zip"):
@@ -134,14 +142,15 @@ class Pulls:
         datasets = [each for each in call.args if self._is_dataset(each)]
         others = [each for each in call.args if each not in datasets]
         endless = all(
-            isinstance(each, ast.Call) and self._names.is_any(each.func, _ENDLESS)
+            isinstance(made := self._flow.same(each)[-1], ast.Call)
+            and self._names.is_any(made.func, _ENDLESS)
             for each in others
         )
         return Pull(call, datasets[0], None, None) if datasets and others and endless else None
 
     def _generated(self, call: ast.Call, hops: int) -> Pull | None:
         """A call of a generator of this module that goes over a dataset to its end."""
-        function = self._functions.function(call.func)
+        function = self._flow.called(call)
         if not isinstance(function, ast.FunctionDef):
             return None
         own = list(self._bodies.body(function))
@@ -160,6 +169,10 @@ class Pulls:
     def _is_dataset(self, expression: ast.expr) -> bool:
         if self._datasets.is_dataset(expression):
             return True
+        return any(map(self._is_used_as_dataset, self._flow.same(expression)))
+
+    def _is_used_as_dataset(self, expression: ast.expr) -> bool:
+        """Whether it is made, declared or treated as what is out of sight, and a dataset."""
         origins = self._flow.origins(expression) or ()
         if origins and all(_is_distributed(each.value) for each in origins):
             return True

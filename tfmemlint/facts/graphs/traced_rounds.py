@@ -35,6 +35,7 @@ class TracedRounds:
         self._names = tf.names
         self._functions = tf.functions
         self._callers = tf.callers
+        self._flow = tf.flow
         self._values = tf.values
         self._loops = tf.loops
         self._tensors = tf.tensors
@@ -67,6 +68,7 @@ class TracedRounds:
 
     def _number(self, bound: ast.expr, hops: int) -> int | None:
         number = self._values.number(bound)
+        bound = self._flow.put_there(bound) or bound
         if number is not None or not isinstance(bound, ast.Name) or hops == 0:
             return number if isinstance(number, int) else None
         binding = self._bindings.only(bound)
@@ -86,21 +88,19 @@ class TracedRounds:
         """How many arrays an iterable holds that tracing does not know as one tensor."""
         if hops == 0:
             return None
-        if isinstance(iterable, ast.Name):
-            listed = self._bindings.assigned(iterable)
-            return self._pieces(listed, hops - 1) if listed is not None else None
-        if isinstance(iterable, ast.ListComp):
-            return self._listed(iterable)
-        if isinstance(iterable, ast.Call):
-            if isinstance(iterable.func, ast.Name) and iterable.func.id in ("enumerate", "zip"):
-                counts = [self._pieces(each, hops - 1) for each in iterable.args]
+        made = self._flow.same(iterable)[-1]
+        if isinstance(made, ast.ListComp):
+            return self._listed(made)
+        if isinstance(made, ast.Call):
+            if isinstance(made.func, ast.Name) and made.func.id in ("enumerate", "zip"):
+                counts = [self._pieces(each, hops - 1) for each in made.args]
                 known = [each for each in counts if each is not None]
                 return min(known) if known and len(known) == len(counts) else None
-            if self._names.is_any(iterable.func, makers.WRAPS_ITERABLE) and iterable.args:
-                return self._pieces(iterable.args[0], hops - 1)
-            asked = _PIECES.get(self._names.qualified(iterable.func) or "")
+            if self._names.is_any(made.func, makers.WRAPS_ITERABLE) and made.args:
+                return self._pieces(made.args[0], hops - 1)
+            asked = _PIECES.get(self._names.qualified(made.func) or "")
             if asked is not None:
-                number = self._values.number(makers.argument(iterable, *asked))
+                number = self._values.number(makers.argument(made, *asked))
                 return number if isinstance(number, int) else None
         value = self._values.of(iterable)
         known_rows = value.kind is Kind.ARRAY and bool(value.shape) and self._is_ours(iterable)
