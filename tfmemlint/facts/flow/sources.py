@@ -36,7 +36,6 @@ _LONGEST_WAY = 24
 _MOST_STATES = 60
 _MOST_CALLERS = 24
 
-
 _ENDS = Question("ends", Ends(), Ends(complete=False))
 _READ = Question("read", Ends(), Ends(complete=False))
 
@@ -69,13 +68,12 @@ class Sources:
         return found
 
     def same(self, node: ast.AST, frame: Frame | None = None) -> tuple[End, ...]:
-        """An expression, and all before it on its only way back that surely give what it gives."""
+        """An expression and all before it that surely give the same; what is empty gives nothing."""
         state = End(node, (), frame)
         found: dict[End, None] = {state: None}
         for _ in range(_LONGEST_WAY):
             ways = dict.fromkeys(self._step(state) or ())
-            if len(ways) > 1:  # what is empty has nothing to be read
-                ways = dict.fromkeys(each for each in ways if self._step(each) != [])
+            ways = {each: None for each in ways if len(ways) == 1 or self._step(each) != []}
             if len(ways) != 1 or state.path[_LONGEST_PATH:]:
                 break
             (state,) = ways
@@ -147,12 +145,12 @@ class Sources:
     # One question: a worklist of states.
 
     def _to_the_end(self, node: ast.AST, frame: Frame | None, path: Path) -> Ends:
-        return self._followed(End(node, path, frame), until_read=False)
+        return self._followed(End(node, path, frame))
 
     def _until_read(self, node: ast.AST, frame: Frame | None, path: Path) -> Ends:
         return self._followed(End(node, path, frame), until_read=True)
 
-    def _followed(self, start: End, *, until_read: bool) -> Ends:
+    def _followed(self, start: End, *, until_read: bool = False) -> Ends:
         states: dict[End, None] = {}
         found: dict[End, None] = {}
         complete = True
