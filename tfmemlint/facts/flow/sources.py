@@ -68,7 +68,7 @@ class Sources:
         return found
 
     def same(self, node: ast.AST, frame: Frame | None = None) -> tuple[End, ...]:
-        """An expression and all before it that surely give the same; what is empty gives nothing."""
+        """An expression and all before it that surely give the same; what is empty gives none."""
         state = End(node, (), frame)
         found: dict[End, None] = {state: None}
         for _ in range(_LONGEST_WAY):
