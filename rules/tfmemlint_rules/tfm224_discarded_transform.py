@@ -20,8 +20,9 @@ function, in loops, or where the same step is made again further on.
 
 ## When to ignore it
 When the statement is there to see whether the step can be made at all. The rule is silent by itself
-for that in tests and alone in a `try`, where a notebook shows the result, and where the pipeline is
-not surely one of tf.data or nothing reads it afterwards.
+for that in tests and alone in a `try`, where a notebook shows the result, where the pipeline ends
+with the same steps already, and where it is not surely one of tf.data or nothing reads it
+afterwards.
 """
 
 from __future__ import annotations
@@ -88,12 +89,28 @@ def _lost(file: File) -> Iterator[Lost]:
             or not file.tf.datasets.is_dataset(pipeline)
             or not file.tf.datasets.of(statement.value)
             or _is_only_tried(file, statement)
+            or _is_made_already(file, steps, pipeline)
             or file.shows(statement)
         ):
             continue
         later = _held_later(file, pipeline, statement, MOST_HOPS)
         if later:
             yield Lost(statement, steps, pipeline, later)
+
+
+def _is_made_already(file: File, steps: list[ast.Attribute], pipeline: ast.expr) -> bool:
+    """Whether a pipeline ends with the same steps as it is: the statement is left over."""
+    before = [each.steps[-len(steps) :] for each in file.tf.datasets.of(pipeline)]
+    again = [_said(file.tf.tree.parent(each)) for each in steps]
+    return bool(before) and all([_said(each.call) for each in made] == again for made in before)
+
+
+def _said(call: ast.AST | None) -> tuple[str, ...]:
+    """A step's method and arguments, whatever it is made of."""
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+        return ()
+    given = [*call.args, *call.keywords]
+    return call.func.attr, *(ast.unparse(each) for each in given)
 
 
 def _together(file: File, lost: list[Lost]) -> list[list[Lost]]:

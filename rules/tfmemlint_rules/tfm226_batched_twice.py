@@ -21,7 +21,7 @@ shuffled: without the second `batch`, that would be an order of batches, not of 
 ## When to ignore it
 When batches of batches are meant. The rule is silent by itself where the sizes differ or have names
 of their own, where a `map` stands between (the first `batch` then may cut sequences), and where the
-elements are batched or taken apart again afterwards.
+elements are batched or taken apart again afterwards, or taken by nobody.
 """
 
 from __future__ import annotations
@@ -49,6 +49,8 @@ def check(file: File) -> Iterator[Diagnostic]:
         inner = first.argument("batch_size") if first else None
         if outer is None or second.call in file.tf.further.regrouped:
             continue
+        if _is_dropped(file, second):
+            continue
         of = f"batches of `{ast.unparse(inner)}`" if inner else "batches of the reader"
         yield Diagnostic(
             edits.method_call(file, second.call) or file.span(second.call),
@@ -56,6 +58,17 @@ def check(file: File) -> Iterator[Diagnostic]:
             _fix(file, second),
             _cost(file, second),
         )
+
+
+def _is_dropped(file: File, step: Step) -> bool:
+    """Whether nothing takes what a statement makes: there is no such element."""
+    statement = file.tf.tree.statement(step.call)
+    made = statement.value if isinstance(statement, ast.Expr) else None
+    while isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute):
+        if made is step.call:
+            return True
+        made = made.func.value if made.func.attr in methods.METHODS else None
+    return False
 
 
 def _cost(file: File, second: Step) -> Cost:

@@ -30,11 +30,11 @@ examples, which a model may take for several inputs.
 ## When to ignore it
 When the rounds are few or the model is so slow that 30 ms do not matter. The rule is silent by
 itself for up to 32 rounds or as many as `take`, a slice, a literal or `if i == 10: break` gives,
-for loops over epochs, loops that show plots or pictures in each round or ask for input, loops that
-take the time of the same prediction, calls under a test like `i % 100 == 0` or `i < 10`, models
-made in the loop, arrays of unknown length, tests and code of TensorFlow 1 or of a Keras before 2.4
-that is not TensorFlow's, whose `predict` runs a session: the project's requirements, imports such
-as `keras.layers.advanced_activations` or a comment that names the version say so.
+for loops over epochs, loops that show or save plots or pictures in each round or ask for input,
+loops that take the time of the same prediction, calls under a test like `i % 100 == 0` or `i < 10`,
+models made in the loop, arrays of unknown length, tests and code of TensorFlow 1 or of a Keras
+before 2.4 that is not TensorFlow's, whose `predict` runs a session: the project's requirements,
+imports such as `keras.layers.advanced_activations` or a comment that names the version say so.
 """
 
 from __future__ import annotations

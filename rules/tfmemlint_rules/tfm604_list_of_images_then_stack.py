@@ -35,7 +35,8 @@ is collected from a pipeline, whose uses are to be rewritten.
 ## When to ignore it
 When the data is small beside the memory there is, and is read many times. Of a pipeline, the rule
 is silent by itself for labels, file names and what is known to be small, for up to 1,024 elements,
-where the loop stops early or picks some, and in tests. Of files, it is silent for up to 32.
+where the loop stops early or picks some, and in tests. Of files, it is silent for up to 32; of
+several lists that one loop fills, it speaks of the first, unless they are fixed.
 """
 
 from __future__ import annotations
@@ -78,6 +79,7 @@ DECODED = Amount(("what is decoded of a record",), of_bytes=True)
 
 
 def check(file: File) -> Iterator[Diagnostic]:
+    told: set[ast.expr] = set()
     for stack in file.tf.stacks.all:
         if _refers(stack):
             continue
@@ -89,13 +91,17 @@ def check(file: File) -> Iterator[Diagnostic]:
         most = file.tf.numbers.length(gathered.files).value
         if most is not None and most <= FEW:
             continue
+        fix = _fix(file, stack, loaded) if loaded else None
+        if fix is None and gathered.files in told:
+            continue  # what one loop gathers in several lists is one mistake
+        told.add(gathered.files)
         made, each = ("loaded", "each file") if loaded else ("parsed", "each row")
         files = file.source(gathered.files)
         every = each if "\n" in files or len(files) > LONG else f"every one of `{files}`"
         yield Diagnostic(
             span=file.span(stack.call.func),
             message=f"{_copies(file, stack)} holds what is {made} from {every}",
-            fix=_fix(file, stack, loaded) if loaded else None,
+            fix=fix,
             cost=_cost(file, stack, gathered),
         )
 

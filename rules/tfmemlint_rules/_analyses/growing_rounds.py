@@ -103,7 +103,7 @@ class GrowingRounds:
 
         A model's `call` is there to be trained; what only serves or exports keeps nothing.
         """
-        if not self.may_have_gradient(joined):
+        if not self.may_have_gradient(joined) or any(map(_is_inference, self.made_of(joined))):
             return False
         traced = self._tracing.why(joined.node)
         trained = traced is not None and (traced.by is TracedBy.KERAS or self._trains)
@@ -229,3 +229,14 @@ class GrowingRounds:
         if not isinstance(method, ast.Attribute) or method.attr not in _FROM_MODEL:
             return False
         return self._names.qualified(method) is None
+
+
+def _is_inference(node: ast.AST) -> bool:
+    """Whether a model is told that it is not trained: `model(x, training=False)`."""
+    told = node.keywords if isinstance(node, ast.Call) else []
+    return any(
+        each.arg == "training"
+        and isinstance(each.value, ast.Constant)
+        and each.value.value is False
+        for each in told
+    )

@@ -27,7 +27,10 @@ _OFTEN = 8
 _COMPUTES = ("keras.", "numpy", "tensorflow")
 _PLOTS = "matplotlib.pyplot."
 _DRAWS = ("matplotlib",)
-_SHOWS = frozenset({"IPython.display.display", "matplotlib.pyplot.show"})
+_SHOWS = frozenset(
+    {"IPython.display.display", "matplotlib.pyplot.savefig", "matplotlib.pyplot.show"}
+)
+"""What takes longer than a prediction, be it for people to see at once or later."""
 _ASKS_PEOPLE = frozenset({"google.colab.files.upload"})
 _SEES = frozenset({"detectMultiScale", "detect_faces", "findContours"})
 """What finds objects in a picture."""
