@@ -18,7 +18,7 @@ from tfmemlint.verify.benches import Bench
 from tfmemlint.verify.command import main
 from tfmemlint.verify.outputs import Agreement
 from tfmemlint.verify.own import Mended, Request, Saving
-from tfmemlint.verify.own_lines import Spot
+from tfmemlint.verify.own_lines import Remains, Spot
 from tfmemlint.verify.pairs import Measurement
 from tfmemlint.verify.processes import Job, Machine, Output, Run
 from tfmemlint.verify.weighing import Settings
@@ -128,6 +128,21 @@ def test_fixes_are_worth_it_if_they_save_and_keep_their_promise() -> None:
     assert too_little == "no peak is lower by one hundredth"
     assert noisy == more == "no peak is lower by more than runs of the same program differ"
     assert shifted == "one peak is higher by more than the other is lower"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_below"),
+    [(60 * MB, 5 * MB, True), (60 * MB, 50 * MB, False), (MB // 2, 0, False)],
+)
+def test_what_is_saved_below_a_peak_is_told_from_nothing(
+    before: int, after: int, is_below: bool
+) -> None:
+    weighed = saving(safe=True, same=True, after=100 * MB)
+    remains = Remains((Spot("TFM202", 3, before, after),), 100 * MB, None, 1.0, None)
+
+    assert weighed.doubt
+    assert weighed._replace(remains=remains).is_below is is_below
+    assert not saving(safe=True, same=True, after=50 * MB)._replace(remains=remains).is_below
 
 
 class Told(NamedTuple):

@@ -21,6 +21,9 @@ from tfmemlint.verify.ranges import Weighed, difference, in_turns
 from tfmemlint.verify.weighing import BOTH_PEAKS, Settings
 from tfmemlint.vocabulary import Applicability, Finding, Metric
 
+_NOTICED = 0.01
+"""The part of the peak from which on it is worth a word that other lines hold less."""
+
 
 class Request(NamedTuple):
     """Which program, which fixes, and what the program is given."""
@@ -85,6 +88,16 @@ class Saving(NamedTuple):
             return "no peak is lower by more than runs of the same program differ"
         told = [each.saved for each in differences if each.told]
         return "one peak is higher by more than the other is lower" if sum(told) < 0 else None
+
+    @property
+    def is_below(self) -> bool:
+        """Whether what the fixes are about holds half as much, and something else the peak."""
+        broken = self.mended.safe and self.outputs.same is False
+        saves = any(difference(each).saves for each in self.measurements)
+        if self.remains is None or broken or saves:
+            return False
+        least = _NOTICED * self.remains.peak
+        return any(each.before - each.after > max(each.after, least) for each in self.remains.spots)
 
 
 def mend(request: Request) -> Mended | Unmended:

@@ -94,7 +94,8 @@ def _answer(entry: dict[str, Any], lines: list[str], as_json: bool, status: int 
 
 def _conclusion(request: Request, saving: Saving, write: bool) -> str:
     if saving.doubt:
-        return f"not worth it: {saving.doubt}" + ("; nothing was written" if write else "")
+        yet = " yet, below what is left" if saving.is_below else ""
+        return f"not worth it{yet}: {saving.doubt}" + ("; nothing was written" if write else "")
     return f"{request.path} written" if write else f"--write puts the fixes into {request.path}"
 
 
