@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 
 from tfmemlint.config import (
-    EXCLUDED,
     MIN_BYTES,
-    OPTIONS,
     Config,
     ConfigError,
     Configs,
@@ -18,9 +16,9 @@ from tfmemlint.config import (
     chosen,
     codes_of,
     load,
-    oldest_tensorflow,
     selectors,
 )
+from tfmemlint.options import EXCLUDED, OPTIONS, oldest_tensorflow
 
 NAMES = {
     "TFM001": "unreadable",

@@ -15,8 +15,9 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from tfmemlint.config import EXCLUDED, rooted
+from tfmemlint.config import rooted
 from tfmemlint.files import Found, find
+from tfmemlint.options import EXCLUDED
 from tfmemlint.patterns import ANY, Matcher, PatternError, matcher
 
 GIT = {

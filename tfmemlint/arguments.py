@@ -15,17 +15,15 @@ from tfmemlint.config import (
     ConfigError,
     Configs,
     Selection,
-    assumptions,
-    bytes_of,
     file_ignores,
     load,
-    no_format,
     pairs_in,
     read,
     rooted,
 )
 from tfmemlint.files import SUFFIXES
 from tfmemlint.light_typing import TYPE_CHECKING
+from tfmemlint.options import assumptions, bytes_of, no_format
 from tfmemlint.patterns import PatternError
 from tfmemlint.report import FORMATS
 

@@ -13,21 +13,15 @@ from contextlib import AbstractContextManager, nullcontext
 from io import TextIOWrapper
 
 from tfmemlint import arguments, report
-from tfmemlint.config import (
-    MIN_BYTES,
-    Config,
-    ConfigError,
-    Configs,
-    assumptions,
-    did_you_mean,
-    selectors,
-)
+from tfmemlint.config import MIN_BYTES, Config, ConfigError, Configs, selectors
 from tfmemlint.files import Found, find, is_excluded
 from tfmemlint.light_typing import TYPE_CHECKING, cast
 from tfmemlint.linting import ENGINE, INTERNAL_ERROR
+from tfmemlint.options import assumptions
 from tfmemlint.quick import looked_at
 from tfmemlint.report.escape import show, show_path
 from tfmemlint.run import Change, Checker, Outcome, run
+from tfmemlint.slips import did_you_mean
 from tfmemlint.vocabulary import Checked
 
 if TYPE_CHECKING:

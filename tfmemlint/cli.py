@@ -148,8 +148,9 @@ def _plan(argv: Sequence[str]) -> int:
 
 
 def _config(argv: Sequence[str]) -> int:
-    from tfmemlint.config import OPTIONS, did_you_mean  # noqa: PLC0415
+    from tfmemlint.options import OPTIONS  # noqa: PLC0415
     from tfmemlint.shells import config_parser  # noqa: PLC0415
+    from tfmemlint.slips import did_you_mean  # noqa: PLC0415
 
     key = config_parser().parse_args(argv).key
     if key is None:
@@ -196,7 +197,7 @@ _COMMANDS: Mapping[str, Callable[[Sequence[str]], int]] = {
 
 
 def _hint(name: str) -> str:
-    from tfmemlint.config import did_you_mean  # noqa: PLC0415
+    from tfmemlint.slips import did_you_mean  # noqa: PLC0415
 
     if os.path.exists(name):  # noqa: PTH110
         return f"; did you mean `tfmemlint check {name}`?"

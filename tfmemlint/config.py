@@ -6,14 +6,14 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from stat import S_ISREG
 
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple, cast
+from tfmemlint.options import EXCLUDED, OPTIONS, oldest_tensorflow, shown, table_of
 from tfmemlint.patterns import ANY, Matcher, PatternError, alternatives, literally, matcher
-from tfmemlint.units import parsed
+from tfmemlint.slips import did_you_mean
 
 if TYPE_CHECKING:
     from typing import Any
@@ -21,45 +21,9 @@ if TYPE_CHECKING:
 FILES = (".tfmemlint.toml", "tfmemlint.toml", "pyproject.toml")
 """Where settings are looked for in a folder; the first that has any is the only one read."""
 
-EXCLUDED = (
-    ".bzr",
-    ".direnv",
-    ".eggs",
-    ".git",
-    ".git-rewrite",
-    ".hg",
-    ".ipynb_checkpoints",
-    ".mypy_cache",
-    ".nox",
-    ".pants.d",
-    ".pyenv",
-    ".pytest_cache",
-    ".pytype",
-    ".ruff_cache",
-    ".svn",
-    ".tfmemlint_cache",
-    ".tox",
-    ".venv",
-    ".vscode",
-    "__pycache__",
-    "__pypackages__",
-    "_build",
-    "buck-out",
-    "build",
-    "dist",
-    "node_modules",
-    "site-packages",
-    "venv",
-)
 
 _LARGEST = 1_000_000
 _MOST_PATTERNS = 1_000
-_LONGEST = 100
-"""Characters of a value that are repeated in a message, and of what says a version."""
-# To compile it takes long, and a clean file seldom needs it.
-_SPECIFIER = (
-    r"\s*(===|==|~=|!=|<=|>=|<|>)\s*v?(\d+(?:\.\d+)*)(\.\*|(?:\.?(?:a|b|rc|dev|post)\d*)*)\s*"
-)
 
 
 MIN_BYTES = 1 << 20
@@ -117,17 +81,6 @@ class Config(NamedTuple):
     """The file that lists what is known."""
 
 
-class Option(NamedTuple):
-    """A key of the settings, as read and as documented."""
-
-    type: str
-    read: Callable[[object], Any]
-    """Raises TypeError or ValueError."""
-    default: str
-    example: str
-    help: str
-
-
 class Configs:
     """The settings of each folder, read once."""
 
@@ -142,7 +95,7 @@ class Configs:
         self._instead = instead
         self._always = None if always is None else override(always)
         self._known: dict[str, Config] = {}
-        self._shown: dict[str, Config] = {}
+        self.shown: dict[str, Config] = {}
         self._excluded: dict[Config, Matcher] = {}
         self._declared: dict[str, tuple[str, ...]] = {}
 
@@ -170,9 +123,9 @@ class Configs:
     def of_file(self, path: str) -> Config:
         """The settings that hold for a file. Raises ConfigError."""
         shown = os.path.dirname(path)
-        if shown not in self._shown:  # an absolute path for each file takes its time
-            self._shown[shown] = self.of(os.path.abspath(shown))
-        return self._shown[shown]
+        if shown not in self.shown:  # an absolute path for each file takes its time
+            self.shown[shown] = self.of(os.path.abspath(shown))
+        return self.shown[shown]
 
     def excluded(self, folder: str) -> Matcher:
         """What is excluded in a folder."""
@@ -261,7 +214,7 @@ def load(path: str, root: str, instead: Mapping[str, object] = {}) -> Config | N
     table = _parse(data, path)
     if shared:
         try:
-            tools = _table(table.get("tool", {}))
+            tools = table_of(table.get("tool", {}))
         except TypeError:
             raise ConfigError(f"{path}: `tool` is not a table") from None
         if "tfmemlint" not in tools:
@@ -291,7 +244,7 @@ def read(table: object, path: str, root: str) -> Config:
     """The settings in a table of keys and values. Raises ConfigError."""
     values: dict[str, Any] = {}
     try:
-        given = _table(table)
+        given = table_of(table)
     except TypeError:
         raise ConfigError(f"{path}: `tfmemlint` is not a table") from None
     for key, value in given.items():
@@ -300,7 +253,7 @@ def read(table: object, path: str, root: str) -> Config:
             hint = did_you_mean(key, OPTIONS)
             if key == "tool":
                 hint = "; settings in this file stand without the name of a table"
-            raise ConfigError(f"{path}: unknown key `{_shown(key)}`{hint}")
+            raise ConfigError(f"{path}: unknown key `{shown(key)}`{hint}")
         try:
             values[key] = option.read(value)
         except TypeError:
@@ -400,7 +353,7 @@ def codes_of(
     )
     if not codes:
         nearest = did_you_mean(selector, [*names, *names.values(), *groups])
-        raise ConfigError(f"unknown rule `{_shown(selector)}`{nearest}")
+        raise ConfigError(f"unknown rule `{shown(selector)}`{nearest}")
     return codes
 
 
@@ -445,41 +398,6 @@ def selectors(config: Config) -> Iterator[tuple[str, str]]:
         yield from ((where, entry) for entry in entries if entry != "ALL")
 
 
-def oldest_tensorflow(specifier: str | None) -> tuple[int, ...] | None:
-    """The oldest TensorFlow that a declared specifier such as `>=2.12` admits; None if any."""
-    if specifier is None:
-        return None
-    floors = [
-        tuple(map(int, clause[2].split(".")))
-        for clause in re.finditer(_SPECIFIER, specifier)
-        if clause[1] in ("==", "===", "~=", ">=", ">")
-    ]
-    return max(floors, default=None)
-
-
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """A question that names the nearest known word, to stand behind an error; else nothing."""
-    meant = nearest(word, known)
-    return "" if meant is None else f"; did you mean `{meant}`?"
-
-
-def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known word that may be meant: one of the same number, as far as both go, if of any."""
-    from difflib import get_close_matches  # noqa: PLC0415
-
-    number = _digits(word)
-    same = {
-        each.casefold(): each
-        for each in known
-        if number.startswith(its := _digits(each)) or its.startswith(number)
-    }
-    return next((same[each] for each in get_close_matches(word.casefold(), same, 1, 0.7)), None)
-
-
-def _digits(word: str) -> str:
-    return "".join(filter(str.isdecimal, word))
-
-
 def _weight(selector: str, names: Mapping[str, str], groups: Mapping[str, frozenset[str]]) -> int:
     if selector == "ALL" or selector in groups:
         return 0 if selector == "ALL" else 1
@@ -507,237 +425,3 @@ def _parse(data: bytes, path: str) -> dict[str, Any]:
         raise ConfigError(f"{path}: nests too deeply") from None
     except ValueError as error:
         raise ConfigError(f"{path}: not valid TOML: {error}") from None
-
-
-def _table(value: object) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise TypeError
-    return cast("dict[str, Any]", value)
-
-
-def _strings(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list):
-        raise TypeError
-    return tuple(map(_string, cast("list[object]", value)))
-
-
-def _string(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError
-    return value
-
-
-def _flag(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise TypeError
-    return value
-
-
-def _strings_by_pattern(value: object) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    return tuple((pattern, _strings(codes)) for pattern, codes in _table(value).items())
-
-
-def _specifier(value: object) -> str:
-    specifier = _string(value)
-    known = len(specifier) <= _LONGEST and all(
-        re.fullmatch(_SPECIFIER, each) for each in specifier.split(",")
-    )
-    if not known:
-        raise ValueError(f"`{_shown(specifier)}` is not a version specifier such as `>=2.12,<3`")
-    return specifier
-
-
-def _shown(value: str) -> str:
-    """A value as a message repeats it: what is very long is no mistake of a letter or two."""
-    return value if len(value) <= _LONGEST else f"{value[:_LONGEST]}…"
-
-
-def no_format(name: str) -> str:
-    """What to say of a format that there is not."""
-    from tfmemlint.report import FORMATS  # noqa: PLC0415
-
-    there_are = f"; there are {', '.join(FORMATS)}"
-    return f"no format `{name}`{did_you_mean(name, FORMATS) or there_are}"
-
-
-def bytes_of(value: object) -> int:
-    """A number of bytes, as a number or in words. Raises TypeError or ValueError."""
-    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
-        return value
-    text = _string(value)
-    found = parsed(text)
-    if found is None:
-        raise ValueError(f"`{_shown(text)}` is not an amount of memory such as `1MiB`")
-    return found
-
-
-def assumptions(value: object) -> tuple[tuple[str, float], ...]:
-    """`len(paths)=50000,batch_size=64`, or a list of such, or a table. Raises as above."""
-    if isinstance(value, dict):
-        table = _table(cast("object", value))
-        pairs = [(key, str(each)) for key, each in table.items()]
-    else:
-        texts = [value] if isinstance(value, str) else _strings(value)
-        parts = [part for text in texts for part in _split(text)]
-        pairs = [(name, number) for name, _, number in (each.rpartition("=") for each in parts)]
-    return tuple((_expression(name), _figure(name, number)) for name, number in pairs)
-
-
-def _split(text: str) -> list[str]:
-    """The assumptions in a text: commas within brackets part nothing."""
-    parts, depth = [""], 0
-    for letter in text:
-        depth += (letter in "([{") - (letter in ")]}")
-        if letter == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += letter
-    return [each.strip() for each in parts if each.strip()]
-
-
-def _expression(text: str) -> str:
-    """An expression, spelled as Python's own printer does."""
-    import ast  # noqa: PLC0415
-
-    try:
-        return ast.unparse(ast.parse(text.strip(), mode="eval").body)
-    except (SyntaxError, ValueError):
-        raise ValueError(f"`{_shown(text)}` is not an expression; write `name=number`") from None
-
-
-def _figure(name: str, text: str) -> float:
-    try:
-        number = float(text.replace("_", "").strip())
-    except ValueError:
-        raise ValueError(f"`{name}={text}` gives no number; write `name=number`") from None
-    return int(number) if number.is_integer() else number
-
-
-def _format(value: object) -> str:
-    from tfmemlint.report import FORMATS  # noqa: PLC0415
-
-    if _string(value) not in FORMATS:
-        raise ValueError(no_format(str(value)))
-    return str(value)
-
-
-OPTIONS: Mapping[str, Option] = {
-    "select": Option(
-        "list[str]",
-        _strings,
-        '["ALL"]',
-        'select = ["TFM1", "TFM202"]',
-        "The rules to run: codes, beginnings of codes, names, what they are about (`peak`,\n"
-        "`growth`, `retracing`, `graph`, `time`), or `ALL`. Where this and `ignore` mean the\n"
-        "same rule, the longer beginning wins.",
-    ),
-    "extend-select": Option(
-        "list[str]",
-        _strings,
-        "[]",
-        'extend-select = ["TFM9"]',
-        "Rules to run beside those in `select`.",
-    ),
-    "ignore": Option("list[str]", _strings, "[]", 'ignore = ["TFM202"]', "Rules not to run."),
-    "per-file-ignores": Option(
-        "dict[str, list[str]]",
-        _strings_by_pattern,
-        "{}",
-        'per-file-ignores = { "tests/*" = ["TFM2"] }',
-        "Rules not to run on the files that a pattern matches; with `!` before it, on all others.",
-    ),
-    "extend-per-file-ignores": Option(
-        "dict[str, list[str]]",
-        _strings_by_pattern,
-        "{}",
-        'extend-per-file-ignores = { "examples/*" = ["TFM223"] }',
-        "More of the kind of `per-file-ignores`.",
-    ),
-    "exclude": Option(
-        "list[str]",
-        _strings,
-        "[" + ", ".join(f'"{name}"' for name in EXCLUDED) + "]",
-        'exclude = [".venv", "generated/*.py"]',
-        "What not to look for files in, instead of the default. A pattern without a slash means\n"
-        "names of files and folders at any depth; one with a slash is relative to this file.",
-    ),
-    "extend-exclude": Option(
-        "list[str]",
-        _strings,
-        "[]",
-        'extend-exclude = ["third_party"]',
-        "What not to look for files in, beside `exclude`.",
-    ),
-    "fixable": Option(
-        "list[str]", _strings, '["ALL"]', 'fixable = ["TFM1"]', "The rules whose fixes to apply."
-    ),
-    "extend-fixable": Option(
-        "list[str]",
-        _strings,
-        "[]",
-        'extend-fixable = ["TFM202"]',
-        "Rules whose fixes to apply beside those in `fixable`.",
-    ),
-    "unfixable": Option(
-        "list[str]", _strings, "[]", 'unfixable = ["TFM202"]', "Rules whose fixes not to apply."
-    ),
-    "unsafe-fixes": Option(
-        "bool",
-        _flag,
-        "false",
-        "unsafe-fixes = true",
-        "Whether to apply fixes after which results may differ.",
-    ),
-    "follow-imports": Option(
-        "bool",
-        _flag,
-        "true",
-        "follow-imports = false",
-        "Whether to look at what files of a project import from each other, whichever of them are\n"
-        "checked. They are read, never run.",
-    ),
-    "tensorflow": Option(
-        "str",
-        _specifier,
-        "none",
-        'tensorflow = ">=2.12"',
-        "The versions of TensorFlow that the code is to run with; where this is not set, what the\n"
-        "nearest requirements or lock files ask for.",
-    ),
-    "output-format": Option(
-        "str", _format, '"full"', 'output-format = "concise"', "How to write what was found."
-    ),
-    "min-bytes": Option(
-        "int | str",
-        bytes_of,
-        '"1MiB"',
-        'min-bytes = "32MiB"',
-        "What is known to hold less than this is not reported, only counted; 0 shows all.\n"
-        "What is of unknown size is always reported. Where this is not set, rules whose remedy\n"
-        "has its price may ask for more, as their pages say.",
-    ),
-    "assume": Option(
-        "list[str] | dict[str, int]",
-        assumptions,
-        "[]",
-        'assume = ["len(paths)=50000", "batch_size=64"]',
-        "Numbers that the code does not tell, for the sizes in findings: `name=number`, where the\n"
-        "name is any expression as it stands in the code.",
-    ),
-    "plugins": Option(
-        "list[str]",
-        _strings,
-        "[]",
-        'plugins = ["acme"]',
-        "Installed rule packs to load beside the built-in one, by the name of their entry point.\n"
-        "Only what is installed is loaded: nothing is run that merely lies in the project.",
-    ),
-    "baseline": Option(
-        "str",
-        _string,
-        "none",
-        'baseline = "tfmemlint-baseline.json"',
-        "A file of findings that are known and not reported: `--write-baseline` writes it.",
-    ),
-}
-"""Every key there is."""

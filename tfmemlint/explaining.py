@@ -17,11 +17,12 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
 
-from tfmemlint.config import ConfigError, did_you_mean
+from tfmemlint.config import ConfigError
 from tfmemlint.decoding import UndecodableError
 from tfmemlint.lines import Lines
 from tfmemlint.report.escape import show, show_path
 from tfmemlint.run import Checker, Opened, content_of, is_small
+from tfmemlint.slips import did_you_mean
 from tfmemlint.source import File
 from tfmemlint.vocabulary import Finding, Rule
 

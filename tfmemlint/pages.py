@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfmemlint import registry
-from tfmemlint.config import nearest
 from tfmemlint.refusing import refuse
 from tfmemlint.report import links
 from tfmemlint.report.escape import show
 from tfmemlint.report.figures import figure, measured
 from tfmemlint.report.items import ENGINE, UNUSED_SUPPRESSION
 from tfmemlint.report.prose import section, summary
+from tfmemlint.slips import nearest
 from tfmemlint.units import size
 from tfmemlint.vocabulary import Metric, Rule
 

@@ -6,7 +6,7 @@ import argparse
 import re
 from typing import NoReturn
 
-from tfmemlint.config import did_you_mean
+from tfmemlint.slips import did_you_mean
 
 
 class Parser(argparse.ArgumentParser):

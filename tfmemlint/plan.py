@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tfmemlint import registry
-from tfmemlint.config import ConfigError, assumptions, bytes_of, plugins_here
+from tfmemlint.config import ConfigError, plugins_here
 from tfmemlint.decoding import UndecodableError, decode
 from tfmemlint.facts.sizes.moments import Item, Moment
 from tfmemlint.linting import lint
+from tfmemlint.options import assumptions, bytes_of
 from tfmemlint.parser import Parser
 from tfmemlint.refusing import refuse
 from tfmemlint.report.escape import show, show_path

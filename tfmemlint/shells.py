@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import Any, cast
 
 from tfmemlint import __version__, registry
-from tfmemlint.config import OPTIONS
+from tfmemlint.options import OPTIONS
 from tfmemlint.parser import Parser
 from tfmemlint.refusing import refuse
 from tfmemlint.report.links import DOCUMENTATION

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from tfmemlint import plots, registry
-from tfmemlint.config import OPTIONS
+from tfmemlint.options import OPTIONS
 from tfmemlint.pages import fix_safety, grouped, phrase, rule_page
 from tfmemlint.report.items import ENGINE
 from tfmemlint.report.prose import summary

@@ -7,9 +7,10 @@ from contextlib import closing
 from typing import Any
 
 from tfmemlint import registry
-from tfmemlint.config import ConfigError, did_you_mean, plugins_here
+from tfmemlint.config import ConfigError, plugins_here
 from tfmemlint.refusing import refuse
 from tfmemlint.report.figures import amount
+from tfmemlint.slips import did_you_mean
 from tfmemlint.verify import options, record
 from tfmemlint.verify.fingerprints import PROGRAMS
 from tfmemlint.verify.pairs import RESOLUTION, Verdict
