@@ -50,6 +50,7 @@ class FullBatches:
         self._names = tf.names
         self._functions = tf.functions
         self._bodies = tf.bodies
+        self._callers = tf.callers
         self._values = tf.values
         self._passes = tf.passes
         self._tapes = tf.tapes
@@ -62,19 +63,20 @@ class FullBatches:
             return ()
         every = self._passes.may_be_any
         calls = list(self._tree.all(ast.Call)) if every else self._tree.calls(_KERAS_METHODS)
-        repeated = {call: passes for call in calls if (passes := self._repeated(call))}
-        related = {call for call, passes in repeated.items() if self._needs_all(call, passes)}
-        steps = {
-            call: step
-            for call, passes in repeated.items()
-            if call not in related and (step := self._step(call, passes)) is not None
-        }
-        entered = {
-            function
-            for call in (*steps, *related)
-            for each in repeated[call]
-            for function in each.functions
-        }
+        steps: dict[ast.Call, FullBatch] = {}
+        entered: set[FunctionNode] = set()
+        for is_repeated in (self._is_in_loop, self._is_called_in_loop):
+            for call in calls:
+                around = self._tree.function(call)
+                if call in steps or (around in entered and is_repeated != self._is_in_loop):
+                    continue
+                passes = self._repeated(call) if is_repeated(call) else ()
+                related = bool(passes) and self._needs_all(call, passes)
+                step = self._step(call, passes) if passes and not related else None
+                if step is not None:
+                    steps[call] = step
+                if step is not None or related:
+                    entered.update(function for each in passes for function in each.functions)
         found: list[FullBatch | None] = []
         for call in calls:
             if call in steps:
@@ -106,9 +108,18 @@ class FullBatches:
             return False
         return whole.rows is None or (whole.rows > BATCH and whole.rows not in _CHOSEN)
 
+    def _is_in_loop(self, call: ast.Call) -> bool:
+        return any(True for _ in self._tree.loops(call))
+
+    def _is_called_in_loop(self, call: ast.Call) -> bool:
+        """Whether a loop stands around a call of the function that makes a call."""
+        function = self._tree.function(call) if not self._is_in_loop(call) else None
+        calls = self._callers.calls_of(function) if function is not None else ()
+        return any(map(self._is_in_loop, calls))
+
     def _repeated(self, call: ast.Call) -> tuple[Pass, ...]:
-        """The passes of whole arrays below a call that a loop repeats."""
-        if not any(self._tree.loops(call)) or self._functions.function(call.func) is None:
+        """The passes of whole arrays below a call."""
+        if self._functions.function(call.func) is None:
             return ()
         below = self._passes.below(call)
         return tuple(each for each in below if self._is_all(each.array, each.frame))
