@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tfmemlint.facts.sizes.amounts import UNKNOWN, Amount
+from tfmemlint.facts.sizes.amounts import AT_LEAST, UNKNOWN, Amount
 from tfmemlint.units import size as size
 from tfmemlint.vocabulary import Cost, Law
 
@@ -13,6 +13,8 @@ With 2.21 that is 573 MB. Of data that only stand in for others, and of what is 
 what there will be; the data sets of tutorials are as large as they are, and saving less than this
 of one of them is noticed by nobody whose program runs anyway.
 """
+LABELS = 4
+"""The part of an example that labels do not exceed: they are 40 bytes beside MNIST's 3,136."""
 
 
 def worth(*, ready: bool, otherwise: int = 0) -> int:
@@ -32,10 +34,18 @@ def cost(now: Amount, law: Law = Law.CONSTANT, after: Amount | None = None, wort
         law=law,
         fixed="" if after is None or after == UNKNOWN else after.text,
         fixed_bytes=_bytes(after),
-        at_most=None if now.at_most is None or not now.of_bytes else int(now.at_most),
+        at_most=_at_most(now, worth),
         notes=notes if known else (),
         worth=worth,
     )
+
+
+def _at_most(now: Amount, worth: int) -> int | None:
+    """What is not exceeded; of ready-made data, labels take a fraction of what they belong to."""
+    if now.at_most is not None:
+        return int(now.at_most) if now.of_bytes else None
+    known = _bytes(now)
+    return known + known // LABELS if known and worth == NOTICED and AT_LEAST in now.notes else None
 
 
 def _bytes(amount: Amount | None) -> int | None:
