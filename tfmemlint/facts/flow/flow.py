@@ -77,6 +77,16 @@ class Flow:
         way = self._sources.same(expression, frame)
         return tuple(each.node for each in way if isinstance(each.node, ast.expr))
 
+    def made(
+        self, expression: ast.expr, frame: Frame | None = None
+    ) -> tuple[ast.expr, Frame | None]:
+        """What surely gave an expression its value first, and the call it is to be read within."""
+        made = (expression, frame)
+        for node, _, inner in self._sources.same(expression, frame):
+            if isinstance(node, ast.expr):
+                made = node, inner
+        return made
+
     def called(self, call: ast.Call) -> FunctionNode | None:
         """The function of the module that a call surely runs, wherever that was put on the way."""
         known = self._functions.function(call.func)

@@ -17,6 +17,8 @@ from tfmemlint.facts.syntax.names import Names
 _MAX_DEPTH = 15
 _MOST = 2.0**63
 
+_MOVED = (ast.Attribute, ast.Call, ast.Name, ast.Subscript)
+
 ValueOf = Callable[[ast.expr, Frame | None], Value]
 """What is known of an expression: handed in, for objects that hold each other are never freed."""
 
@@ -60,12 +62,6 @@ class Sizes:
 
         `x` for `len(x)`, `x.shape[0]` and the like.
         """
-        if isinstance(expression, ast.Name):
-            origins = self._flow.origins(expression, frame) if hops else None
-            if origins is None or len(origins) != 1 or origins[0].path:
-                return None
-            value, how, _, inner, _ = origins[0]
-            return self.rows(value, inner, hops - 1) if how is How.ASSIGNED else None
         array: ast.expr | None = None
         if isinstance(expression, ast.Call):
             if isinstance(expression.func, ast.Name) and expression.func.id in ("len", "int"):
@@ -73,15 +69,30 @@ class Sizes:
                 if array is not None and expression.func.id == "int":
                     return self.rows(array, frame, hops)
         elif isinstance(expression, ast.Subscript) and constant(expression.slice) == 0:
-            array = self._measured(expression.value)
-        return None if array is None else (array, frame)
+            measured = self._measured(expression.value, frame)
+            if measured is not None:
+                return measured
+        if array is not None:
+            return array, frame
+        if not hops or not isinstance(expression, _MOVED):
+            return None
+        origins = self._flow.origins(expression, frame)
+        if origins is None or len(origins) != 1 or origins[0].path:
+            return None
+        value, how, _, inner, _ = origins[0]
+        return self.rows(value, inner, hops - 1) if how is How.ASSIGNED else None
 
-    def _measured(self, shape: ast.expr) -> ast.expr | None:
+    def _measured(
+        self, shape: ast.expr, frame: Frame | None
+    ) -> tuple[ast.expr, Frame | None] | None:
         """The array that a shape is of: `x` for `x.shape`, `np.shape(x)`."""
-        if isinstance(shape, ast.Attribute) and shape.attr == "shape":
-            return shape.value
-        if isinstance(shape, ast.Call) and self._names.is_any(shape.func, makers.SHAPE_OF):
-            return shape.args[0] if shape.args else None
+        if not isinstance(shape, _MOVED):
+            return None
+        made, inner = self._flow.made(shape, frame)
+        if isinstance(made, ast.Attribute) and made.attr == "shape":
+            return made.value, inner
+        if isinstance(made, ast.Call) and self._names.is_any(made.func, makers.SHAPE_OF):
+            return (made.args[0], inner) if made.args else None
         return None
 
     def shape(self, node: ast.expr | None, frame: Frame | None, value: ValueOf) -> Shape | None:
@@ -151,9 +162,11 @@ class Sizes:
             shape = value(*rows).shape
             return shape[0] if shape else None
         axis = constant(node.slice) if isinstance(node, ast.Subscript) else None
-        array = self._measured(node.value) if isinstance(node, ast.Subscript) and axis else None
-        if array is not None and isinstance(axis, int):
-            shape = value(array, frame).shape or ()
+        measured = (
+            self._measured(node.value, frame) if isinstance(node, ast.Subscript) and axis else None
+        )
+        if measured is not None and isinstance(axis, int):
+            shape = value(*measured).shape or ()
             return shape[axis] if -len(shape) <= axis < len(shape) else None
         if isinstance(node, ast.Call):
             converts = self._converts(node.func) if len(node.args) == 1 else None
