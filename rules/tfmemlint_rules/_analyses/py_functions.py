@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _PY_FUNCTION = "tensorflow.py_function"
 _EXACT = ("bool", "int", "string", "uint")
 """What the names of types begin with that have no gradients."""
+_MOST_HOPS = 3
+"""Functions around a call that are called but once."""
 
 
 class KeptCall(NamedTuple):
@@ -40,6 +42,7 @@ class PyFunctions:
         self._bodies = tf.bodies
         self._values = tf.values
         self._flow = tf.flow
+        self._callers = tf.callers
         self._tapes = tf.tapes
         self._tracing = tf.tracing
         self._per_batch = tf.per_batch
@@ -93,28 +96,44 @@ class PyFunctions:
         types, given = argument(call, 2, "Tout"), argument(call, 1, "inp")
         if types is not None and all(map(self._is_exact, _each(types))):
             return True
-        alone = [each.call for each in self._tapes.recording(call)] == [tape.call]
+        recorded = self._tapes.recording(self._under(call))
+        alone = [each.call for each in recorded] == [tape.call]
         asked_inside = any(self._tree.inside(each, tape.block) for each in tape.asked)
         if given is None or not alone or not tape.asked or asked_inside or tape.escapes:
             return False
         sources = [source for each in tape.asked for source in each.args[1:2]]
         followed = self._origins((*sources, *tape.watched))
-        return all(
-            self._is_made_before(each, tape) and not followed & self._origins([each])
-            for each in _each(given)
-        )
+        before = [self._made_before(each, tape) for each in _each(given)]
+        return all(each is not None and not followed & self._origins([each]) for each in before)
+
+    def _under(self, call: ast.Call) -> ast.Call:
+        """Where a tape's block runs a call: the call itself, or the only one of its function."""
+        for _ in range(_MOST_HOPS):
+            function = self._tree.function(call)
+            calls = self._callers.calls_of(function) if function is not None else ()
+            if self._tapes.recording(call) or len(calls) != 1:
+                break
+            (call,) = calls
+        return call
 
     def _is_exact(self, dtype: ast.expr) -> bool:
         """Whether a type is one that has no gradients."""
         name = self._names.qualified(dtype) or self._values.dtype(dtype) or ""
         return name.rpartition(".")[2].startswith(_EXACT)
 
-    def _is_made_before(self, given: ast.expr, tape: Tape) -> bool:
-        """Whether a name stands for what was made before the tape began, and for no variable."""
-        given = self._flow.put_there(given) or given
-        made = self._bindings.reaching(given) if isinstance(given, ast.Name) else ()
-        inside = any(self._tree.inside(each.node, tape.block) for each in made)
-        return bool(made) and not inside and self._values.of(given).kind is not Kind.VARIABLE
+    def _made_before(self, given: ast.expr, tape: Tape) -> ast.Name | None:
+        """The name of what was made before the tape began, and of no variable, if it is that."""
+        here = self._tree.function(tape.block)
+        for each in self._flow.same(given):
+            function = self._tree.function(each)
+            if not isinstance(each, ast.Name):
+                continue
+            if function is here or self._bindings.home(each.id, each) is not function:
+                made = self._bindings.reaching(each)
+                inside = any(self._tree.inside(one.node, tape.block) for one in made)
+                if made and not inside and self._values.of(each).kind is not Kind.VARIABLE:
+                    return each
+        return None
 
     def _origins(self, expressions: Iterable[ast.expr]) -> set[str]:
         """What expressions are made of: names, and attributes of `self`, as far back as is seen."""
