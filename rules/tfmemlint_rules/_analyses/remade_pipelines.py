@@ -16,9 +16,11 @@ from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
+    from tfmemlint.facts.flow.frames import Frame
 
 _LENGTHENS = METHODS.keys() - {"apply", "concatenate", "shard", "skip", "take"}
 _MOST_HOPS = 3
+_HELD = (ast.Attribute, ast.Name, ast.Subscript)
 _FROM_ARGUMENTS = frozenset({From.RECORDS, From.SLICES, From.TENSORS})
 
 
@@ -70,6 +72,11 @@ class RemadePipelines:
         begun = _added(assignment.value)[1] if isinstance(assignment.value, ast.Call) else None
         if rebuilt.is_lengthened and not isinstance(begun, ast.Name):
             return False  # it is put where it is read from in the loop
+        begins = (each.source.node for each in rebuilt.chains)
+        if not rebuilt.is_lengthened and not all(
+            each is not None and self._tree.inside(each, assignment) for each in begins
+        ):
+            return False
         others = [each for each in self._given(rebuilt) if self._tree.inside(each.node, loop)]
         read = (each for each in _names(assignment.value) if isinstance(each.ctx, ast.Load))
         own = all(
@@ -98,22 +105,55 @@ class RemadePipelines:
         chains = self._datasets.of(value)
         if not chains or not all(chain.is_certain for chain in chains):
             return None
-        made = self._fluent(value)
-        added, root = _added(made.node) if isinstance(made.node, ast.Call) else ([], value)
-        arguments = [given for call in added for given in given_to(call)]
-        if not all(self._is_steady(each, made, loop) for each in arguments):
+        added, root = self._followed(value, loop)
+        if not all(self._is_steady(each, loop) for each in added):
             return None
-        if self._comes_back(assignment.targets[0], End(root, (), made.frame), loop):
-            if not _LENGTHENS.issuperset(map(_method, added)):
+        calls = [each.node for each in added if isinstance(each.node, ast.Call)]
+        if self._comes_back(assignment.targets[0], root, loop):
+            if not _LENGTHENS.issuperset(map(_method, calls)):
                 return None
-            steps = tuple(added)
+            steps = tuple(calls)
         elif self._is_made_here(root, chains, loop):
             steps = ()
         else:
             return None
-        inner = made.node if isinstance(made.node, ast.Call) else value
-        taken = self._is_taken(inner, assignment, loop)
+        last = calls[0] if calls else value
+        taken = self._is_taken(last, assignment, loop)
         return Rebuilt(assignment, loop, chains, steps) if taken else None
+
+    def _followed(self, value: ast.Call, loop: Loop) -> tuple[list[End], End]:
+        """The method calls of a pipeline, the last one first, and what it begins with.
+
+        As far back as each round makes it anew, be it in functions or put somewhere in between.
+        """
+        added: list[End] = []
+        at = self._fluent(value)
+        for _ in range(_MOST_HOPS):
+            calls, root = _added(at.node) if isinstance(at.node, ast.Call) else ([], value)
+            added += (End(each, (), at.frame) for each in calls)
+            at = End(root, (), at.frame)
+            earlier = (
+                each
+                for each in self._sources.same(root, at.frame)
+                if isinstance(each.node, ast.Call) and self._is_of_round(each, loop)
+            )
+            before = next((each for each in earlier if _steps(each.node)), None)
+            if before is None or before.node is root or self._is_named(before.node):
+                break
+            at = before
+        return added, at
+
+    def _is_named(self, made: ast.AST) -> bool:
+        """Whether an assignment of its own gives a pipeline a name: that tells of it."""
+        above = self._tree.parent(made)
+        return isinstance(above, ast.Assign) and isinstance(above.targets[0], ast.Name)
+
+    def _is_of_round(self, made: End, loop: Loop) -> bool:
+        """Whether each round runs an expression, in the loop itself or in a function it calls."""
+        outer = made.frame
+        while outer is not None and outer.outer is not None:
+            outer = outer.outer
+        return self._tree.inside(made.node if outer is None else outer.call, loop.node)
 
     def _fluent(self, value: ast.Call) -> End:
         """The call of a pipeline's method that an assignment gives, be it in a function."""
@@ -123,11 +163,13 @@ class RemadePipelines:
                     return each
         return End(value)
 
-    def _is_steady(self, given: ast.expr, made: End, loop: Loop) -> bool:
-        if made.frame is None:
-            return self._loops.invariant(given, loop)
-        names = [each for each in ast.walk(given) if isinstance(each, ast.Name)]
-        inside = made.frame.function
+    def _is_steady(self, step: End, loop: Loop) -> bool:
+        """Whether a method is given the same in every round."""
+        given = given_to(step.node) if isinstance(step.node, ast.Call) else []
+        if step.frame is None:
+            return all(self._loops.invariant(each, loop) for each in given)
+        names = [name for each in given for name in _names(each)]
+        inside = step.frame.function
         return all(
             self._loops.invariant(each, loop) and self._bindings.home(each.id, each) is not inside
             for each in names
@@ -165,27 +207,43 @@ class RemadePipelines:
             for each in self._flow.origins(root) or ()
         )
 
-    def _is_made_here(self, root: ast.expr, chains: tuple[Chain, ...], loop: Loop) -> bool:
+    def _is_made_here(self, root: End, chains: tuple[Chain, ...], loop: Loop) -> bool:
         """Whether a pipeline begins here, with nothing the loop may change under its name."""
-        made = self._there(root, loop)
-        root = made if isinstance(made, ast.expr) else root
-        if len(chains) != 1 or chains[0].source.node is not root:
+        if len(chains) != 1 or chains[0].source.kind not in _FROM_ARGUMENTS:
             return False
-        if not isinstance(root, ast.Call) or chains[0].source.kind not in _FROM_ARGUMENTS:
+        source = chains[0].source.node
+        way = self._sources.same(root.node, root.frame)
+        made = next((each for each in way if each.node is source), None)
+        if made is None or not isinstance(source, ast.Call) or not self._is_of_round(made, loop):
             return False
-        read = [each for given in given_to(root) for each in ast.walk(given)]
-        if any(isinstance(each, (ast.Call, ast.Attribute)) for each in read):
+        if source is not root.node and self._is_named(source):
             return False
-        names = [each for each in read if isinstance(each, ast.Name)]
+        read = [self._read(each, made.frame, loop) for each in given_to(source)]
+        names = [name for each in read for name in each or ()]
         mentioned = {each.id for each in _names(loop.node) if each not in names}
-        return all(self._loops.invariant(each, loop) and each.id not in mentioned for each in names)
+        return None not in read and all(each.id not in mentioned for each in names)
 
-    def _there(self, root: ast.expr, loop: Loop) -> ast.AST:
-        """What makes the pipeline that a loop takes from where it was put in the same round."""
-        made = self._sources.same(root)[-1]
-        moved = self._flow.put_there(root) is not None and made.frame is None
-        moved = moved and self._tree.inside(made.node, loop.node)
-        return made.node if moved else root
+    def _read(self, given: ast.expr, frame: Frame | None, loop: Loop) -> list[ast.Name] | None:
+        """The names that data has outside a loop; None where the round may have made it."""
+        for each in self._sources.same(given, frame) if isinstance(given, _HELD) else ():
+            node = each.node if isinstance(each.node, _HELD) else None
+            if node is not None and self._is_outside(node, each.frame, loop):
+                return [*_names(node)]
+        if isinstance(given, (*_HELD, ast.Call)):
+            return None
+        parts = [each for each in ast.iter_child_nodes(given) if isinstance(each, ast.expr)]
+        read = [self._read(each, frame, loop) for each in parts]
+        return None if None in read else [name for each in read for name in each or ()]
+
+    def _is_outside(self, held: ast.expr, frame: Frame | None, loop: Loop) -> bool:
+        """Whether a name, or what was put elsewhere under one, has the same in every round."""
+        if _calls(held) or not self._loops.invariant(held, loop):
+            return False
+        if any(isinstance(each, ast.Attribute) for each in ast.walk(held)):
+            return frame is None and self._flow.put_there(held) is not None
+        inside = frame.function if frame is not None else None
+        homes = (self._bindings.home(each.id, each) for each in _names(held))
+        return inside is None or all(each is not inside for each in homes)
 
     def _is_taken(self, value: ast.Call, at: ast.Assign, loop: Loop) -> bool:
         """Whether the pipeline ends in the loop, or in a function that it is handed to there."""
@@ -213,6 +271,14 @@ def _added(value: ast.Call) -> tuple[list[ast.Call], ast.expr]:
 
 def _method(call: ast.Call) -> str:
     return call.func.attr if isinstance(call.func, ast.Attribute) else ""
+
+
+def _steps(node: ast.AST) -> list[ast.Call]:
+    return _added(node)[0] if isinstance(node, ast.Call) else []
+
+
+def _calls(node: ast.AST) -> bool:
+    return any(isinstance(each, ast.Call) for each in ast.walk(node))
 
 
 def _names(node: ast.AST) -> Iterator[ast.Name]:
