@@ -68,10 +68,12 @@ class Picture(NamedTuple):
     def box(self, left: float, top: float, right: float, bottom: float) -> Counter[Any]:
         rows, columns = (round(top * SCALE), round(bottom * SCALE)), (left * SCALE, right * SCALE)
         cut = self.pixels[slice(*rows), round(columns[0]) : round(columns[1])]
-        colours, numbers = np.unique(
-            cut.reshape(-1, cut.shape[-1])[:, :3], axis=0, return_counts=True
+        levels = np.rint(cut[..., :3] * 255).astype(np.uint32)
+        packed = levels[..., 0] << 16 | levels[..., 1] << 8 | levels[..., 2]
+        found = zip(*np.unique(packed, return_counts=True), strict=True)
+        return Counter(
+            {tuple(int(colour) >> by & 255 for by in (16, 8, 0)): int(n) for colour, n in found}
         )
-        return Counter(dict(zip(map(tuple, colours.tolist()), numbers.tolist(), strict=True)))
 
 
 def in_chromium(svg: Path, wide: int, high: int) -> Picture:
@@ -106,7 +108,8 @@ def in_librsvg(svg: Path, wide: int, high: int) -> Picture:
 def luminance(colour: tuple[float, ...]) -> float:
     """As WCAG 2 defines it."""
     red, green, blue = (
-        each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in colour
+        each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4
+        for each in (level / 255 for level in colour)
     )
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
