@@ -120,8 +120,8 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     number = config.stash.get(_LEFT_OUT, 0)
     if number:
         terminalreporter.write_line(
-            f"{number} slow tests left out: to run, measure and fork all programs, and to build for"
-            " VS Code, takes long. `python -m pytest -m slow` does."
+            f"{number} slow tests left out: to run, measure and fork all programs, to check them at"
+            " once, and to build for VS Code, takes long. `python -m pytest -m slow` does."
         )
 
 

@@ -235,7 +235,12 @@ def every_program() -> list[Path]:
 
 
 @pytest.mark.parametrize(
-    ("option", "part"), [("--add-ignore", 1), ("--add-noqa", 7), ("--add-ignore=asked # for #5", 9)]
+    ("option", "part"),
+    [
+        pytest.param("--add-ignore", 1, marks=pytest.mark.slow),
+        ("--add-noqa", 7),
+        ("--add-ignore=asked # for #5", 9),
+    ],
 )
 def test_with_a_comment_at_each_finding_nothing_is_left(
     here: Path, capsys: Capture, option: str, part: int

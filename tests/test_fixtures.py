@@ -321,6 +321,7 @@ def test_the_screen_hides_no_finding(capsys: pytest.CaptureFixture[str]) -> None
     assert screened == everything
 
 
+@pytest.mark.slow
 def test_the_whole_folder_of_fixtures_lists_every_want(capsys: pytest.CaptureFixture[str]) -> None:
     wanted = {
         (str(program.path), *want[:3])

@@ -104,6 +104,7 @@ def test_asking_twice_changes_nothing(path: Path) -> None:
     assert said(file, [*RULES]) == expected(path)
 
 
+@pytest.mark.slow
 def test_functions_may_stand_in_any_order() -> None:
     tried = 0
     for path in PATHS:
