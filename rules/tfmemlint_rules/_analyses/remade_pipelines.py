@@ -72,10 +72,8 @@ class RemadePipelines:
         begun = _added(assignment.value)[1] if isinstance(assignment.value, ast.Call) else None
         if rebuilt.is_lengthened and not isinstance(begun, ast.Name):
             return False  # it is put where it is read from in the loop
-        begins = (each.source.node for each in rebuilt.chains)
-        if not rebuilt.is_lengthened and not all(
-            each is not None and self._tree.inside(each, assignment) for each in begins
-        ):
+        begins = {each.source.node for each in rebuilt.chains}
+        if not rebuilt.is_lengthened and begins != {begun}:
             return False
         others = [each for each in self._given(rebuilt) if self._tree.inside(each.node, loop)]
         read = (each for each in _names(assignment.value) if isinstance(each.ctx, ast.Load))
@@ -168,12 +166,7 @@ class RemadePipelines:
         given = given_to(step.node) if isinstance(step.node, ast.Call) else []
         if step.frame is None:
             return all(self._loops.invariant(each, loop) for each in given)
-        names = [name for each in given for name in _names(each)]
-        inside = step.frame.function
-        return all(
-            self._loops.invariant(each, loop) and self._bindings.home(each.id, each) is not inside
-            for each in names
-        )
+        return all(self._read(each, step.frame, loop) is not None for each in given)
 
     def _comes_back(self, target: ast.expr, root: End, loop: Loop) -> bool:
         """As `_comes_round`, through whatever surely gives the same pipeline back."""
@@ -226,6 +219,8 @@ class RemadePipelines:
     def _read(self, given: ast.expr, frame: Frame | None, loop: Loop) -> list[ast.Name] | None:
         """The names that data has outside a loop; None where the round may have made it."""
         for each in self._sources.same(given, frame) if isinstance(given, _HELD) else ():
+            if isinstance(each.node, ast.Constant):
+                return []
             node = each.node if isinstance(each.node, _HELD) else None
             if node is not None and self._is_outside(node, each.frame, loop):
                 return [*_names(node)]
