@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -139,3 +142,29 @@ def test_what_cannot_be_planned_is_an_error(
 
     assert main(["plan", *arguments]) == 2
     assert why in capsys.readouterr().err
+
+
+def test_a_program_of_which_nothing_is_known_is_said_to_be_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.py").write_text("x = 1\n")
+
+    assert main(["plan", str(tmp_path / "a.py")]) == 0
+    out = capsys.readouterr().out
+    assert out.endswith(
+        "code tells:\n\n  nothing of TensorFlow's or NumPy's that is of known size\n"
+    )
+
+
+def test_a_terminal_that_lacks_a_letter_is_no_fault(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(BUFFERS)
+    done = subprocess.run(
+        [sys.executable, "-m", "tfmemlint", "plan", tmp_path / "a.py"],
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "128 \\xd7 32 \\xd7 48 KB" in done.stdout

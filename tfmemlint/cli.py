@@ -61,6 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _status(argv: Sequence[str]) -> int:
     _open_closed_streams()
+    _write_what_cannot_be_encoded()
     try:
         status = _run(argv)
         sys.stdout.flush()
@@ -220,6 +221,13 @@ def _open_closed_streams() -> None:
     for name, stream, mode in streams:
         if stream is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
+
+
+def _write_what_cannot_be_encoded() -> None:
+    """As stderr does: a terminal without a letter for `\N{MULTIPLICATION SIGN}` is no fault."""
+    reconfigure = getattr(sys.stdout, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(errors="backslashreplace")
 
 
 def _discard(*streams: TextIO) -> None:

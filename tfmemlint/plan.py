@@ -110,7 +110,11 @@ def _lines(path: str, made: Plan, device: int | None) -> list[str]:
         formula = "" if text == total or len(text) > LONGEST else f" = {text}"
         what = f"{each.part.value}: {each.what}{side}"
         lines.append(f"  {total:>8}  line {_row(each):<5} {show(what)}{show(formula)}")
-    lines += ["", f"  {size(made.on_device):>8}  on the device, {size(made.on_host)} on the host"]
+    if known:
+        lines += [""]
+        lines += [f"  {size(made.on_device):>8}  on the device, {size(made.on_host)} on the host"]
+    else:
+        lines += ["  nothing of TensorFlow's or NumPy's that is of known size"]
     if made.unknown:
         lines += ["", "Of unknown size, and not in the sum:"]
         lines += [
