@@ -175,3 +175,19 @@ def test_where_branches_differ_the_larger_counts(look: Look) -> None:
 )
 def test_outputs_have_the_rows_of_inputs(look: Look, code: str, expected: Rows | None) -> None:
     assert rows(look, code) is expected
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("for batch in ds:\n    (a, b), y = batch\n    see(b)", Rows.BATCH),
+        ("for batch in ds:\n    see(batch[0])", Rows.BATCH),
+        ("for batch in ds:\n    see(batch['image'])", Rows.BATCH),
+        ("for part in parts:\n    a, b = part\n    see(b)", None),
+        ("for part in parts:\n    see(part[0])", None),
+        ("see(x[0])", None),
+    ],
+)
+def test_parts_of_a_batch_are_batches(look: Look, code: str, expected: Rows | None) -> None:
+    made = "ds = tf.data.Dataset.from_tensor_slices((x, x)).batch(32)\n"
+    assert rows(look, made + code) is expected

@@ -18,6 +18,7 @@ Look = Callable[[str], tuple[File, list[ast.expr]]]
         ("import tensorflow\nsee(tensorflow.stack)", "tensorflow.stack"),
         ("import tensorflow.compat.v2 as tf\nsee(tf.stack)", "tensorflow.stack"),
         ("import tensorflow.compat.v1 as tf\nsee(tf.Session)", "tensorflow.Session"),
+        ("from tensorflow._api.v2.image import resize\nsee(resize)", "tensorflow.image.resize"),
         ("from tensorflow import keras\nsee(keras.Model)", "keras.Model"),
         ("from tensorflow import keras as k\nsee(k.models.Model)", "keras.Model"),
         ("from tensorflow.keras import layers\nsee(layers.Dense)", "keras.layers.Dense"),

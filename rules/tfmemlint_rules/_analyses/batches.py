@@ -138,12 +138,22 @@ class Batches:
     def _bound(self, origin: Origin) -> Rows | None:
         if origin.how is How.ASSIGNED and not origin.path:
             return self.of(origin.value, origin.frame)
-        if origin.how is How.ASSIGNED and len(origin.path) == 1:  # an output of several
-            given = self._predicted_from(origin.value)
-            return None if given is None else self.of_inputs(given, origin.frame)
+        if origin.how is How.ASSIGNED:
+            given = self._predicted_from(origin.value) if len(origin.path) == 1 else None
+            if given is not None:  # an output of several
+                return self.of_inputs(given, origin.frame)
+            return self._part(origin.value, origin.frame)
         if origin.how is How.LOOPED and origin.binding is not None:
             return self._taken(origin.binding.node)
         return None
+
+    def _part(self, whole: ast.expr, frame: Frame | None) -> Rows | None:
+        """A part of what a loop takes from a pipeline: `x` of `(x, mask), y = batch`."""
+        origins = self._flow.origins(whole, frame) or () if isinstance(whole, ast.Name) else ()
+        looped = [each for each in origins if each.how is How.LOOPED and each.binding is not None]
+        if not looped or len(looped) < len(origins):
+            return None
+        return _most([self._taken(each.binding.node) for each in looped if each.binding])
 
     def _taken(self, target: ast.AST) -> Rows | None:
         """What a loop over a pipeline takes from it in each round."""
@@ -193,7 +203,8 @@ class Batches:
             return self.of(node.value, frame)
         if isinstance(first, ast.Slice) and first.step is None:
             return _few(self._length(first, frame))
-        return None
+        part = isinstance(first, ast.Constant) and len(indices) == 1
+        return self._part(node.value, frame) if part else None
 
     def _length(self, part: ast.Slice, frame: Frame | None) -> float | None:
         """How many rows a slice has: `x[:8]`, `x[8:16]`, `x[i : i + 1]`."""

@@ -13,7 +13,7 @@ from tfmemlint.facts.flow.iterables import MANY, called
 from tfmemlint.facts.flow.loops import Growth, Loop
 from tfmemlint.facts.library.reading import READERS
 from tfmemlint.facts.syntax.bindings import How, element
-from tfmemlint.facts.syntax.nodes import is_empty
+from tfmemlint.facts.syntax.nodes import is_empty, same_code
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -134,6 +134,8 @@ class Loading:
                 for each in self._flow.returned(node, frame)
             )
             return next((each for each in returned if each is not None), None)
+        if isinstance(node, ast.Subscript) and _keeps_most(node) and not path:
+            return self._gathered(node.value, path, frame, hops - 1)
         origins = self._flow.origins(node, frame) or ()
         found = (self._from_origin(each, path, hops) for each in origins)
         return next((each for each in found if each is not None), None)
@@ -316,3 +318,20 @@ def _zipped(node: ast.expr) -> ast.expr | None:
     while isinstance(node, ast.Call) and node.args and called(node) != "zip":
         node = node.args[0]
     return node if isinstance(node, ast.Call) and node.args else None
+
+
+def _keeps_most(part: ast.Subscript) -> bool:
+    """Whether a slice leaves out but the ends of a list: `xs[: len(xs) - rest]`, `xs[1:]`."""
+    index = part.slice
+    if not isinstance(index, ast.Slice) or index.step is not None:
+        return False
+    first, last = index.lower, index.upper
+    if first is not None and not isinstance(first, ast.Constant):
+        return False
+    return last is None or any(
+        isinstance(each, ast.Call)
+        and called(each) == "len"
+        and bool(each.args)
+        and same_code(each.args[0], part.value)
+        for each in ast.walk(last)
+    )

@@ -53,10 +53,11 @@ class Caches:
         found: dict[ast.Call, tuple[Cached, ...]] = {}
         for chain in self._datasets.chains:
             for place, step in enumerate(chain.steps):
-                cached = look(chain, place) if step.caches_in_memory else None
-                if cached is not None:
-                    found[step.call] = (*found.get(step.call, ()), cached)
-        return found
+                if step.caches_in_memory:
+                    ways = ((each, begun + place) for each, begun in ((chain, 0), *chain.zipped))
+                    cached = filter(None, (look(each, at) for each, at in ways))
+                    found[step.call] = (*found.get(step.call, ()), *cached)
+        return {call: cached for call, cached in found.items() if cached}
 
     def _cast(self, chain: Chain, cache: int) -> Cached | None:
         """From the one of the casts on that makes most of a difference."""

@@ -150,6 +150,16 @@ class Chain(NamedTuple):
         """The calls of the steps."""
         return tuple([step.call for step in self.steps])  # asked most often of all
 
+    @property
+    def zipped(self) -> tuple[tuple[Chain, int], ...]:
+        """Each of the pipelines that are zipped, as it goes on; and where it does so."""
+        made = self.source.node
+        is_zip = isinstance(made, ast.Call) and getattr(made.func, "attr", "") == "zip"
+        return tuple(
+            (part._replace(steps=(*part.steps, *self.steps)), len(part.steps))
+            for part in (self.source.parts if is_zip else ())
+        )
+
     def sharing(self, cache: int, passing: frozenset[str]) -> int | None:
         """The last step that holds elements of a `cache` at a place, or that place itself.
 

@@ -45,10 +45,12 @@ class LateShuffles:
         found: dict[ast.Call, tuple[LateShuffle, ...]] = {}
         for chain in self._datasets.chains:
             for place, step in enumerate(chain.steps):
-                used = not isinstance(self._tree.parent(step.call), ast.Expr)
-                late = self._enlarged(chain, place) if step.method == "shuffle" and used else None
-                if late is not None:
-                    found[step.call] = (*found.get(step.call, ()), late)
+                if step.method != "shuffle" or isinstance(self._tree.parent(step.call), ast.Expr):
+                    continue
+                ways = ((each, begun + place) for each, begun in ((chain, 0), *chain.zipped))
+                late = filter(None, (self._enlarged(each, at) for each, at in ways))
+                found[step.call] = (*found.get(step.call, ()), *late)
+        found = {call: late for call, late in found.items() if late}
         return {call: late for call, late in found.items() if not all(map(self._is_cached, late))}
 
     def _enlarged(self, chain: Chain, shuffle: int) -> LateShuffle | None:

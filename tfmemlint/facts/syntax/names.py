@@ -19,6 +19,8 @@ _MAX_HOPS = 20
 _CANONICAL = {
     "tensorflow.compat.v2": "tensorflow",
     "tensorflow.compat.v1": "tensorflow",
+    "tensorflow._api.v1": "tensorflow",  # as editors import
+    "tensorflow._api.v2": "tensorflow",
     "tensorflow_core": "tensorflow",
     "tensorflow.python.keras": "keras",
     "tensorflow.keras": "keras",
