@@ -18,9 +18,11 @@ from pygls import uris
 from pygls.lsp.client import LanguageClient
 
 from tfmemlint import __version__
-from tfmemlint.server.checking import Desk, Part
-from tfmemlint.server.texts import Positions, difference
-from tfmemlint.vocabulary import Span
+from tfmemlint.config import ConfigError
+from tfmemlint.server.checking import Desk, Found, Part
+from tfmemlint.server.helping import Helper
+from tfmemlint.server.texts import Positions, difference, moved
+from tfmemlint.vocabulary import Diagnostic, Edit, Finding, Span
 
 START = "import tensorflow as tf\n\n"
 SAFE = """\
@@ -89,14 +91,14 @@ class Editor:
         return await self.news(name)
 
     async def type(self, name: str, text: str, version: int = 2) -> list[types.Diagnostic]:
-        self._news.clear()
         self.client.text_document_did_change(
             types.DidChangeTextDocumentParams(
                 types.VersionedTextDocumentIdentifier(version, self.uri(name)),
                 [types.TextDocumentContentChangeWholeDocument(text)],
             )
         )
-        return await self.news(name)
+        await self.actions(self.uri(name), only=["none"])  # waits for what is found now
+        return self.told[self.uri(name)]
 
     async def news(self, name: str) -> list[types.Diagnostic]:
         await asyncio.wait_for(self._news.wait(), 60)
@@ -368,6 +370,53 @@ def test_a_large_file_is_looked_at_in_no_time(edit: Callable[..., None]) -> None
         assert min(taken) < 3  # 0.1 s where nothing else runs, and others do
 
     edit(script)
+
+
+def test_a_look_that_nobody_waits_for_is_given_up() -> None:
+    many = START + "".join(SAFE.replace("def f(", f"def f{number}(") for number in range(300))
+
+    async def script() -> None:
+        helper = Helper()
+        await helper.check("b.py", Part("b", START))  # it is there
+        began = time.monotonic()
+        whole: Found = await helper.check("a.py", Part("a", many))
+        took = time.monotonic() - began
+        assert len(whole.findings) == 300
+
+        began = time.monotonic()
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(helper.check("a.py", Part("a", many + "#")), took / 10)
+        await helper.check("b.py", Part("b", START))
+        assert time.monotonic() - began < took / 2
+        again: Found = await helper.check("a.py", Part("a", many + "#"))
+        assert again.findings == whole.findings
+
+    asyncio.run(script())
+
+
+def test_a_process_that_dies_is_told_of_and_replaced() -> None:
+    async def script() -> None:
+        helper = Helper()
+        assert len((await helper.check("a.py", Part("a", START + SAFE))).findings) == 1
+        pending = asyncio.create_task(helper.check("a.py", Part("a", START + SAFE * 2000)))
+        await asyncio.sleep(0.05)
+        helper.kill()
+        with pytest.raises(ConfigError, match="died"):
+            await pending
+        assert len((await helper.check("a.py", Part("a", START + SAFE))).findings) == 1
+
+    asyncio.run(script())
+
+
+def test_what_was_found_moves_along_with_its_text() -> None:
+    def at(start: int, end: int) -> Finding:
+        return Finding("TFM402", "a", Diagnostic(Span(start, end), "a"))
+
+    change = Edit(Span(10, 12), "12345")
+    assert moved(at(2, 9), change) == at(2, 9)
+    assert moved(at(12, 20), change) == at(15, 23)
+    assert moved(at(11, 20), change) is None
+    assert moved(at(5, 30), change) is None
 
 
 def test_what_stayed_the_same_is_not_parsed_again(monkeypatch: pytest.MonkeyPatch) -> None:

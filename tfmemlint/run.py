@@ -246,6 +246,7 @@ class Checker:
         except UndecodableError as error:
             return self._answer(path, unreadable(str(error)))
         except _TooSlowError:
+            self.look_around()  # what is known of other files may be half of it
             return self._answer(path, skipped(f"takes more than {self._longest:g} seconds"))
         except Exception as error:  # noqa: BLE001  one file spoils no other
             return self._answer(path, internal_error(f"{type(error).__name__}: {error}"))

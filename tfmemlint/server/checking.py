@@ -105,8 +105,9 @@ class Desk:
         """The edit that writes a comment at a finding."""
         return comments(text, [finding], self._checker.plan(path).codes, reason="").edits
 
-    def about(self, finding: Finding) -> str:
-        """What there is to know of a finding, in Markdown."""
+    def about(self, path: str, finding: Finding) -> str:
+        """What there is to know of a finding, in Markdown. Raises ConfigError."""
+        self._checker.plan(path)  # rules are known as soon as there is one
         code, name, diagnostic = finding
         lines = [f"**{code}** `{name}`: {diagnostic.message}"]
         if diagnostic.cost:

@@ -17,11 +17,14 @@ from tfmemlint.config import FILES, ConfigError
 from tfmemlint.report.items import severity
 from tfmemlint.report.links import page
 from tfmemlint.server.checking import Desk, Found, Part, offered
-from tfmemlint.server.texts import Positions, difference, edits
+from tfmemlint.server.helping import Helper
+from tfmemlint.server.texts import Positions, difference, edits, moved
 from tfmemlint.vocabulary import Applicability, Edit, Finding, Fix
 
-LEAST_PATIENCE, MOST_PATIENCE = 0.02, 0.5
+LEAST_PATIENCE, MOST_PATIENCE = 0.02, 0.15
 """Seconds without a keystroke after which a document is looked at: as long as that takes."""
+SLOW = 0.1
+"""Seconds without news after which what was found before is shown where it has moved to."""
 FIX_ALL = "source.fixAll.tfmemlint"
 
 _SEVERITIES = {
@@ -54,11 +57,13 @@ class Service:
         self._server = server
         self._settings: Mapping[str, object] = {}
         self._desk: Desk | None = None
+        self._helper = Helper()
         self._known: dict[str, _Known] = {}
-        self._waiting: dict[str, asyncio.Task[None]] = {}
+        self._looking: dict[str, asyncio.Task[None]] = {}
+        self._moving: dict[str, asyncio.TimerHandle] = {}
         self._took: dict[str, float] = {}
 
-    def configure(self, given: object) -> None:
+    async def configure(self, given: object) -> None:
         """Take over what an editor sets: the keys of tfmemlint.toml, be they under our name."""
         if not isinstance(given, dict):
             return
@@ -67,52 +72,72 @@ class Service:
             inner = table.get(name, table)
             table = cast("dict[str, object]", inner) if isinstance(inner, dict) else {}
         self._settings = {key: value for key, value in table.items() if value is not None}
-        self.reload()
+        await self.reload()
 
-    def reload(self) -> None:
+    async def reload(self) -> None:
         """Read all settings anew, and look at every document again."""
         self._desk = None
+        await self._helper.configure(self._settings)
         workspace = self._server.workspace
         for uri in list(workspace.notebook_documents):
-            self.look_at_notebook(uri)
+            self.look(uri, notebook=True)
         for document in list(workspace.text_documents.values()):
             if workspace.get_notebook_document(cell_uri=document.uri) is None:
-                self.look_at(document.uri)
+                self.look(document.uri)
+
+    def look(self, uri: str, *, notebook: bool = False, patience: float = 0) -> None:
+        """Look at a document; whatever is being found of what it was is given up."""
+        self._leave(uri)
+        task = asyncio.get_running_loop().create_task(self._look(uri, notebook, patience))
+        self._looking[uri] = task
+        task.add_done_callback(lambda done: self._looked(uri, done))
 
     def soon(self, uri: str, *, notebook: bool = False) -> None:
         """Look at a document once nobody has typed for a moment."""
-        if uri in self._waiting:
-            self._waiting.pop(uri).cancel()
-        self._waiting[uri] = asyncio.get_running_loop().create_task(self._later(uri, notebook))
+        patience = min(max(self._took.get(uri, 0), LEAST_PATIENCE), MOST_PATIENCE)
+        self.look(uri, notebook=notebook, patience=patience)
+        if not notebook and uri not in self._moving:
+            self._moving[uri] = asyncio.get_running_loop().call_later(SLOW, self._move, uri)
 
-    async def _later(self, uri: str, notebook: bool) -> None:
-        await asyncio.sleep(min(max(self._took.get(uri, 0), LEAST_PATIENCE), MOST_PATIENCE))
-        self._waiting.pop(uri, None)
+    async def _look(self, uri: str, notebook: bool, patience: float) -> None:
+        await asyncio.sleep(patience)
         began = time.monotonic()
-        (self.look_at_notebook if notebook else self.look_at)(uri)
+        await (self._look_at_notebook if notebook else self._look_at)(uri)
         self._took[uri] = time.monotonic() - began
 
-    def look_around(self) -> None:
+    def _looked(self, uri: str, task: asyncio.Task[None]) -> None:
+        if self._looking.get(uri) is task:
+            del self._looking[uri]
+
+    def _leave(self, uri: str) -> None:
+        if uri in self._looking:
+            self._looking.pop(uri).cancel()
+
+    def _stay(self, uri: str) -> None:
+        if uri in self._moving:
+            self._moving.pop(uri).cancel()
+
+    async def look_around(self) -> None:
         """A file was saved: what others have of it is no longer what it was."""
-        if self._desk is not None:
-            self._desk.look_around()
+        await self._helper.look_around()
         for document in list(self._server.workspace.text_documents.values()):
             if self._server.workspace.get_notebook_document(cell_uri=document.uri) is None:
                 self.soon(document.uri)
 
-    def look_at(self, uri: str) -> None:
+    async def _look_at(self, uri: str) -> None:
         """Find what is in a file as the editor has it, and tell."""
         document = self._server.workspace.get_text_document(uri)
-        path = _path(uri)
+        path, version = _path(uri), document.version
         part = Part(uri, document.source)
         try:
-            found = self.desk.check(path, part)
+            found = await self._helper.check(path, part)
         except ConfigError as error:
             self._complain(error)
             found = Found(part)
-        self._tell(found, path, document.version)
+        self._stay(uri)
+        self._tell(found, path, version)
 
-    def look_at_notebook(self, uri: str) -> None:
+    async def _look_at_notebook(self, uri: str) -> None:
         """Find what is in the cells of a notebook, and tell."""
         notebook = self._server.workspace.get_notebook_document(notebook_uri=uri)
         if notebook is None:
@@ -124,17 +149,30 @@ class Service:
             cells.append(Part(cell.document, text) if code else None)
         path = _path(uri)
         try:
-            every = self.desk.check_cells(path, cells)
+            every = await self._helper.check_cells(path, cells)
         except ConfigError as error:
             self._complain(error)
             every = [Found(cell) for cell in cells if cell]
         for found in every:
             self._tell(found, path, None)
 
+    def _move(self, uri: str) -> None:
+        """Show what was found of a file where it is now."""
+        self._stay(uri)
+        known = self._known.get(unquote(uri))
+        if known is None or not known.found.findings:
+            return
+        document = self._server.workspace.get_text_document(uri)
+        for change in difference(known.found.part.text, document.source):
+            found = (moved(each, change) for each in known.found.findings)
+            findings = tuple(each for each in found if each is not None)
+            part = Part(uri, document.source)
+            self._tell(Found(part, findings), known.path, document.version)
+
     def forget(self, uri: str) -> None:
         """A document was closed: nothing is shown of it any more."""
-        if uri in self._waiting:
-            self._waiting.pop(uri).cancel()
+        self._leave(uri)
+        self._stay(uri)
         self._known.pop(unquote(uri), None)
         self._took.pop(uri, None)
         self._server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
@@ -150,19 +188,32 @@ class Service:
                 raise
         return self._desk
 
-    def known(self, uri: str) -> _Known | None:
-        """What is found in a part of a document as it is now."""
-        if uri in self._waiting:
-            self._waiting.pop(uri).cancel()
-            self.look_at(uri)
+    async def _settled(self, uri: str, longest: float | None = None) -> _Known | None:
+        """What is found in a part of a document as it is now; where that takes long, what was."""
+        while uri in self._looking:
+            done, _ = await asyncio.wait({self._looking[uri]}, timeout=longest)
+            if not done:
+                self._move(uri)
+                break
+            await asyncio.sleep(0)  # until it is noted that it is done
         return self._known.get(unquote(uri))
 
-    def actions(self, params: types.CodeActionParams) -> Iterator[types.CodeAction]:
+    async def actions(self, params: types.CodeActionParams) -> list[types.CodeAction]:
         """What can be done about the findings in a range."""
-        uri = params.text_document.uri
-        known = self.known(uri)
+        known = await self._settled(params.text_document.uri)
         if known is None:
-            return
+            return []
+        found = [*self._actions(params, known)]
+        if _wanted(FIX_ALL, params.context.only):
+            uri, positions = params.text_document.uri, self._positions(known.found.part.text)
+            changes = await self._all(known)
+            if changes:
+                title = "Apply all safe fixes of tfmemlint"
+                found.append(types.CodeAction(title, FIX_ALL, edit=_edit(uri, positions, changes)))
+        return found
+
+    def _actions(self, params: types.CodeActionParams, known: _Known) -> Iterator[types.CodeAction]:
+        uri = params.text_document.uri
         only = params.context.only
         positions = self._positions(known.found.part.text)
         start, end = positions.offset(params.range.start), positions.offset(params.range.end)
@@ -182,15 +233,10 @@ class Service:
                     diagnostics=shown,
                     edit=_edit(uri, positions, silencing),
                 )
-        if _wanted(FIX_ALL, only):
-            changes = self._all(known)
-            if changes:
-                title = "Apply all safe fixes of tfmemlint"
-                yield types.CodeAction(title, FIX_ALL, edit=_edit(uri, positions, changes))
 
-    def hover(self, params: types.HoverParams) -> types.Hover | None:
-        """The page of what is found at a place."""
-        known = self.known(params.text_document.uri)
+    async def hover(self, params: types.HoverParams) -> types.Hover | None:
+        """The page of what is found at a place, or was, where to look again takes long."""
+        known = await self._settled(params.text_document.uri, SLOW)
         if known is None:
             return None
         positions = self._positions(known.found.part.text)
@@ -202,15 +248,15 @@ class Service:
         ]
         if not here:
             return None
-        text = "\n\n---\n\n".join(map(self.desk.about, here))
+        text = "\n\n---\n\n".join(self.desk.about(known.path, each) for each in here)
         content = types.MarkupContent(types.MarkupKind.Markdown, text)
         return types.Hover(content, positions.range(here[0].diagnostic.span))
 
-    def _all(self, known: _Known) -> Sequence[Edit]:
+    async def _all(self, known: _Known) -> Sequence[Edit]:
         """The edits of all safe fixes: of a file by applying them, of a cell those at hand."""
         uri, text = known.found.part
         if self._server.workspace.get_notebook_document(cell_uri=uri) is None:
-            return difference(text, self.desk.fixed(known.path, text))
+            return difference(text, await self._helper.fixed(known.path, text))
         taken: list[Edit] = []
         for finding in known.found.findings:
             fix = offered(finding)
@@ -266,8 +312,8 @@ def serve() -> None:
 
 def _hear_of_documents(server: LanguageServer, service: Service) -> None:
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
-    def _(params: types.DidOpenTextDocumentParams) -> None:
-        service.look_at(params.text_document.uri)
+    async def _(params: types.DidOpenTextDocumentParams) -> None:
+        service.look(params.text_document.uri)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
     async def _(params: types.DidChangeTextDocumentParams) -> None:
@@ -275,15 +321,15 @@ def _hear_of_documents(server: LanguageServer, service: Service) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
     async def _(params: types.DidSaveTextDocumentParams) -> None:
-        service.look_around()
+        await service.look_around()
 
     @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
     def _(params: types.DidCloseTextDocumentParams) -> None:
         service.forget(params.text_document.uri)
 
     @server.feature(types.NOTEBOOK_DOCUMENT_DID_OPEN)
-    def _(params: types.DidOpenNotebookDocumentParams) -> None:
-        service.look_at_notebook(params.notebook_document.uri)
+    async def _(params: types.DidOpenNotebookDocumentParams) -> None:
+        service.look(params.notebook_document.uri, notebook=True)
 
     @server.feature(types.NOTEBOOK_DOCUMENT_DID_CHANGE)
     async def _(params: types.DidChangeNotebookDocumentParams) -> None:
@@ -297,8 +343,8 @@ def _hear_of_documents(server: LanguageServer, service: Service) -> None:
 
 def _hear_of_settings(server: LanguageServer, service: Service) -> None:
     @server.feature(types.INITIALIZE)
-    def _(params: types.InitializeParams) -> None:
-        service.configure(params.initialization_options)
+    async def _(params: types.InitializeParams) -> None:
+        await service.configure(params.initialization_options)
 
     @server.feature(types.INITIALIZED)
     def _(params: types.InitializedParams) -> None:
@@ -315,28 +361,28 @@ def _hear_of_settings(server: LanguageServer, service: Service) -> None:
         server.client_register_capability(types.RegistrationParams([registration]))
 
     @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
-    def _(params: types.DidChangeConfigurationParams) -> None:
-        service.configure(cast("Any", params.settings))
+    async def _(params: types.DidChangeConfigurationParams) -> None:
+        await service.configure(cast("Any", params.settings))
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
-    def _(params: types.DidChangeWatchedFilesParams) -> None:
-        service.reload()
+    async def _(params: types.DidChangeWatchedFilesParams) -> None:
+        await service.reload()
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
-    def _(params: types.DidChangeWorkspaceFoldersParams) -> None:
-        service.reload()
+    async def _(params: types.DidChangeWorkspaceFoldersParams) -> None:
+        await service.reload()
 
 
 def _answer(server: LanguageServer, service: Service) -> None:
     kinds = [types.CodeActionKind.QuickFix, FIX_ALL]
 
     @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(kinds))
-    def _(params: types.CodeActionParams) -> list[types.CodeAction]:
-        return list(service.actions(params))
+    async def _(params: types.CodeActionParams) -> list[types.CodeAction]:
+        return await service.actions(params)
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
-    def _(params: types.HoverParams) -> types.Hover | None:
-        return service.hover(params)
+    async def _(params: types.HoverParams) -> types.Hover | None:
+        return await service.hover(params)
 
 
 def _diagnostic(finding: Finding, positions: Positions) -> types.Diagnostic:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from lsprotocol import types
 
 from tfmemlint.lines import Lines
-from tfmemlint.vocabulary import Edit, Span
+from tfmemlint.vocabulary import Edit, Finding, Span
 
 _WIDTHS = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}
 
@@ -50,9 +50,37 @@ def edits(positions: Positions, changes: Sequence[Edit]) -> list[types.TextEdit]
 def difference(before: str, after: str) -> list[Edit]:
     """One edit that makes one text of the other, between the first and the last change."""
     most = min(len(before), len(after))
-    start = next((at for at in range(most) if before[at] != after[at]), most)
-    left = most - start
-    same = next((at for at in range(left) if before[-1 - at] != after[-1 - at]), left)
+    start = _alike(most, lambda first, last: before[first:last] == after[first:last])
     if start == len(before) == len(after):
         return []
+    ends = len(before), len(after)
+
+    def same_end(first: int, last: int) -> bool:
+        one, other = (slice(end - last, end - first) for end in ends)
+        return before[one] == after[other]
+
+    same = _alike(most - start, same_end)
     return [Edit(Span(start, len(before) - same), after[start : len(after) - same])]
+
+
+def moved(finding: Finding, change: Edit) -> Finding | None:
+    """A finding where it is after a change; None if that touches it. Its fix is of what was."""
+    span, by = finding.diagnostic.span, len(change.text) - (change.span.end - change.span.start)
+    if span.end < change.span.start:
+        by = 0
+    elif span.start < change.span.end or span.start == span.end == change.span.start:
+        return None
+    here = Span(span.start + by, span.end + by)
+    return finding._replace(diagnostic=finding.diagnostic._replace(span=here, fix=None))
+
+
+def _alike(most: int, same: Callable[[int, int], bool]) -> int:
+    """How many of the first so many places are the same, halving what is in doubt."""
+    first, last = 0, most
+    while first < last:
+        middle = (first + last + 1) // 2
+        if same(first, middle):
+            first = middle
+        else:
+            last = middle - 1
+    return first
