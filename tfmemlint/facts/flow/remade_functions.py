@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 A_FEW = 8
 """As many as are worth no word: a handful of folds, of learning rates, of compared variants."""
+_MOST_HOPS = 3
+"""Functions that are called but once, one in the other."""
 
 
 class Remake(NamedTuple):
@@ -118,6 +120,7 @@ class RemadeFunctions:
         maker = calls[-1] if calls else made
         if maker is None or used is None:
             return None
+        used = self._beside(used, maker)
         if self._tracing.why(maker) is not None or self._tree.is_conditional(maker):
             return None
         loop = self._many(maker, used)
@@ -153,6 +156,17 @@ class RemadeFunctions:
         if self._is_unread(used):
             return None
         return Remake(made, maker, used, None, within)
+
+    def _beside(self, used: ast.Call, maker: Made) -> ast.Call:
+        """The call that has a function traced, as it stands in the function that makes it."""
+        around, at = self._tree.function(maker), used
+        for _ in range(_MOST_HOPS):
+            function = self._tree.function(at)
+            calls = self._callers.calls_of(function) if function is not None else ()
+            if function is around or len(calls) != 1:
+                break
+            (at,) = calls
+        return at if self._tree.function(at) is around else used
 
     def _many(self, node: ast.AST, used: ast.AST) -> Loop | None:
         """The innermost loop around both that goes round more than a few times."""
@@ -207,7 +221,7 @@ class RemadeFunctions:
         """What a call gives its function for a parameter, be that the object of a method."""
         if self._functions.instance_of(name) and isinstance(call.func, ast.Attribute):
             return call.func.value
-        function = self._functions.function(call.func)
+        function = self._flow.called(call)
         return None if function is None else self._callers.argument(call, function, name.id)
 
     def _held(self, call: ast.Call, name: ast.Name) -> ast.expr | None:
@@ -219,13 +233,17 @@ class RemadeFunctions:
 
     def _renews(self, name: ast.Name, calls: list[ast.Call], container: ast.AST) -> bool:
         """Whether what the function reads is itself another object each time: a model, say."""
-        factories = {self._functions.function(each.func): each for each in calls}
+        run = {self._flow.called(each): each for each in calls}
+        factories = {each: call for each, call in run.items() if each is not None}
         above = self._tree.parent(name)
         item = above if isinstance(above, ast.Subscript) and above.value is name else None
         put = self._flow.put_there(self._attribute(name) or item or name)
         if put is not None:
             names = _names_in([put])
-            plain = isinstance(put, (ast.Attribute, ast.Name))
+            inside = self._tree.inside(put, container) or self._tree.function(put) in factories
+            if not inside:
+                return False
+            plain = isinstance(put, (ast.Attribute, ast.Name, ast.Subscript))
             return not plain or any(self._renews(each, calls, container) for each in names)
         for binding in self._bindings.reaching(name):
             if binding.how in (How.DEFINED, How.IMPORTED):
@@ -237,7 +255,12 @@ class RemadeFunctions:
                     if isinstance(each, FUNCTIONS)
                 )
                 call = factories.get(function)
-                if call is not None and self._is_new(self._taken(call, name), container):
+                taken = self._taken(call, name) if call is not None else None
+                around = self._tree.function(taken) if taken is not None else None
+                further = _names_in([taken]) if around in factories else []
+                if any(self._renews(each, calls, container) for each in further):
+                    return True
+                if call is not None and self._is_new(taken, container):
                     held = self._held(call, name)
                     if held is None or self._is_new(held, container):
                         return True

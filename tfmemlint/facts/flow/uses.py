@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from itertools import chain, pairwise
 
+from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.decorators import Decorators
 from tfmemlint.facts.syntax.tree import FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 8
+_DISPLAYS = (ast.Dict, ast.List, ast.Tuple)
 _TAKES_ARRAYS = ("keras.", "numpy.", "sklearn.", "tensorflow.")
 
 Trail = tuple[ast.expr, ...]
@@ -27,6 +29,7 @@ class Uses:
         self._tree = tf.tree
         self._bindings = tf.bindings
         self._names = tf.names
+        self._functions = tf.functions
         self._bodies = tf.bodies
         self._callers = tf.callers
         self._members = tf.members
@@ -122,10 +125,10 @@ class Uses:
         if isinstance(parent, (ast.Lambda, ast.Yield, ast.YieldFrom)):
             return None
         if not isinstance(parent, (ast.Assign, ast.AnnAssign)):
-            return []
+            return self._put_down(node) or []
         targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
         if len(targets) != 1 or not isinstance(targets[0], ast.Name):
-            return None
+            return self._put_down(node)
         name = targets[0]
         home = self._bindings.home(name.id, name)
         bindings = self._bindings.of(home, name.id) if home is not None else ()
@@ -137,6 +140,75 @@ class Uses:
             for each in readers
         )
         return [*readers] if readers and sure else None
+
+    def _put_down(self, node: ast.expr) -> list[ast.expr] | None:
+        """Where a value is read that something holds which is read for what it holds alone.
+
+        `box.step` behind `box.step = …`, `pair[0]`, `step` of `step, _ = pair`; None where what
+        holds it goes elsewhere, too.
+        """
+        holder = node
+        above = self._tree.parent(holder)
+        while isinstance(above, ast.keyword) or (
+            isinstance(above, (*_DISPLAYS, ast.Call)) and self._holds(above, holder)
+        ):
+            holder = above if isinstance(above, ast.expr) else holder
+            above = self._tree.parent(above)
+        readers = self._holders(holder, above)
+        if readers is None or (holder is node and not isinstance(above, ast.Assign)):
+            return None
+        carried = self._objects.carried(node) or ()
+        seen = all(self._is_looked_into(each, node) for each in readers)
+        moved = [each for each in carried if not self._is_put_on(each)]
+        return moved if moved and seen else None
+
+    def _holds(self, made: ast.expr, held: ast.expr) -> bool:
+        """Whether what is made holds something: a container, or an object of the module."""
+        if not isinstance(made, ast.Call):
+            return True
+        if made.func is held:
+            return False
+        if isinstance(made.func, ast.Name) and made.func.id == "zip":
+            return True
+        return isinstance(self._functions.definition(made.func), ast.ClassDef)
+
+    def _holders(self, holder: ast.expr, above: ast.AST | None) -> list[ast.Name] | None:
+        """Where what holds a value is read, as far as it has a name; None where that is unknown."""
+        if isinstance(above, (ast.For, ast.comprehension)):
+            return [] if above.iter is holder else None
+        if isinstance(above, ast.Attribute):
+            called = self._tree.parent(above)
+            return [] if isinstance(called, ast.Call) and called.func is above else None
+        if not isinstance(above, ast.Assign) or len(above.targets) != 1:
+            return None
+        (target,) = above.targets
+        if isinstance(target, (ast.Attribute, ast.Subscript)):
+            named = target.value
+            only = self._bindings.only(named) if isinstance(named, ast.Name) else None
+        elif isinstance(target, ast.Name):
+            home = self._bindings.home(target.id, target)
+            bound = self._bindings.of(home, target.id) if home is not None else ()
+            only = next((each for each in bound if each.node is target), None)
+        else:
+            return [] if isinstance(target, (ast.List, ast.Tuple)) else None
+        if only is None or only.how is not How.ASSIGNED:
+            return None
+        return self._bindings.readers(only)
+
+    def _is_looked_into(self, holder: ast.Name, node: ast.expr) -> bool:
+        """Whether what holds a value is but asked for something it holds, in the same function."""
+        if self._tree.function(holder) is not self._tree.function(node):
+            return False
+        above = self._tree.parent(holder)
+        if isinstance(above, ast.Assign):
+            return isinstance(above.targets[0], (ast.List, ast.Tuple))
+        if isinstance(above, ast.Subscript):
+            return above.value is holder and isinstance(above.slice, ast.Constant)
+        return isinstance(above, ast.Attribute)
+
+    def _is_put_on(self, read: ast.expr) -> bool:
+        """Whether a read but gives another name to a value, which is read in turn."""
+        return isinstance(self._tree.parent(read), ast.Assign)
 
     def _calls(self, function: FunctionNode) -> list[ast.expr] | None:
         """The calls that get what a function returns, if nothing else can get it."""
