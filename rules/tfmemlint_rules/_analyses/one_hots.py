@@ -92,6 +92,7 @@ class OneHots:
         self._ways = tf.sources
         self._values = tf.values
         self._per_batch = tf.per_batch
+        self._growths = tf.growths
         self._tracing = tf.tracing
         self._tapes = tf.tapes
         self._passed: dict[ast.expr, list[ast.expr]] = {}
@@ -102,9 +103,15 @@ class OneHots:
         if not self._made or self.renames is None:
             return ()
         sinks = [*self._fitted(), *self._compared()]
-        reached = [each for sink in sinks for each in self._sources(sink, None, (), _MAX_HOPS)]
-        found = [self._made[each] for each in self._made if each in reached]
-        return tuple(each for each in found if self._is_whole(each) and not self._is_little(each))
+        ways = [way for sink in sinks for way in self._sources(sink, None, (), _MAX_HOPS, None)]
+        lists = dict(reversed(ways))
+        found: list[OneHot] = []
+        for each in (self._made[node] for node in self._made if node in lists):
+            several = lists[each.node]
+            whole = self._is_whole(each.node if several is None else several)
+            if whole and not self._is_little(each):
+                found.append(each if several is None else each._replace(labels=several))
+        return tuple(found)
 
     def _is_little(self, found: OneHot) -> bool:
         """Whether each example is known to have one label, of a few classes."""
@@ -213,11 +220,11 @@ class OneHots:
                 found.append(self._values.number(argument(call, 0, "units")) if is_dense else None)
         return bool(found) and all(each is not None and each <= _A_FEW for each in found)
 
-    def _is_whole(self, found: OneHot) -> bool:
+    def _is_whole(self, node: ast.expr) -> bool:
         """Whether this is done once, to all labels."""
-        if self._tracing.why(found.node) is not None or self._tapes.recording(found.node):
+        if self._tracing.why(node) is not None or self._tapes.recording(node):
             return False
-        return self._per_batch.runs_once(found.node) and not self._loops.around(found.node)
+        return self._per_batch.runs_once(node) and not self._loops.around(node)
 
     # What is made.
 
@@ -354,15 +361,29 @@ class OneHots:
     # How labels come there.
 
     def _sources(
-        self, node: ast.expr, frame: Frame | None, path: tuple[int, ...], hops: int
-    ) -> Iterator[ast.expr]:
-        """The rows that an expression may be, whole or cut along their first axis."""
+        self,
+        node: ast.expr,
+        frame: Frame | None,
+        path: tuple[int, ...],
+        hops: int,
+        several: ast.expr | None,
+    ) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+        """The rows that an expression may be, whole or cut along their first axis.
+
+        Each with the list that many of them are put into, if they are made one by one.
+        """
+        if several is not None and isinstance(node, ast.Subscript) and node.value in self._made:
+            node = node.value  # `to_categorical([word], words)[0]`
         if node in self._made and not path:
-            yield node
+            yield node, several
         elif hops:
             self._passed.setdefault(node, [])
             for value, inner, rest in self._before(node, frame, path):
-                yield from self._sources(value, inner, rest, hops - 1)
+                yield from self._sources(value, inner, rest, hops - 1, several)
+            named = isinstance(node, (ast.Attribute, ast.Name)) and several is None and not path
+            grown = self._growths.of(node, frame) if named else ()
+            for each in (each for growth in grown for each in growth.elements):
+                yield from self._sources(each, frame, (), hops - 1, node)
 
     def _before(
         self, node: ast.expr, frame: Frame | None, path: tuple[int, ...]
