@@ -57,7 +57,8 @@ def index(rules: Mapping[str, Rule]) -> str:
         lines += ["|---|---|---|---|"]
         for rule in found:
             about = summary(rule.page).replace("|", "\\|")
-            saved = phrase(registry.folder(rule)) or ""
+            # A browser breaks a line within what stands for an arrow in terminals.
+            saved = (phrase(registry.folder(rule)) or "").replace("->", "\N{RIGHTWARDS ARROW}")
             link = f"[{rule.code}]({rule.code}.md) `{rule.name}`"
             lines.append(f"| {link} | {about} | {fix_safety(rule)} | {saved} |")
     lines += ["", "## What tfmemlint says of itself", "", "| Code | Meaning |", "|---|---|"]
