@@ -27,7 +27,7 @@ cache's memory), where they are batched again or taken apart afterwards, and whe
 functions for other modules, if a `map` has made something else of them. And where a buffer of so
 many examples would hold about as much, as it does where either holds all there are: slices of an
 array apart, of which it is batches that are copies, or where one batch is as long as the data. So
-it is for up to 4,096 rows of an array of unknown width that no `map` changes, and where nothing
+it is for up to 1,024 rows of an array of unknown width that no `map` changes, and where nothing
 takes what is shuffled; and for rows of CSV files. Of a ready-made data set, such as MNIST, less
 than 256 MB in the buffer are hidden.
 """
@@ -58,8 +58,6 @@ from tfmemlint.light_typing import NamedTuple
 KEEPS_ELEMENTS = methods.PASSING | {"filter"}
 KEEPS_BATCHES = KEEPS_ELEMENTS | {"concatenate", "enumerate", "ignore_errors", "map"}
 
-FEW = 4096
-"""Rows of arrays: 16 MB of a thousand floats each."""
 USUAL = 32
 """Examples of a batch, where nobody knows how many."""
 
@@ -124,10 +122,8 @@ def _cost(file: File, held: _Held, shuffle: Step) -> Cost:
 def _are_few(file: File, buffer: float | None, size: float | None, shuffle: Step) -> bool:
     """Whether the buffer is filled with a few rows of an array, which nothing makes larger."""
     chain, place = file.tf.streams.around(shuffle)
-    if buffer is None or chain.source.kind is not From.SLICES or "map" in chain.methods[:place]:
-        return False
-    known = file.tf.streams.buffered(chain, place).value is not None
-    return not known and buffer * (USUAL if size is None else size) <= FEW
+    examples = None if buffer is None else buffer * (USUAL if size is None else size)
+    return examples is not None and file.tf.streams.are_few_rows(chain, place, examples)
 
 
 class _Held(NamedTuple):

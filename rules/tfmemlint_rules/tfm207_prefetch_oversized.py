@@ -26,7 +26,8 @@ When the time to make a batch varies so much that many are needed to bridge it, 
 for them. The rule is silent by itself before `batch`, where `prefetch` counts examples; behind a
 cache, which has the batches in memory anyhow; where they are file names or numbers; for up to eight
 batches, which is no more than `tf.data.AUTOTUNE` comes to hold; and where they are batched again or
-taken apart. Of a ready-made data set, such as MNIST, less than 256 MB in the buffer are hidden.
+taken apart. So it is for up to 1,024 rows of an array of unknown width that no `map` changes. Of a
+ready-made data set, such as MNIST, less than 256 MB in the buffer are hidden.
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ from tfmemlint.light_typing import NamedTuple
 
 FEW = 8
 """Batches, which may be prefetched for a reason."""
+USUAL = 32
+"""Examples of a batch, where nobody knows how many."""
 KEEPS_ELEMENTS = methods.PASSING | {"filter"}
 KEEPS_BATCHES = KEEPS_ELEMENTS | {"concatenate", "enumerate", "ignore_errors", "map"}
 
@@ -103,7 +106,10 @@ def _is_many(file: File, site: Site, buffer: ast.expr) -> bool:
         return False
     many = number(buffer, site.prefetch.frame)
     if many is not None:
-        return many > FEW
+        size = number(site.size, site.batch.frame if site.batch else None) or USUAL
+        place = site.chain.steps.index(site.prefetch)
+        few = file.tf.streams.are_few_rows(site.chain, place, many * size)
+        return many > FEW and not few
     shuffles = [step for step in site.chain.steps if step.method == "shuffle"]
     counts = [site.size, *(step.argument("buffer_size") for step in shuffles)]
     return any(each is not None and file.tf.bindings.same(each, buffer) for each in counts)

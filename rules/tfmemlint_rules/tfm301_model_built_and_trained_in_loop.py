@@ -113,21 +113,23 @@ def _is_little(file: File, training: Training) -> bool:
     """
     runs = file.tf.models.runs(training.made, None)
     plain = bool(runs) and all(each.layer.name in PLAIN for each in runs or ())
-    if not plain or file.tf.models.weights(runs or []) is not None:
+    weights = file.tf.models.weights(runs or [])
+    small = weights is None or (weights.at_most is not None and weights.at_most <= GRAPHS)
+    if not plain or not small:
         return False
     if training.rounds is None:
         return isinstance(training.again, (ast.For, ast.AsyncFor, ast.comprehension))
-    return training.rounds <= SOME
+    return weights is None and training.rounds <= SOME
 
 
 def _cost(file: File, training: Training) -> Cost:
     """The weights of all models, and of one: with their optimisers' slots they hold more."""
     runs = file.tf.models.runs(training.made, None)
     one = (file.tf.models.weights(runs) if runs else None) or WEIGHTS
-    if isinstance(training.again, ast.Call):
-        rounds = count(training.rounds) if training.rounds is not None else ROUNDS
-    else:
-        rounds = file.tf.numbers.rounds(training.again)
+    told = None if isinstance(training.again, ast.Call) else training.again
+    rounds = ROUNDS if told is None else file.tf.numbers.rounds(told)
+    if training.rounds is not None and rounds.at_most is None:
+        rounds = count(training.rounds)
     most = _at_most(runs or [], one, rounds)
     return costs.cost(rounds.times(one)._replace(at_most=most), Law.STEPS, one, costs.NOTICED)
 

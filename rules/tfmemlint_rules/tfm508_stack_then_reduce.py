@@ -21,8 +21,9 @@ then. Not offered for a mean of a comprehension, whose length has no name, and f
 ## When to ignore it
 When the stack is small. The rule is silent by itself for losses and other single numbers, where the
 stack, or the list, is used for something else, too, where `len(parts) == 1` is asked for, so that
-there are hardly ever more, for any other axis, and for a few tensors listed one by one, or made of
-what is.
+there are hardly ever more, for any other axis, for up to eight tensors, or as many as there are
+levels, heads or models in a list of unknown length, and for a few tensors listed one by one, or
+made of what is.
 """
 
 from __future__ import annotations
@@ -31,15 +32,21 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, edits
+from tfmemlint.facts.flow.loops import Over
 from tfmemlint.facts.sizes.amounts import named
 from tfmemlint_rules._analyses.stack_reductions import StackReduction, StackReductions
 
+FEW = 8
+"""Tensors, of which a copy is worth no word: no more than so many."""
+OF_DATA = frozenset({Over.ARRAY, Over.CONDITION, Over.DATASET, Over.FOREVER, Over.OFFSETS})
 BINDS_TIGHTER = (ast.Attribute, ast.Call, ast.Constant, ast.Name, ast.Subscript)
 STANDS_ALONE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Call, ast.Expr, ast.Return)
 
 
 def check(file: File) -> Iterator[Diagnostic]:
     for found in file.tf.of(StackReductions).all:
+        if found.repeated is None and not _may_be_many(file, found.listed):
+            continue
         purpose = "take the mean" if found.is_mean else "add up"
         stacked = f"`{file.named(found.stack or found.call)}`"
         if found.repeated is not None:
@@ -49,6 +56,21 @@ def check(file: File) -> Iterator[Diagnostic]:
             listed = file.named(found.listed)
             message = f"{stacked} copies all tensors of `{listed}`, to {purpose}"
         yield Diagnostic(file.span(found.call), message, _fix(file, found), _cost(file, found))
+
+
+def _may_be_many(file: File, listed: ast.expr) -> bool:
+    """Whether there are more tensors than a handful of levels, heads or models, or of data."""
+    long = file.tf.numbers.length(listed).value
+    if long is not None:
+        return long > FEW
+    made = listed if isinstance(listed, ast.ListComp) else file.tf.bindings.assigned(listed)
+    if isinstance(made, ast.ListComp):
+        loops = [file.tf.loops.loop(each) for each in made.generators]
+    else:
+        loops = [each for growth in file.tf.growths.of(listed) for each in growth.loops]
+    return any(
+        each.trips > FEW if each.trips is not None else each.over in OF_DATA for each in loops
+    )
 
 
 def _times(file: File, times: ast.expr) -> str:

@@ -11,6 +11,7 @@ from tfmemlint.facts.syntax.bindings import Binding, targets
 from tfmemlint.facts.syntax.nodes import same_code
 from tfmemlint.facts.syntax.tree import LOOPS
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
+from tfmemlint_rules._analyses.one_hots import A_FEW
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
@@ -81,7 +82,10 @@ class FilledOneHots:
         width = 8 if named is None else DTYPE_BYTES.get(dtype or "", 8)
         numbers = self._values.of(made).elements
         total = None if numbers is None else numbers * width
-        return FilledOneHot(made, target.id, axes, width, total, given == {"label"})
+        kinds, is_label = self._values.number(axes[-1]), given == {"label"}
+        if is_label and len(axes) == 2 and kinds is not None and kinds <= A_FEW:
+            return None
+        return FilledOneHot(made, target.id, axes, width, total, is_label)
 
     def _binding(self, target: ast.Name) -> Binding | None:
         home = self._bindings.home(target.id, target)

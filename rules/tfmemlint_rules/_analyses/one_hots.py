@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tfmemlint.facts.syntax.names import Names
 
 _MAX_HOPS = 14
-_A_FEW = 32
+A_FEW = 32
 """Classes, whose rows are 256 bytes: less than most of what is labelled."""
 _CATEGORICAL = frozenset(
     {"keras.utils.to_categorical", "keras.utils.np_utils.to_categorical", "tensorflow.one_hot"}
@@ -122,7 +122,7 @@ class OneHots:
             return False
         classes = self.classes(found)
         if classes is not None:
-            return classes <= _A_FEW
+            return classes <= A_FEW
         return self._tells_a_few or (found.classes is None and not self._tells_many)
 
     def _is_told_a_few(self, found: OneHot) -> bool:
@@ -130,7 +130,7 @@ class OneHots:
         classes = self.classes(found)
         if classes is None:  # as many as the labels have, or as somebody has counted
             return not self._tells_many and not self._is_of_words(found.classes)
-        return classes <= _A_FEW and not self._tells_parts
+        return classes <= A_FEW and not self._tells_parts
 
     def _is_of_words(self, classes: ast.expr | None) -> bool:
         """Whether an embedding has as many rows: what is told then is the next word."""
@@ -163,7 +163,7 @@ class OneHots:
                     bare.append(units)
                 elif _is_softmax(activation, self._names):
                     told.append(units)
-        return any(each is not None and each > _A_FEW for each in told or bare)
+        return any(each is not None and each > A_FEW for each in told or bare)
 
     @cached_property
     def _tells_parts(self) -> bool:
@@ -218,7 +218,7 @@ class OneHots:
             if name == "Softmax" or _is_softmax(activation, self._names):
                 is_dense = name == "Dense"
                 found.append(self._values.number(argument(call, 0, "units")) if is_dense else None)
-        return bool(found) and all(each is not None and each <= _A_FEW for each in found)
+        return bool(found) and all(each is not None and each <= A_FEW for each in found)
 
     def _is_whole(self, node: ast.expr) -> bool:
         """Whether this is done once, to all labels."""

@@ -31,6 +31,8 @@ ENDLESS = Amount(("rounds without end",))
 _ELEMENTS = Amount(("the elements",))
 _ELEMENT = Amount(("an element",), of_bytes=True)
 _EXAMPLE = Amount(("an example",), of_bytes=True)
+_FEW_ROWS = 1024
+"""Rows of an array: 4 MB of a thousand floats each."""
 _KEEPS_COUNT = frozenset(
     {
         "assert_cardinality",
@@ -129,6 +131,12 @@ class Streams:
             if step in chain.steps:
                 return chain, chain.steps.index(step)
         return Chain(Source(From.UNSEEN, None), (step,)), 0
+
+    def are_few_rows(self, chain: Chain, place: int, examples: float) -> bool:
+        """Whether so many examples are rows of an array, which nothing shows to be wide."""
+        if chain.source.kind is not From.SLICES or "map" in chain.methods[:place]:
+            return False
+        return examples <= _FEW_ROWS and self.element(chain, place).value is None
 
     def kept(
         self,
