@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
+from tfmemlint.facts.flow.frames import run_at
 from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.flow.remade_functions import A_FEW
 from tfmemlint.facts.graphs.retraces import Given
@@ -34,6 +35,7 @@ class NewCallables:
         self._tree = tf.tree
         self._names = tf.names
         self._functions = tf.functions
+        self._sources = tf.sources
         self._retraces = tf.retraces
         self._changing_numbers = tf.changing_numbers
 
@@ -42,12 +44,23 @@ class NewCallables:
         """Every such argument, in source order."""
         found: list[NewCallable] = []
         for given in self._retraces.given(("input_signature",)):
-            if self._is_new(given.argument):
-                around = self._changing_numbers.run_by(given.call)
-                loop = next((each for each in around if _is_many(each)), None)
-                if loop is not None:
-                    found.append(NewCallable(given, loop))
+            loop = self._makes_anew(given)
+            if loop is not None:
+                found.append(NewCallable(given, loop))
         return tuple(sorted(found, key=lambda each: each.given.call.lineno))
+
+    def _makes_anew(self, given: Given) -> Loop | None:
+        """The innermost loop of many rounds that makes what it gives in each of them."""
+        if self._is_new(given.argument):
+            around = self._changing_numbers.run_by(given.call)
+            return next((each for each in around if _is_many(each)), None)
+        for node, _, frame in self._sources.same(given.argument):
+            if isinstance(node, ast.expr) and self._is_new(node):
+                at = run_at(node, frame)
+                around = self._changing_numbers.run_by(given.call)
+                within = (each for each in around if self._tree.inside(at, each.node))
+                return next(filter(_is_many, within), None)
+        return None
 
     def _is_new(self, argument: ast.expr) -> bool:
         if isinstance(argument, ast.Lambda):

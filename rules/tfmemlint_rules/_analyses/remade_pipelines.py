@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
+from tfmemlint.facts.flow.frames import run_at
 from tfmemlint.facts.flow.loops import Loop, Over
 from tfmemlint.facts.flow.paths import End
 from tfmemlint.facts.library.makers import given_to
@@ -148,10 +149,7 @@ class RemadePipelines:
 
     def _is_of_round(self, made: End, loop: Loop) -> bool:
         """Whether each round runs an expression, in the loop itself or in a function it calls."""
-        outer = made.frame
-        while outer is not None and outer.outer is not None:
-            outer = outer.outer
-        return self._tree.inside(made.node if outer is None else outer.call, loop.node)
+        return self._tree.inside(run_at(made.node, made.frame), loop.node)
 
     def _fluent(self, value: ast.Call) -> End:
         """The call of a pipeline's method that an assignment gives, be it in a function."""

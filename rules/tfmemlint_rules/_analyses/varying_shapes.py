@@ -176,7 +176,7 @@ class VaryingShapes:
         """What gives a tensor another shape each time the code at `at` runs."""
         if hops == 0:
             return None
-        put = self._flow.put_there(tensor)
+        put = self._moved(tensor)
         if put is not None:
             return self._tensor(put, put, hops - 1)
         if isinstance(tensor, ast.Name):
@@ -189,6 +189,16 @@ class VaryingShapes:
             return next((each for each in sides if each is not None), None)
         return self._result(tensor, at, hops) if isinstance(tensor, ast.Call) else None
 
+    def _moved(self, held: ast.expr) -> ast.expr | None:
+        """What was put where an expression reads it, be it by the only caller of its function."""
+        put = self._flow.put_there(held)
+        if put is not None or not isinstance(held, (ast.Attribute, ast.Name, ast.Subscript)):
+            return put
+        here = self._tree.function(held)
+        way = self._flow.same(held) if here is not None else ()
+        outside = way[1:] and self._tree.function(way[1]) is not here
+        return way[1] if outside else None
+
     def _result(self, call: ast.Call, at: ast.AST, hops: int) -> _Found | None:
         first = call.args[0] if call.args else None
         if self._names.is_any(call.func, _KEEPS_SHAPE) and first is not None:
@@ -198,7 +208,7 @@ class VaryingShapes:
             return self._grown_list(first, at)
         if self._names.is_any(call.func, _FILLS):
             return self._filled(call, at)
-        if self._functions.function(call.func) is not None:
+        if self._flow.called(call) is not None:
             return self._returned(call, (), hops - 1)
         picks = self._names.is_any(call.func, _PICKS)
         picks = picks or (self._names.qualified(call.func) in _WHERE and len(call.args) == 1)
@@ -229,7 +239,7 @@ class VaryingShapes:
 
     def _returned(self, call: ast.Call, path: tuple[int, ...], hops: int) -> _Found | None:
         """As `_tensor`, of what a function of the module gives back."""
-        function = self._functions.function(call.func)
+        function = self._flow.called(call)
         returned = self._bodies.returns(function) if function is not None and hops > 0 else ()
         parts = [element(each, path) for each in returned]
         found = [self._tensor(each, each, hops) for each, rest in parts if not rest]
@@ -356,7 +366,7 @@ class VaryingShapes:
 
     def _list(self, listed: ast.expr, at: ast.AST, hops: int) -> _Found | None:
         """What gives a list of numbers, or one in it, another length each time."""
-        put = self._flow.put_there(listed) if hops else None
+        put = self._moved(listed) if hops else None
         if put is not None:
             return self._list(put, put, hops - 1)
         if isinstance(listed, (ast.List, ast.Tuple)):
@@ -392,7 +402,7 @@ class VaryingShapes:
         return _Found(part, by, None) if self._novelty.is_of_request(part, at) else None
 
     def _around(self, at: ast.AST) -> list[Loop]:
-        around = self._loops.around(at)
+        around = self._changing_numbers.run_by(at)
         return [each for each in around if each.trips is None or each.trips > A_FEW]
 
 

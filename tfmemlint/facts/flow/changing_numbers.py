@@ -92,8 +92,9 @@ class ChangingNumbers:
                 value, frame = given[0].value, given[0].frame
             in_round = any(self._tree.inside(value, each) for each in around)
             whole = origin.how is How.ASSIGNED and not origin.path and value is not number
-            change = self._change(value, value, hops - 1) if in_round and whole else None
-            if change is None:
+            asked = whole and (in_round or not around)
+            change = self._change(value, value, hops - 1) if asked else None
+            if change is None or not (in_round or change.loop in self.run_by(at)):
                 return None
             found.append(change)
         return found[0] if found else None
@@ -143,6 +144,8 @@ class ChangingNumbers:
 
     def _bound(self, binding: Binding, at: ast.AST, hops: int) -> Change | None:
         around = self._loops.around(at)
+        if self._tree.function(at) is not self._tree.function(binding.node):
+            around = tuple(self.run_by(at))  # a name of the code around the function
         if binding.how is How.LOOPED:
             loop = next(
                 (

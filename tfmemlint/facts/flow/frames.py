@@ -36,3 +36,11 @@ def frame_at(tree: Tree, node: ast.AST, frame: Frame | None) -> Frame | None:
     while frame is not None and frame.function is not function:
         frame = frame.outer
     return frame
+
+
+def run_at(node: ast.AST, frame: Frame | None) -> ast.AST:
+    """Where code is run from: itself, or the outermost of the calls that lead to it."""
+    at = node
+    while frame is not None:
+        at, frame = frame.call, frame.outer
+    return at
