@@ -85,9 +85,9 @@ def _source_of(file: File, use: ast.expr, hops: int = MOST_HOPS) -> ast.Call | N
     while isinstance(above, (ast.Tuple, ast.List, ast.Dict)):
         held.append(above)
         above = file.tf.tree.parent(above)
-    if isinstance(above, ast.Call):
-        return above if file.tf.names.is_any(above.func, SOURCES) else None
-    if not isinstance(above, ast.Assign) or not hops:
+    if isinstance(above, ast.Call) and file.tf.names.is_any(above.func, SOURCES):
+        return above
+    if not isinstance(above, (ast.Assign, ast.Call, ast.For, ast.Return)) or not hops:
         return None
     carried = (one for each in held for one in file.tf.objects.carried(each) or ())
     return next(filter(None, (_source_of(file, each, hops - 1) for each in carried)), None)
