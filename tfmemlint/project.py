@@ -260,7 +260,8 @@ class Project:
             return tuple(each.tree.module for each in found if each is not None)
 
         def all_words() -> tuple[frozenset[bytes], ...]:
-            return self.words(path, _read(path) or b"")
+            near = dict.fromkeys((*self._below_all(path), *self._importers(path)))
+            return tuple(map(self._words_in, near))
 
         def reached(first: str) -> frozenset[str]:
             return frozenset((first, *self._below_all(first)))
