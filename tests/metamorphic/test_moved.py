@@ -27,6 +27,8 @@ FLOORS = Path(__file__).with_name("floors.json")
 WHOLE = os.environ.get("TFMEMLINT_METAMORPHIC") == "all"
 SAMPLED = ("bad.py", "flat.py", "helpers.py", "trainer.py")
 """What every rule has, so that a case more changes no floor."""
+UNMOVED = {"TFM709"}
+"""What speaks of statements whose values nobody has, so that there is nothing to move."""
 
 
 def fixtures(rule: Rule) -> list[Path]:
@@ -76,7 +78,7 @@ def floors(whole: bool) -> dict[str, float]:
     return read["whole" if whole else "sample"]
 
 
-@pytest.mark.parametrize("key", ["all", *MOVES, *RULES])
+@pytest.mark.parametrize("key", ["all", *MOVES, *sorted(RULES.keys() - UNMOVED)])
 def test_at_least_as_many_findings_stay_as_did(key: str) -> None:
     stay, tried = shares(WHOLE)[key]
 
@@ -90,8 +92,10 @@ def test_a_fixture_says_the_same_as_ast_writes_it() -> None:
         assert len(found) == len(found[0].rows)
 
 
-def test_every_move_makes_programs() -> None:
+def test_every_move_makes_programs_and_every_rule_is_moved() -> None:
     tried = shares(WHOLE)
+
+    assert tried.keys() == {"all", *MOVES, *RULES} - UNMOVED
 
     assert all(tried[move][1] >= 50 for move in MOVES)
 
