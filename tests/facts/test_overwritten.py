@@ -67,3 +67,20 @@ def test_what_was_put_there(look: Look, source: str, held: str | None) -> None:
     put = file.tf.flow.put_there(seen)
 
     assert (ast.unparse(put) if put is not None else None) == held
+
+
+@pytest.mark.parametrize(
+    ("changed", "number"),
+    [
+        pytest.param("box.x *= 0.9", None, id="multiplied"),
+        pytest.param("box.x += 1", None, id="counted"),
+        pytest.param("box.y *= 2", 3, id="another place"),
+    ],
+)
+def test_what_is_changed_in_place_is_no_known_number(
+    look: Look, changed: str, number: int | None
+) -> None:
+    made = "import types\nbox = types.SimpleNamespace()\nbox.x = 3\nbox.y = 4\n"
+    file, (seen,) = look(f"{made}for i in a:\n    see(box.x)\n    {changed}")
+
+    assert file.tf.values.number(seen) == number

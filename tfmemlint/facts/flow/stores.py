@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     _Owned = dict[ast.ClassDef | None, list[A]]
     """Things of `self`, by its class; what is of something else under None."""
 
+_CHANGED = (0,)
+"""How what a number is changed by is read: it is not the number."""
 _MOST_HANDED_ON = 2
 """Functions of the module that a container is followed into, to see what they put there."""
 
@@ -178,6 +180,9 @@ class Stores:
         for declared in tree.all(ast.AnnAssign):
             if declared.value is not None:
                 yield from _stores(declared.target, declared.value)
+        for counted in filter(_is_number_added, tree.all(ast.AugAssign)):
+            if isinstance(counted.target, ast.Attribute):
+                yield Store(counted.target, counted.value, _CHANGED, is_loop=False)
         for loop in tree.all(ast.For, ast.AsyncFor):
             yield from _stores(loop.target, loop.iter, is_loop=True)
         for item in tree.all(ast.withitem):
@@ -255,6 +260,8 @@ class Stores:
             target, above = above, self._tree.parent(above)
         if isinstance(above, ast.Assign) and target in above.targets:
             yield Put(use, (read,), above.value, tuple(taken))
+        elif isinstance(above, ast.AugAssign) and _is_number_added(above):
+            yield Put(use, (read,), above.value, (_CHANGED,))
 
     def _below(self, use: ast.expr, read: Read, inner: ast.expr, hops: int) -> Iterator[Put]:
         """What is put into an entry of a container."""
@@ -280,6 +287,11 @@ def _owned(known: _Owned[A], related: Collection[ast.ClassDef]) -> Iterator[A]:
     """What is surely of one of these classes, and what may be of any."""
     for owner in (*related, None):
         yield from known.get(owner, ())
+
+
+def _is_number_added(statement: ast.AugAssign) -> bool:
+    """`x *= 0.9`, `x += 1`: it holds another number then, not one of what is added to a list."""
+    return isinstance(statement.value, ast.Constant) or not isinstance(statement.op, ast.Add)
 
 
 def _is_declared(statement: ast.AnnAssign | ast.Assign) -> bool:
