@@ -1,9 +1,9 @@
 """A finding stays when its value goes through an attribute, a container, a helper, another class.
 
 How many stay may only become more: `floors.json` is what held when it was written, and
-`python -m tests.metamorphic.test_moved sample` (or `whole`) writes it again. What is tried each time is
-a part, always the same one; in the slow half, and with TFMEMLINT_METAMORPHIC=all, every finding goes
-every way.
+`python -m tests.metamorphic.test_moved sample` (or `whole`) writes it again. What is tried is a
+part, the same one each time; in the slow half, and with TFMEMLINT_METAMORPHIC=all, every finding
+goes every way.
 """
 
 from __future__ import annotations
