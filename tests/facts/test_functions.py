@@ -223,6 +223,8 @@ def test_members_of_enumerations_are_no_numbers(look: Look) -> None:
         ("run(one)\nrun(two)", ["one", "two"]),
         ("run(one)", ["one"]),
         ("run(one)\nrun(other)", []),
+        ("for each in (one, two):\n    run(each)", []),
+        ("both = {'a': one, 'b': two}\nfor key in both:\n    both[key]()", []),
     ],
 )
 def test_what_is_handed_over_is_called(look: Look, given: str, called: list[str]) -> None:

@@ -141,17 +141,26 @@ class Callers:
             for call in named:
                 self._note(found, call, self._functions.named(call.func))
             unnamed = [call for call in named if call.func in self._functions.unnamed]
-            led = [
-                self._note(found, call, each)
-                for call in unnamed
-                for each in self._functions.all_led_to(call.func)
-            ]
+            led = [self._note(found, call, each) for call in unnamed for each in self._run_by(call)]
             tf = self._tf()
             if tf is not None and True in led:
                 tf.solver.forget()
                 for each in found.values():
                     each.sort(key=_position)
         return self._called
+
+    def _run_by(self, call: ast.Call) -> tuple[FunctionNode | ast.ClassDef, ...]:
+        """What a call runs: one thing, or what each caller of its function hands over by name.
+
+        Of what a loop goes over, or a dictionary holds, each may be run but once.
+        """
+        several = self._functions.all_led_to(call.func)
+        function = self._tree.function(call)
+        if len(several) < 2 or not isinstance(call.func, ast.Name) or function is None:
+            return several if len(several) == 1 else ()
+        given = [self.argument(each, function, call.func.id) for each in self.calls_of(function)]
+        by_name = all(each is not None and self._functions.named(each) for each in given)
+        return several if given and by_name else ()
 
     def _note(
         self,
