@@ -195,9 +195,9 @@ class VaryingShapes:
         if put is not None or not isinstance(held, (ast.Attribute, ast.Name, ast.Subscript)):
             return put
         here = self._tree.function(held)
-        way = self._flow.same(held) if here is not None else ()
-        outside = way[1:] and self._tree.function(way[1]) is not here
-        return way[1] if outside else None
+        way = self._flow.same(held) if here is not None else (held,)
+        before = way[1] if len(way) > 1 else held
+        return None if self._tree.function(before) is here else before
 
     def _result(self, call: ast.Call, at: ast.AST, hops: int) -> _Found | None:
         first = call.args[0] if call.args else None

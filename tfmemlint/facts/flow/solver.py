@@ -8,11 +8,12 @@ from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
-    from typing import Any
+    from typing import Any, TypeVar
 
     from tfmemlint.facts import TensorFlow
 
     Answer = Callable[..., Any]
+    Answered = TypeVar("Answered")
 
 _DEEPEST = 40
 """Questions that may wait for each other before the last of them is answered by itself."""
@@ -61,6 +62,16 @@ class Solver:
         """Let go of all answers: what they were found with is known better now."""
         self._known.clear()
         self._lately.clear()
+
+    def apart(self, asking: Callable[[], Answered]) -> Answered:
+        """Ask as if nobody waited: what is asked is no part of what is being answered."""
+        outer = self._waiting, self._so_far, self._lately, self._lowest, self._changed
+        self._waiting, self._so_far, self._lately = {}, {}, {}
+        self._lowest, self._changed = _DEEPEST, False
+        try:
+            return asking()
+        finally:
+            self._waiting, self._so_far, self._lately, self._lowest, self._changed = outer
 
     def ask(self, question: Question, answer: Answer, *about: Hashable) -> Any:
         """The answer to a question about something; `answer` finds it, asking others for it.

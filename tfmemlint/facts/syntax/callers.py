@@ -141,9 +141,14 @@ class Callers:
             for call in named:
                 self._note(found, call, self._functions.named(call.func))
             unnamed = [call for call in named if call.func in self._functions.unnamed]
-            led = [self._note(found, call, each) for call in unnamed for each in self._run_by(call)]
             tf = self._tf()
-            if tf is not None and True in led:
+
+            def led() -> list[bool]:
+                pairs = ((call, each) for call in unnamed for each in self._run_by(call))
+                return [self._note(found, call, each) for call, each in pairs]
+
+            # Who asks for callers may be answering what they are led to by: that waits.
+            if tf is not None and True in tf.solver.apart(led):
                 tf.solver.forget()
                 for each in found.values():
                     each.sort(key=_position)
