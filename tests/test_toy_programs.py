@@ -21,8 +21,8 @@ def load(paths, side):
     return tf.stack(pictures)  # TFM604
 
 
-names = [f"{number}.png" for number in range(40)]
-pictures = load(names, 32)
+names = ["cat.png", "dog.png", "owl.png"]
+pictures = load(names, 64)
 """
 STEPS = """\
 import tensorflow as tf

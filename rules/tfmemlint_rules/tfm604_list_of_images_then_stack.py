@@ -35,8 +35,8 @@ is collected from a pipeline, whose uses are to be rewritten.
 ## When to ignore it
 When the data is small beside the memory there is, and is read many times. Of a pipeline, the rule
 is silent by itself for labels, file names and what is known to be small, for up to 1,024 elements,
-where the loop stops early or picks some, and in tests. Of files, it is silent for up to 32; of
-several lists that one loop fills, it speaks of the first, unless they are fixed.
+where the loop stops early or picks some, and in tests. Of files of unknown size, it is silent
+for up to 32; of several lists that one loop fills, it speaks of the first, unless they are fixed.
 """
 
 from __future__ import annotations
@@ -89,8 +89,9 @@ def check(file: File) -> Iterator[Diagnostic]:
             yield from _of_pipeline(file, stack)
             continue
         most = file.tf.numbers.length(gathered.files).value
-        if most is not None and most <= FEW:
-            continue
+        cost = _cost(file, stack, gathered)
+        if most is not None and most <= FEW and cost.at_most is None:
+            continue  # what is known to be small is the engine's to hide
         fix = _fix(file, stack, loaded) if loaded else None
         if fix is None and gathered.files in told:
             continue  # what one loop gathers in several lists is one mistake
@@ -102,7 +103,7 @@ def check(file: File) -> Iterator[Diagnostic]:
             span=file.span(stack.call.func),
             message=f"{_copies(file, stack)} holds what is {made} from {every}",
             fix=fix,
-            cost=_cost(file, stack, gathered),
+            cost=cost,
         )
 
 
