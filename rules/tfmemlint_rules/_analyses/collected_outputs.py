@@ -38,7 +38,6 @@ class Outputs:
         self._growths = tf.growths
         self._stacks = tf.stacks
         self._tracing = tf.tracing
-        self._flow = tf.flow
 
     @cached_property
     def all(self) -> tuple[CollectedOutputs, ...]:

@@ -65,10 +65,9 @@ class FullBatches:
         calls = list(self._tree.all(ast.Call)) if every else self._tree.calls(_KERAS_METHODS)
         steps: dict[ast.Call, FullBatch] = {}
         entered: set[FunctionNode] = set()
-        for is_repeated in (self._is_in_loop, self._is_called_in_loop):
+        for is_repeated, by_caller in ((self._is_in_loop, False), (self._is_called_in_loop, True)):
             for call in calls:
-                around = self._tree.function(call)
-                if call in steps or (around in entered and is_repeated != self._is_in_loop):
+                if call in steps or (by_caller and self._tree.function(call) in entered):
                     continue
                 passes = self._repeated(call) if is_repeated(call) else ()
                 related = bool(passes) and self._needs_all(call, passes)

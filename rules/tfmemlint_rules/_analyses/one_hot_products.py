@@ -35,7 +35,6 @@ class OneHotProducts:
     def __init__(self, tf: TensorFlow) -> None:
         self._tree = tf.tree
         self._names = tf.names
-        self._flow = tf.flow
         self._objects = tf.objects
         self._sources = tf.sources
 

@@ -157,7 +157,6 @@ class Pictures:
         self._sources = tf.sources
         self._arrays = tf.arrays
         self._values = tf.values
-        self._numbers = tf.numbers
         self._solver = tf.solver
         self._shown = Shown(tf)
 

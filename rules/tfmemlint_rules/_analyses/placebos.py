@@ -53,7 +53,6 @@ class Placebos:
         self._names = tf.names
         self._functions = tf.functions
         self._callers = tf.callers
-        self._tapes = tf.tapes
         self._tracing = tf.tracing
         self._flow = tf.flow
         self._loops = tf.loops

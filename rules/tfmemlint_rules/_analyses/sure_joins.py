@@ -33,7 +33,6 @@ class SureJoins:
         self._bindings = tf.bindings
         self._names = tf.names
         self._classes = tf.classes
-        self._values = tf.values
         self._constants = tf.constants
         self._datasets = tf.datasets
 

@@ -92,8 +92,12 @@ class Flow:
         known = self._functions.function(call.func)
         if known is not None or self._names.qualified(call.func) is not None:
             return known
-        led_to = self._sources.definitions(call.func)
-        only = led_to.found[0].node if led_to.complete and len(led_to.found) == 1 else None
+        return self._led_to(call.func, None)
+
+    def _led_to(self, callee: ast.expr, frame: Frame | None) -> FunctionNode | None:
+        """The one function that an expression surely means, as far back as it can be followed."""
+        ends = self._sources.definitions(callee, frame)
+        only = ends.found[0].node if ends.complete and len(ends.found) == 1 else None
         return only if isinstance(only, FUNCTIONS) else None
 
     def put_there(self, expression: ast.expr) -> ast.expr | None:
@@ -119,9 +123,7 @@ class Flow:
         """The frame of a call to a function of this module; None for others and when too deep."""
         function = self._functions.function(call.func)
         if function is None and frame is not None and isinstance(call.func, _NAMED):
-            led_to = self._sources.definitions(call.func, frame)
-            only = led_to.found[0].node if led_to.complete and len(led_to.found) == 1 else None
-            function = only if isinstance(only, FUNCTIONS) else None
+            function = self._led_to(call.func, frame)
         return None if function is None else entered(function, call, frame)
 
     def returned(self, call: ast.Call, frame: Frame | None) -> Iterator[Origin]:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     """The places before one on the way back; None where there is nothing to see through."""
 
 ANY = "*"
-_UNNAMED = (ast.Slice, ast.Tuple)
 
 
 class End(NamedTuple):

@@ -50,7 +50,6 @@ class Sources:
         self._functions = tf.functions
         self._bodies = tf.bodies
         self._callers = tf.callers
-        self._classes = tf.classes
         self._members = tf.members
         self._stores = tf.stores
         self._imports = tf.imports

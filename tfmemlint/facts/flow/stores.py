@@ -69,7 +69,6 @@ class Stores:
         self._bodies = tf.bodies
         self._callers = tf.callers
         self._members = tf.members
-        self._names = tf.names
         self._by_read: dict[Binding, dict[Read, list[int]]] = {}
         self._into: dict[Binding, tuple[Put, ...]] = {}
         self._into_attributes: dict[str, _Owned[Put]] = {}

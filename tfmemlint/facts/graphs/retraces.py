@@ -52,7 +52,6 @@ class Retraces:
     def __init__(self, tf: TensorFlow) -> None:
         self._tree = tf.tree
         self._bindings = tf.bindings
-        self._names = tf.names
         self._functions = tf.functions
         self._callers = tf.callers
         self._members = tf.members

@@ -46,8 +46,6 @@ class Datasets:
         self._functions = tf.functions
         self._bodies = tf.bodies
         self._flow = tf.flow
-        self._objects = tf.objects
-        self._sources = tf.sources
         self._conditions = tf.conditions
         self._solver = tf.solver
 

@@ -37,7 +37,6 @@ class Arrays:
     """Arrays, tensors and lists of them, followed backwards to what made them."""
 
     def __init__(self, tf: TensorFlow) -> None:
-        self._tree = tf.tree
         self._names: Names = tf.names
         self._flow = tf.flow
         self._values = tf.values

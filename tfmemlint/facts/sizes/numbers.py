@@ -36,7 +36,6 @@ class Numbers:
 
     def __init__(self, tf: TensorFlow) -> None:
         self._tree = tf.tree
-        self._bindings = tf.bindings
         self._callers = tf.callers
         self._names = tf.names
         self._flow = tf.flow

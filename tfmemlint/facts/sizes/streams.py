@@ -55,7 +55,6 @@ class Streams:
 
     def __init__(self, tf: TensorFlow) -> None:
         self._names = tf.names
-        self._values = tf.values
         self._datasets = tf.datasets
         self._lengths = tf.lengths
         self._elements = tf.elements
