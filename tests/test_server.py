@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import asyncio
 import json
+import re
 import subprocess
 import sys
 import time
@@ -502,6 +503,40 @@ def test_garbage_is_survived_and_the_end_of_the_client_is_the_end(garbage: bytes
 
     assert b'"id":2' in done.stdout.replace(b" ", b"")
     assert b'"tfmemlint"' in done.stdout
+
+
+def test_a_request_that_cannot_be_read_is_answered() -> None:
+    asked = {"jsonrpc": "2.0", "id": 7, "method": "textDocument/hover", "params": {"what": 3}}
+    done = subprocess.run(
+        [sys.executable, "-m", "tfmemlint", "server"],
+        input=INITIALIZE + message(asked),
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+
+    answers = [json.loads(line) for line in re.findall(rb"{.*}", done.stdout)]
+    assert [answer["error"]["code"] for answer in answers if answer.get("id") == 7] == [-32602]
+    assert b"window/showMessage" not in done.stdout
+
+
+@pytest.mark.parametrize(("last", "status"), [(["shutdown", "exit"], 0), (["exit"], 1), ([], 1)])
+def test_the_exit_code_is_what_the_protocol_asks_for(last: list[str], status: int) -> None:
+    requests = {
+        "shutdown": message({"jsonrpc": "2.0", "id": 2, "method": "shutdown"}),
+        "exit": message({"jsonrpc": "2.0", "method": "exit"}),
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "tfmemlint", "server"],
+        input=INITIALIZE + b"".join(requests[each] for each in last),
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert done.returncode == status
+    assert b"Traceback" not in done.stderr
+    assert b"fault" not in done.stderr
 
 
 def test_without_pygls_it_says_what_to_install(tmp_path: Path) -> None:

@@ -18,8 +18,7 @@ def main(argv: Sequence[str]) -> int:
         return refuse(MISSING)
     from tfmemlint.server.serving import serve  # noqa: PLC0415
 
-    serve()
-    return 0
+    return serve()
 
 
 def make_parser() -> Parser:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from threading import Event
 from typing import Any, NamedTuple, cast
 from urllib.parse import unquote
 
 from lsprotocol import types
 from pygls import uris
+from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol
 
 from tfmemlint import __version__
 from tfmemlint.config import FILES, ConfigError
@@ -300,14 +305,43 @@ class Service:
         )
 
 
-def serve() -> None:
-    """Serve one editor through the standard streams, until it is gone."""
-    server = LanguageServer("tfmemlint", __version__, notebook_document_sync=_NOTEBOOKS)
+class _Protocol(LanguageServerProtocol):
+    def structure_message(self, data: dict[str, Any]) -> Any:
+        """Requests that cannot be read are answered, too: whoever asked waits for that."""
+        try:
+            return super().structure_message(data)
+        except JsonRpcException as error:
+            if {"id", "method"} <= data.keys():
+                self._send_response(data["id"], error=error.to_response_error())
+            raise
+
+
+class _Server(LanguageServer):
+    def report_server_error(self, error: Exception, source: Any) -> None:
+        """What cannot be read is of no use to whoever types; the log has it."""
+        if source is not JsonRpcException:
+            super().report_server_error(error, source)
+
+
+def serve() -> int:
+    """Serve one editor through the standard streams, until it is gone; the exit code."""
+    server = _Server(
+        "tfmemlint", __version__, protocol_cls=_Protocol, notebook_document_sync=_NOTEBOOKS
+    )
+    ended = Event()
     service = Service(server)
     _hear_of_documents(server, service)
     _hear_of_settings(server, service)
     _answer(server, service)
-    server.start_io()
+
+    @server.feature(types.SHUTDOWN)
+    def _(_: None) -> None:
+        ended.set()
+
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever is printed is no answer
+    server.start_io(stdout=answers)
+    return 0 if ended.is_set() else 1
 
 
 def _hear_of_documents(server: LanguageServer, service: Service) -> None:
