@@ -108,12 +108,21 @@ def test_what_may_be_a_suppression_is_looked_at(here: Path, comment: str, needed
     assert ("tfmemlint.suppress" in imported("check", "a.py")) is needed
 
 
-def test_libcst_waits_for_a_finding(here: Path) -> None:
+def test_libcst_waits_for_a_finding_to_show(here: Path) -> None:
+    check = ("check", "--select", "TFM202", "--exit-zero", "a.py")
     (here / "a.py").write_text(FIXABLE.replace(".batch(32)", ""))
-    assert "libcst" not in imported("check", "a.py")
+    assert "libcst" not in imported(*check)
 
     (here / "a.py").write_text(FIXABLE)
-    assert "libcst" in imported("check", "--exit-zero", "a.py")
+    assert "libcst" in imported(*check)
+
+    known = FIXABLE.replace(
+        "TFRecordDataset('a')", "Dataset.range(9999).map(lambda i: tf.zeros([8]))"
+    )
+    assert known != FIXABLE
+    (here / "a.py").write_text(known)
+    assert "libcst" not in imported(*check)
+    assert "libcst" in imported(*check, "--min-bytes", "0")
 
 
 FLAGS = (

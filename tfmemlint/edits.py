@@ -44,14 +44,9 @@ def whole(edits: Iterable[Edit | None]) -> tuple[Edit, ...] | None:
 
 
 def method_call(file: File, call: ast.Call) -> Span | None:
-    """The span of `shuffle(1000)` in `ds.shuffle(1000)`: name and arguments, without the dot."""
-    import libcst as cst  # noqa: PLC0415
-
-    concrete = file.concrete(call)
-    found = concrete.find(call, cst.Call) if concrete else None
-    if concrete is None or found is None or not isinstance(found.func, cst.Attribute):
-        return None
-    return Span(concrete.span(found.func.attr).start, file.span(call).end)
+    """As `File.step`, to be edited: None where that is no method, or libcst reads it otherwise."""
+    span = file.step(call)
+    return span if span != file.span(call) and file.concrete(call) is not None else None
 
 
 def renamed(file: File, call: ast.Call, method: str) -> Edit | None:

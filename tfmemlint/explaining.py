@@ -111,7 +111,7 @@ def _unsaid(checker: Checker, path: str, finding: Finding, reported: Sequence[Fi
         return ""
     if finding.code not in checker.plan(path).reported_in(path):
         return " is not selected here"
-    if is_small(finding, checker.config(path).min_bytes):
+    if is_small(finding.diagnostic, checker.config(path).min_bytes):
         return " is hidden, since that is known to be small (`--min-bytes 0` shows it)"
     return " is ignored by a comment"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 
 from tfmemlint.light_typing import TYPE_CHECKING
@@ -39,12 +40,14 @@ def lint(
     cells: Sequence[int] = (),
     assumed: Mapping[str, float] | None = None,
     opens: Opens | None = None,
+    hides: Callable[[Diagnostic], bool] | None = None,
 ) -> tuple[Finding, ...]:
     """What these rules find in a file, in order; never raises.
 
     `tensorflow` is the oldest version that the code is to run with; None if any. `cells` are where
     the cells of a notebook begin. `assumed` is taken for granted of numbers that the code does not
-    tell. `opens` is how to come by the file; else it stands alone.
+    tell. `opens` is how to come by the file; else it stands alone. What `hides` says will not be
+    shown is found all the same, though maybe without its fix.
     """
     from tfmemlint.parsing import TooDeep, refuse  # noqa: PLC0415
 
@@ -64,7 +67,7 @@ def lint(
         return (_skipped(error),)
     for rule in rules if not file.is_test else ():  # their data is little, and soon gone
         try:
-            diagnostics = [each for each in map(_here, rule.check(file)) if each is not None]
+            diagnostics = _said(rule, file, hides)
             for diagnostic in diagnostics:
                 _refuse_outside(diagnostic, len(text))
             diagnostics = [_as_sure(each, file.tf.openness) for each in diagnostics]
@@ -76,6 +79,20 @@ def lint(
         else:
             found.update((Finding(rule.code, rule.name, each), None) for each in diagnostics)
     return tuple(sorted(found, key=lambda finding: (finding.diagnostic.span, finding.code)))
+
+
+def _said(rule: Rule, file: File, hides: Callable[[Diagnostic], bool] | None) -> list[Diagnostic]:
+    """What a rule says of a file.
+
+    As long as nobody has imported libcst, which takes longer than to check most files, it is asked
+    without fixes first, and again if anything will be shown that may have one.
+    """
+    file.unread = [] if hides is not None and "libcst" not in sys.modules else None
+    said = [each for each in map(_here, rule.check(file)) if each is not None]
+    if not file.unread or hides is None or all(map(hides, said)):
+        return said
+    file.unread = None
+    return [each for each in map(_here, rule.check(file)) if each is not None]
 
 
 def raised_at(error: BaseException) -> str:

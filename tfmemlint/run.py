@@ -9,7 +9,7 @@ import os
 import signal
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from stat import S_ISREG
 
 from tfmemlint import screen
@@ -35,7 +35,7 @@ from tfmemlint.linting import (
     skipped,
     unreadable,
 )
-from tfmemlint.vocabulary import Applicability, Cell, Checked, Edit, Finding
+from tfmemlint.vocabulary import Applicability, Cell, Checked, Diagnostic, Edit, Finding
 
 if TYPE_CHECKING:
     from tfmemlint.cache import Cache, Known, Seen
@@ -328,7 +328,10 @@ class Checker:
         rules = screen.awaited(rules, words, reached)
         cells = [cell.start for cell in _cells(opened)]
         opens = self.project.file if follows else None
-        findings, noqa = self.found(path, opened, [rule.load() for rule in rules], opens), None
+        least = self.config(path).min_bytes
+        hides = partial(is_small, least=least)
+        loaded = [rule.load() for rule in rules]
+        findings, noqa = self.found(path, opened, loaded, opens, hides), None
         if self._noqa and _may_suppress(text):
             from tfmemlint.suppress import named_by_noqa, suppress  # noqa: PLC0415
 
@@ -340,21 +343,28 @@ class Checker:
             for finding in _in_cells(findings, opened)
             if finding.code in here
         ]
-        least = self.config(path).min_bytes
-        large = [finding for finding in reported if not is_small(finding, least)]
+        large = [finding for finding in reported if not hides(finding.diagnostic)]
         kept = self._kept(path, text, large)
         in_order = sorted(kept, key=lambda each: (each.diagnostic.span, each.code))
         hidden, small = len(large) - len(in_order), len(reported) - len(large)
         return _Looked(tuple(in_order), hidden, small, noqa)
 
     def found(
-        self, path: str, opened: Opened, rules: Sequence[Rule], opens: Opens | None
+        self,
+        path: str,
+        opened: Opened,
+        rules: Sequence[Rule],
+        opens: Opens | None,
+        hides: Callable[[Diagnostic], bool] | None = None,
     ) -> tuple[Finding, ...]:
-        """All that these rules find in a file, whether or not it is to be reported."""
+        """All that these rules find in a file, whether or not it is to be reported.
+
+        What `hides` keeps from being shown may lack its fix.
+        """
         oldest = self._configs.oldest_tensorflow(_folder(path)) if rules else None
         cells = [cell.start for cell in _cells(opened)]
         assumed = dict(self.config(path).assume)
-        return lint(path, opened.content.text, rules, oldest, cells, assumed, opens)
+        return lint(path, opened.content.text, rules, oldest, cells, assumed, opens, hides)
 
     def _answer(self, path: str, finding: Finding) -> Outcome:
         findings = [finding] if finding.code in self.plan(path).reported_in(path) else []
@@ -531,9 +541,9 @@ def _outcome_of(path: str, opened: Opened, looked: _Looked) -> Outcome:
     return Outcome(checked, uses=True, hidden=hidden, small=small, noqa=noqa)
 
 
-def is_small(finding: Finding, least: int | None) -> bool:
+def is_small(diagnostic: Diagnostic, least: int | None) -> bool:
     """Whether what is held is known to be less than anybody wants to be told of."""
-    cost = finding.diagnostic.cost
+    cost = diagnostic.cost
     if cost is None or cost.at_most is None:
         return False
     return cost.at_most < (max(MIN_BYTES, cost.worth) if least is None else least)

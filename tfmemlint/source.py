@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class File:
-    """One Python file, parsed once; everything a rule may read. Never changes."""
+    """One Python file, parsed once; everything a rule may read, which never changes."""
 
     def __init__(
         self,
@@ -39,6 +39,8 @@ class File:
         self.tf = tf or TensorFlow(Tree(parse(text, path)), assumed=assumed)
         """What the file says about TensorFlow; given where other files are known, too."""
         self.tree = self.tf.tree.module
+        self.unread: list[ast.AST] | None = None
+        """What libcst was to read, as long as that is put off."""
 
     @cached_property
     def lines(self) -> Lines:
@@ -118,6 +120,16 @@ class File:
         assert end.end_col_offset is not None
         return Span(start, self.lines.offset(end.end_lineno, end.end_col_offset))
 
+    def step(self, call: ast.Call) -> Span:
+        """The span of `shuffle(1000)` in `ds.shuffle(1000)`, or of the whole call if it is none."""
+        whole, callee = self.span(call), call.func
+        if whole == ELSEWHERE or not isinstance(callee, ast.Attribute):
+            return whole
+        end = self.span(callee).end
+        start = end - len(callee.attr)
+        is_spelt_so = self.text[start:end] == callee.attr  # Python folds letters that look alike
+        return Span(start, whole.end) if is_spelt_so else whole
+
     def named(self, node: Located | ast.comprehension) -> str:
         """The code of an expression, or the head of a loop, as a message can have it: short."""
         match node:
@@ -150,8 +162,11 @@ class File:
         """The libcst tree of the innermost statement that holds `node`.
 
         None where libcst does not read that statement back exactly as it stands.
-        Importing libcst costs more than linting a file, so it waits for the first finding.
+        Importing libcst costs more than linting a file, so it waits for the first finding to show.
         """
+        if self.unread is not None:
+            self.unread.append(node)
+            return None
         from tfmemlint.concrete import concrete  # noqa: PLC0415
 
         return concrete(self, node) if self.tf.tree.elsewhere(node) is None else None

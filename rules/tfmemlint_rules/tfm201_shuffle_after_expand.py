@@ -55,7 +55,7 @@ def check(file: File) -> Iterator[Diagnostic]:
         assert buffer is not None
         held = ast.unparse(buffer)
         yield Diagnostic(
-            edits.method_call(file, call) or file.span(call),
+            file.step(call),
             f"`shuffle` holds up to `{held}` elements that "
             f"{_says(file, chain.steps[first], passage)}",
             _fix(file, sites),

@@ -83,7 +83,7 @@ def check(file: File) -> Iterator[Diagnostic]:
             continue
         rest = "" if held.all is None else f": all {held.all:,.0f} that there are"
         yield Diagnostic(
-            edits.method_call(file, shuffle.call) or file.span(shuffle.call),
+            file.step(shuffle.call),
             f"`shuffle` holds up to `{ast.unparse(buffer)}` batches of `{ast.unparse(size)}` "
             f"examples each{rest}",
             _fix(file, batch, shuffle) if batch is not None else None,

@@ -76,7 +76,7 @@ def check(file: File) -> Iterator[Diagnostic]:
         reported.add(shuffle.call)
         after = count(max(1, ENOUGH // size)).times(streams.element(chain, place))
         yield Diagnostic(
-            edits.method_call(file, shuffle.call) or file.span(shuffle.call),
+            file.step(shuffle.call),
             f"`shuffle` holds up to `{ast.unparse(buffer)}` elements of what a generator makes",
             _fix(file, buffer, int(size)),
             costs.cost(held, Law.DATA, after, worth=LARGE),
@@ -96,7 +96,7 @@ def _of_many(file: File, chain: Chain, place: int) -> list[Diagnostic]:
     total = held.times(bytes_held(each))
     return [
         Diagnostic(
-            edits.method_call(file, shuffle.call) or file.span(shuffle.call),
+            file.step(shuffle.call),
             f"`shuffle` holds up to `{ast.unparse(buffer)}` elements, each a tensor of its own",
             cost=costs.cost(total, Law.DATA, worth=HEAVY),
         )

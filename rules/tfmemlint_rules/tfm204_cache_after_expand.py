@@ -53,7 +53,7 @@ def check(file: File) -> Iterator[Diagnostic]:
         streams = file.tf.streams
         worth = costs.worth(ready=file.tf.of(Ready).is_chain(chain))
         yield Diagnostic(
-            edits.method_call(file, call) or file.span(call),
+            file.step(call),
             f"`cache` keeps every element that {_says(file, chain.steps[first], passage)}",
             fixes.pop() if len(fixes) == 1 else None,
             costs.cost(streams.all(chain, cache), Law.DATA, streams.all(chain, first), worth),

@@ -64,7 +64,7 @@ def check(file: File) -> Iterator[Diagnostic]:
         endless = _is_endless(file, repeat)
         fixes = {_fix(file, site) for site in sites}
         yield Diagnostic(
-            edits.method_call(file, call) or file.span(call),
+            file.step(call),
             "`cache` grows with every epoch: the `repeat` before it never ends"
             if endless
             else f"`cache` holds each element `{times}` times: it comes behind `repeat`",

@@ -68,7 +68,7 @@ def check(file: File) -> Iterator[Diagnostic]:
         cached = chain.steps[cache].call
         fixes = {_fix(file, site) for site in sites}
         yield Diagnostic(
-            edits.method_call(file, cached) or file.span(cached),
+            file.step(cached),
             f"`cache` is thrown away after each epoch: `take({ast.unparse(count)})` ends it early",
             fixes.pop() if len(fixes) == 1 else None,
         )

@@ -71,7 +71,7 @@ def check(file: File) -> Iterator[Diagnostic]:
             reported.add(call)
             streams, place = file.tf.streams, chain.steps.index(site.prefetch)
             yield Diagnostic(
-                edits.method_call(file, call) or file.span(call),
+                file.step(call),
                 f"`prefetch` holds up to `{ast.unparse(buffer)}` batches of "
                 f"`{ast.unparse(site.size)}` examples each",
                 _fix(file, call, buffer),

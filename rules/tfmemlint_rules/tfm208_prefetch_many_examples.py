@@ -65,7 +65,7 @@ def check(file: File) -> Iterator[Diagnostic]:
             streams = file.tf.streams
             after = streams.element(chain, chain.steps.index(batch) + 1)
             yield Diagnostic(
-                edits.method_call(file, step.call) or file.span(step.call),
+                file.step(step.call),
                 f"`prefetch` holds up to `{ast.unparse(buffer)}` examples for batches of "
                 f"`{ast.unparse(size)}`",
                 _fix(file, step.call, buffer),

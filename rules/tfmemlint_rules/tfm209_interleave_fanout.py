@@ -75,7 +75,7 @@ def check(file: File) -> Iterator[Diagnostic]:
             )
         for inner in _buffers(file, step):
             yield Diagnostic(
-                edits.method_call(file, inner.call) or file.span(inner.call),
+                file.step(inner.call),
                 f"{opened}, each with a `{inner.method}` of its own",
                 None,
                 _cost(file, step, inner),

@@ -47,7 +47,7 @@ def check(file: File) -> Iterator[Diagnostic]:
         who = file.called(function, "the `map` before it")
         times = f"{site.passage.growth:.0f}"
         yield Diagnostic(
-            edits.method_call(file, call) or file.span(call),
+            file.step(call),
             f"`cache` keeps elements that {who} has cast to {times} times their size",
             fixes.pop() if len(fixes) == 1 else None,
             costs.cost(

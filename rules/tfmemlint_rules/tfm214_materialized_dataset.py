@@ -108,7 +108,7 @@ def _at_once(file: File) -> Iterator[Diagnostic]:
                 call = end.chains[0].calls[first]
                 said = "one batch holds every element of the pipeline at once"
                 cost = costs.cost(file.tf.streams.element(end.chains[0], first + 1), Law.DATA)
-                yield Diagnostic(edits.method_call(file, call) or file.span(call), said, None, cost)
+                yield Diagnostic(file.step(call), said, None, cost)
 
 
 def _holds_all(file: File, chain: Chain) -> int | None:

@@ -79,7 +79,7 @@ def check(file: File) -> Iterator[Diagnostic]:
             over = ast.unparse(sources.loop.iterable) if sources.loop.iterable else ""
             each = f"each of `{over}`" if 0 < len(over) <= LONG else "each source"
             yield Diagnostic(
-                edits.method_call(file, shuffle.call) or file.span(shuffle.call),
+                file.step(shuffle.call),
                 f"{each} is shuffled in a buffer of `{ast.unparse(buffer)}` elements of its own",
                 _fix(file, mix, sources, shuffle),
                 _cost(file, sources, shuffle),

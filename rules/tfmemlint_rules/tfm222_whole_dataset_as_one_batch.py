@@ -69,7 +69,7 @@ def check(file: File) -> Iterator[Diagnostic]:
         counted = len(arrays) in (1, 2) and _rows(file, arrays[0]) is not None
         if counted and _is_whole(file, arrays[0]) and call not in passing:
             yield Diagnostic(
-                edits.method_call(file, call) or file.span(call),
+                file.step(call),
                 f"`from_tensors` puts all of `{ast.unparse(arrays[0])}` in one batch",
                 _slice_and_batch(file, call),
                 _cost(file, call, arrays[0]),

@@ -79,7 +79,7 @@ def check(file: File) -> Iterator[Diagnostic]:
         reported.update(waited)
         for last in [*waited][:1]:  # branches of one pipeline are prefetched where they have met
             yield Diagnostic(
-                edits.method_call(file, last) or file.span(last),
+                file.step(last),
                 f"{_taker(end)} waits for each element of {_name(end.dataset)}: "
                 f"nothing prefetches them{_until(file)}",
                 _fix(file, last if len(waited) == 1 else end.dataset, end),

@@ -53,7 +53,7 @@ def check(file: File) -> Iterator[Diagnostic]:
             continue
         of = f"batches of `{ast.unparse(inner)}`" if inner else "batches of the reader"
         yield Diagnostic(
-            edits.method_call(file, second.call) or file.span(second.call),
+            file.step(second.call),
             f"`{second.method}` makes one element of up to `{ast.unparse(outer)}` {of}",
             _fix(file, second),
             _cost(file, second),

@@ -46,7 +46,7 @@ def check(file: File) -> Iterator[Diagnostic]:
         reported.update(single)
         for last in single[:1]:  # branches of one pipeline are batched where they have met
             shared = last in file.tf.further.regrouped
-            place = edits.method_call(file, last) or file.span(last)
+            place = file.step(last)
             yield Diagnostic(
                 file.span(end.dataset) if shared else place,
                 "each gradient step takes a single example: nothing batches "
