@@ -205,3 +205,29 @@ def test_numbers_with_names_and_at_even_distances(made: str, text: str) -> None:
 
     assert sized is not None
     assert bytes_of(sized).text == text
+
+
+@pytest.mark.parametrize(
+    ("made", "text"),
+    [
+        ("np.eye(100)", "100 \N{MULTIPLICATION SIGN} 800 B"),
+        ("np.identity(100, np.float32)", "100 \N{MULTIPLICATION SIGN} 400 B"),
+        ("tf.eye(100, 50)", "100 \N{MULTIPLICATION SIGN} 200 B"),
+        ("np.eye(100)[np.arange(400_000) % 100]", "400,000 \N{MULTIPLICATION SIGN} 800 B"),
+        (
+            "np.ones((9, 4), np.float32)[np.zeros((5, 2), np.int32)]",
+            "5 \N{MULTIPLICATION SIGN} 32 B",
+        ),
+        ("np.ones((9, 4))[np.random.permutation(9)]", "9 \N{MULTIPLICATION SIGN} 32 B"),
+        ("np.ones((9, 4))[np.ones(9) > 0]", None),
+        ("tf.eye(100, batch_shape=shape)", None),
+        ("np.eye(classes)[labels]", None),
+    ],
+)
+def test_rows_that_are_picked_are_as_many_as_their_numbers(made: str, text: str | None) -> None:
+    file = File("code.py", IMPORTS + f"made = {made}\n")
+    (assigned,) = (each for each in ast.walk(file.tree) if isinstance(each, ast.Assign))
+    sized = file.tf.arrays.of(assigned.value)
+    told = None if sized is None or sized.dims is None else bytes_of(sized)
+
+    assert (told.text if told else None) == text

@@ -239,6 +239,10 @@ class Arrays:
         if whole is None or whole.dims is None:
             return None
         indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        if len(indices) == 1 and whole.dims:
+            picked = self.of(indices[0], frame)
+            if picked is not None and picked.dims and "int" in (picked.dtype or ""):
+                return Sized((*picked.dims, *whole.dims[1:]), whole.dtype)
         if any(isinstance(each, ast.Constant) and each.value is Ellipsis for each in indices):
             return None
         left, made = list(whole.dims), list[Amount]()

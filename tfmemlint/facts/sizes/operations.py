@@ -27,8 +27,8 @@ _ONE_BY_ONE = frozenset(
     floor
     flip_left_right flip_up_down gelu identity is_finite l2_normalize leaky_relu log log1p
     log_softmax logical_not nan_to_num negative ones_like per_image_standardization relu relu6
-    reverse roll round rsqrt selu sigmoid sign silu sin softmax softplus softsign sqrt square
-    stop_gradient swish tanh zeros_like adjust_brightness adjust_contrast random_brightness
+    permutation reverse roll round rsqrt selu sigmoid sign silu sin softmax softplus softsign sqrt
+    square stop_gradient swish tanh zeros_like adjust_brightness adjust_contrast random_brightness
     random_contrast random_flip_left_right random_flip_up_down float32 Variable""".split()  # noqa: SIM905
 )
 _PAIRWISE = frozenset(
@@ -107,6 +107,11 @@ class Operations:
             dtype = filled.dtype if told is None else self._values.dtype(told)
             whole = [each for each in dims or [] if each is not None]
             return Sized(tuple(whole), dtype) if dims and len(whole) == len(dims) else None
+        if name in rows.IDENTITIES:
+            dims = rows.of_identity(name, node, lambda each: self._numbers.of(each, frame))
+            _, _, place, dtype = rows.IDENTITIES[name]
+            told = argument(node, place, "dtype")
+            return Sized(dims, dtype if told is None else self._values.dtype(told))
         return self._applied(last, name, node, frame, ask, elements)
 
     def _padded_rows(self, node: ast.Call, frame: Frame | None) -> Sized | None:
@@ -185,6 +190,8 @@ class Operations:
         if last == "linspace" and not given.dims:
             dims = rows.spaced(node, lambda each: self._numbers.of(each, frame))
             return Sized(dims, "float64" if name.startswith("numpy.") else "float32")
+        if last == "permutation" and not given.dims:
+            return Sized((self._numbers.of(first, frame),), "int64")
         if last in _ONE_BY_ONE:
             dtype = self._dtype(name, node, given)
             dtype = rows.as_array(dtype, tensor=not name.startswith("numpy."))

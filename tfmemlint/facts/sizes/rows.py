@@ -34,6 +34,13 @@ _SOUNDS = {
 """What librosa tells of each frame of a sound: the parameter that says how many numbers, and how
 many they are without it."""
 _FRAMES = named("frames")
+IDENTITIES = {
+    "numpy.eye": ("N", "M", 3, "float64"),
+    "numpy.identity": ("n", "", 1, "float64"),
+    "tensorflow.eye": ("num_rows", "num_columns", 3, "float32"),
+}
+"""What makes identity matrices: the parameters that say how high they are and how wide, the place
+of their type, and that of those that are told none."""
 
 
 def listed(dtype: str | None) -> str | None:
@@ -52,6 +59,16 @@ def spaced(node: ast.Call, of: Of) -> tuple[Amount, ...]:
     """The sizes of what `linspace` makes between two numbers."""
     told = argument(node, 2, "num")
     return (count(50) if told is None else of(told),)
+
+
+def of_identity(name: str, node: ast.Call, of: Of) -> tuple[Amount, ...] | None:
+    """The sizes of an identity matrix, square where only its height is told."""
+    parameter, second, _, _ = IDENTITIES[name]
+    high = argument(node, 0, parameter)
+    wide = argument(node, 1, second) if second else None
+    if high is None or (second == "num_columns" and argument(node, 2, "batch_shape")):
+        return None
+    return of(high), of(high if wide is None else wide)
 
 
 def of_sound(name: str, node: ast.Call, of: Of) -> tuple[Amount, ...] | None:
