@@ -84,6 +84,16 @@ def test_what_interleave_opens_is_counted(
 
 
 @pytest.mark.parametrize(("device", "status"), [("1GiB", 0), ("100MiB", 1)])
+def test_rows_that_are_picked_are_a_copy_and_a_slice_is_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "x = np.ones((1000, 131))\nsome = x[np.arange(500) % 3]\nfirst = x[:500]\n"
+    _, made = plan(capsys, tmp_path, "import numpy as np\nimport tensorflow as tf\n" + text)
+
+    held = {each["what"]: each["bytes"] for each in made["items"] if each["on_host"]}
+    assert held == {"`x`": 1000 * 131 * 8, "`some`": 500 * 131 * 8}
+
+
 def test_whether_it_fits(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], device: str, status: int
 ) -> None:

@@ -108,10 +108,10 @@ class Operations:
             whole = [each for each in dims or [] if each is not None]
             return Sized(tuple(whole), dtype) if dims and len(whole) == len(dims) else None
         if name in rows.IDENTITIES:
-            dims = rows.of_identity(name, node, lambda each: self._numbers.of(each, frame))
+            square = rows.of_identity(name, node, lambda each: self._numbers.of(each, frame))
             _, _, place, dtype = rows.IDENTITIES[name]
             told = argument(node, place, "dtype")
-            return Sized(dims, dtype if told is None else self._values.dtype(told))
+            return Sized(square, dtype if told is None else self._values.dtype(told))
         return self._applied(last, name, node, frame, ask, elements)
 
     def _padded_rows(self, node: ast.Call, frame: Frame | None) -> Sized | None:

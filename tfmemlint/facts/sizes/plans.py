@@ -274,7 +274,9 @@ class Plans:
 
     def _side(self, node: ast.expr) -> Kind | None:
         """Whether an expression makes an array or a tensor; None for another name of one."""
-        if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Constant)):
+        if isinstance(node, (ast.Name, ast.Attribute, ast.Constant)):
+            return None
+        if isinstance(node, ast.Subscript) and not self._values.of(node.slice).is_array:
             return None
         if isinstance(node, ast.Call) and self._names.is_any(node.func, RANDOM_GENERATORS):
             return None
