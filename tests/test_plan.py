@@ -83,7 +83,6 @@ def test_what_interleave_opens_is_counted(
     assert made["device_bytes"] == 100 * MB  # and no more, however many would be prefetched
 
 
-@pytest.mark.parametrize(("device", "status"), [("1GiB", 0), ("100MiB", 1)])
 def test_rows_that_are_picked_are_a_copy_and_a_slice_is_none(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -94,6 +93,7 @@ def test_rows_that_are_picked_are_a_copy_and_a_slice_is_none(
     assert held == {"`x`": 1000 * 131 * 8, "`some`": 500 * 131 * 8}
 
 
+@pytest.mark.parametrize(("device", "status"), [("1GiB", 0), ("100MiB", 1)])
 def test_whether_it_fits(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], device: str, status: int
 ) -> None:
