@@ -72,6 +72,7 @@ class Stores:
         self._by_read: dict[Binding, dict[Read, list[int]]] = {}
         self._into: dict[Binding, tuple[Put, ...]] = {}
         self._into_attributes: dict[str, _Owned[Put]] = {}
+        self._fields_of: dict[ast.ClassDef, dict[str, ast.AnnAssign | ast.Assign]] = {}
 
     def into(self, binding: Binding) -> tuple[Put, ...]:
         """What is put into the container or object that a binding gives its name."""
@@ -153,7 +154,9 @@ class Stores:
         return [*dict.fromkeys(declared)]
 
     def _fields(self, owner: ast.ClassDef) -> Mapping[str, ast.AnnAssign | ast.Assign]:
-        found: dict[str, ast.AnnAssign | ast.Assign] = {}
+        if owner in self._fields_of:
+            return self._fields_of[owner]
+        found = self._fields_of[owner] = {}
         for each in owner.body:
             if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name):
                 found[each.target.id] = each

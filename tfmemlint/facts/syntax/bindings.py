@@ -33,6 +33,8 @@ class How(Enum):
     PARAMETER = "parameter"
     OTHER = "other"
 
+    __hash__ = object.__hash__  # that of Enum takes a call of Python for each binding looked up
+
 
 class Binding(NamedTuple):
     """One place where a name gets a value."""
@@ -343,8 +345,5 @@ def _missing(assignment: ast.Assign, tree: Tree) -> frozenset[str]:
 
 def _bind(target: ast.expr, how: How, value: ast.expr) -> Iterator[Binding]:
     for name, path in targets(target, ast.Name):
-        if how is How.ASSIGNED:
-            found, rest = element(value, path)
-        else:
-            found, rest = value, path
+        found, rest = element(value, path) if how is How.ASSIGNED else (value, path)
         yield Binding(name.id, how, name, found, rest)

@@ -9,6 +9,7 @@ from weakref import ref
 
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.members import is_decorated
+from tfmemlint.facts.syntax.nodes import within
 from tfmemlint.facts.syntax.tracers import PARTIAL
 from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
@@ -57,8 +58,10 @@ class Callers:
         own and one of this module, too; of a function of this module, in all others of the project.
         """
         home = self._tree.elsewhere(function)
-        others: Iterable[TensorFlow] = self._imports.importers
-        if home is not None:
+        others: Iterable[TensorFlow]
+        if home is None:
+            others = self._imports.importers
+        else:
             owner = home.members.class_of(function)
             others = [home] if owner is None else [home, *self._between(owner, home)]
         calls = (call for each in others for call in each.callers.calls_here(function))
@@ -254,7 +257,7 @@ class Callers:
         function = self._tree.function(node)
         uses = [
             each
-            for each in ast.walk(function or node)
+            for each in within([function or node])
             if isinstance(each, ast.Name) and each.id == node.id
         ]
         return all(isinstance(self._tree.parent(each), (ast.Starred, ast.keyword)) for each in uses)

@@ -71,7 +71,10 @@ class Functions:
             if len(reaching) > 1:
                 return all(each.how in (How.ASSIGNED, How.DEFINED) for each in reaching)
             return any(
-                each.how in (How.PARAMETER, How.LOOPED) or bool(each.path) for each in reaching
+                each.how is How.LOOPED
+                or bool(each.path)
+                or (each.how is How.PARAMETER and self.members.receiver(each.node) is None)
+                for each in reaching
             )
         if isinstance(callee, ast.Call):
             called = self.tree.parent(callee)

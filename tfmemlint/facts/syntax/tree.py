@@ -80,6 +80,8 @@ class Tree:
         self._functions = forest.functions
         self._scopes[module] = forest.modules[module] = module
         self._functions[module] = None
+        self._own: set[ScopeNode] = {module}
+        """Scopes that are known to be of this file: most of what is asked for is."""
         parents, by_type, fields = self._parents, self._by_type, FIELDS
         pending: list[ast.AST] = [module]
         while pending:
@@ -194,9 +196,15 @@ class Tree:
         forest = self.forest
         if len(forest.facts) < 2:
             return None
-        scope = self._scopes.get(node) or self._find_scope(node)
-        module = forest.modules.get(scope) or self._module_of(scope)
-        return None if module is self.module else forest.facts[module]()
+        scopes = self._scopes
+        scope = scopes[node] if node in scopes else self._find_scope(node)
+        if scope in self._own:
+            return None
+        module = self._module_of(scope)
+        if module is self.module:
+            self._own.add(scope)
+            return None
+        return forest.facts[module]()
 
     def _module_of(self, scope: ScopeNode) -> ast.Module:
         known = self.forest.modules
@@ -267,7 +275,9 @@ class Tree:
         """
         below = node
         for above in self.ancestors(node):
-            if isinstance(above, LOOPS):
+            if above.__class__ not in _ROUNDS_OR_SCOPES:
+                pass  # as most are
+            elif isinstance(above, LOOPS):
                 if below in above.body or (isinstance(above, ast.While) and below is above.test):
                     yield above
             elif isinstance(above, COMPREHENSIONS):
@@ -276,7 +286,7 @@ class Tree:
                 if isinstance(below, ast.comprehension):
                     outer = outer[: outer.index(below)]
                 yield from reversed(outer)
-            elif isinstance(above, SCOPES):
+            else:
                 return
             below = above
 
@@ -301,3 +311,4 @@ class Tree:
 
 
 _SCOPED = frozenset({*SCOPES, ast.comprehension})
+_ROUNDS_OR_SCOPES = frozenset({*LOOPS, *SCOPES})
