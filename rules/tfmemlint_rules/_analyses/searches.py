@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import cached_property
-from math import prod
+from itertools import count as naturals
+from itertools import takewhile
+from math import ceil, log, prod
 
 from tfmemlint.facts.flow.sizes import as_count
 from tfmemlint.facts.library.makers import argument
@@ -52,6 +54,10 @@ _TUNERS = frozenset(
     for package in ("keras_tuner", "keras_tuner.tuners", "kerastuner", "kerastuner.tuners")
     for name in ("BayesianOptimization", "GridSearch", "Hyperband", "RandomSearch")
 )
+_TRIALS = 10
+"""How many of them a tuner tries that is not told."""
+_EPOCHS, _FACTOR = 100, 3
+"""What Hyperband goes by if it is not told otherwise."""
 _SPLITTERS = frozenset(
     f"sklearn.model_selection.{name}" for name in ("GroupKFold", "KFold", "StratifiedKFold")
 )
@@ -111,17 +117,22 @@ class Searches:
                     yield from self._search(call, "func", argument(call, 1, "n_trials"))
 
     def _search(self, call: ast.Call, keyword: str, often: ast.expr | None) -> Iterator[Search]:
-        given = argument(call, 0, keyword)
-        function = self._functions.function(given) if given is not None else None
+        function = self._given(call, keyword)
         if function is not None:
             yield Search(call, function, as_count(self._values.number(often)))
+
+    def _given(self, call: ast.Call, keyword: str) -> FunctionNode | None:
+        given = argument(call, 0, keyword)
+        return self._functions.function(given) if given is not None else None
 
     @cached_property
     def wrapped(self) -> tuple[Search, ...]:
         """The functions that build the models which libraries then train, and how often."""
         found: list[Search] = []
-        for call, _ in self._names.calls(_TUNERS):
-            found += self._search(call, "hypermodel", argument(call, None, "max_trials"))
+        for call, name in self._names.calls(_TUNERS):
+            tuned = self._given(call, "hypermodel")
+            if tuned is not None:
+                found.append(Search(call, tuned, self._trials(call, name.rpartition(".")[2])))
         for call, name in self._names.calls(_CROSSES | _TRIES):
             wrapper = self._wrapper(argument(call, 0, "estimator"))
             built = wrapper and (argument(wrapper, 0, "build_fn") or argument(wrapper, 0, "model"))
@@ -130,6 +141,26 @@ class Searches:
             if function is not None and jobs in (None, 1):  # others are processes, which end
                 found.append(Search(call, function, self._often(call, name)))
         return tuple(found)
+
+    def _trials(self, call: ast.Call, tuner: str) -> int | None:
+        """How many models a tuner of KerasTuner has built."""
+        anew = self._told(call, None, "executions_per_trial", 1)
+        if tuner != "Hyperband":
+            least = None if tuner == "GridSearch" else _TRIALS
+            trials = self._told(call, 2, "max_trials", least)
+            return None if trials is None or anew is None else trials * anew
+        epochs = self._told(call, 2, "max_epochs", _EPOCHS)
+        factor = self._told(call, 3, "factor", _FACTOR)
+        again = self._told(call, 4, "hyperband_iterations", 1)
+        if not epochs or factor is None or factor < 2 or again is None or anew is None:
+            return None
+        return _of_hyperband(epochs, factor) * again * anew
+
+    def _told(
+        self, call: ast.Call, place: int | None, name: str, otherwise: int | None
+    ) -> int | None:
+        given = argument(call, place, name)
+        return otherwise if given is None else as_count(self._values.number(given))
 
     def _often(self, call: ast.Call, name: str) -> int | None:
         """How many models scikit-learn has built: one for each part, of each setting that is tried.
@@ -186,3 +217,14 @@ class Searches:
         made = origins[0].value if len(origins) == 1 and not origins[0].path else estimator
         is_wrapper = isinstance(made, ast.Call) and self._names.is_any(made.func, _WRAPPERS)
         return made if isinstance(made, ast.Call) and is_wrapper else None
+
+
+def _of_hyperband(epochs: int, factor: int) -> int:
+    """How many models Hyperband trains: of each bracket all, then a part of them, and so on."""
+    last = ceil(1 + log(epochs, factor))
+    brackets = takewhile(lambda each: factor**each <= epochs, naturals())
+    return sum(
+        ceil(last / (bracket + 1) * factor ** (bracket - halved))
+        for bracket in brackets
+        for halved in range(bracket + 1)
+    )

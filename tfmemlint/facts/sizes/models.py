@@ -53,6 +53,9 @@ class Models:
         made = self._values.of(callee, frame).origin
         if not isinstance(made, ast.Call):
             return None
+        home = self._tree.elsewhere(made)
+        if home is not None:  # what is added to it stands beside it
+            return home.models.runs(made, given, frame)
         name = self._names.qualified(made.func) or ""
         if name in _WRAPS:
             return self._functional(made, given)
