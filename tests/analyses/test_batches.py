@@ -63,8 +63,8 @@ def test_code_that_makes_one_row_says_so(look: Look, expression: str) -> None:
     "expression",
     ["x[:8]", "x[i : i + 32]", "np.zeros((16, 4))", "np.array([x[0], x[1]])"],
 )
-def test_up_to_32_rows_are_a_batch(look: Look, expression: str) -> None:
-    assert rows(look, f"see({expression})") is Rows.BATCH
+def test_up_to_32_rows_are_few(look: Look, expression: str) -> None:
+    assert rows(look, f"see({expression})") is Rows.FEW
 
 
 @pytest.mark.parametrize(
@@ -101,11 +101,12 @@ def test_of_other_arrays_nothing_is_known(look: Look, expression: str) -> None:
 @pytest.mark.parametrize(
     ("code", "expected"),
     [
-        ("for each in tf.data.Dataset.range(9).batch(8):\n    see(each)", Rows.BATCH),
+        ("for each in tf.data.Dataset.range(9).batch(8):\n    see(each)", Rows.FEW),
+        ("for each in tf.data.Dataset.range(9).batch(64):\n    see(each)", Rows.BATCH),
         ("for i, (each, y) in enumerate(tf.data.TFRecordDataset('f')):\n    see(each)", Rows.BATCH),
-        ("[see(each) for each in tf.data.Dataset.range(9).batch(8)]", Rows.BATCH),
+        ("[see(each) for each in tf.data.Dataset.range(9).batch(8)]", Rows.FEW),
         ("for each in tf.data.Dataset.range(9).batch(4096):\n    see(each)", None),
-        ("for each in PIPED:\n    see(tf.squeeze(each, axis=0))", Rows.BATCH),
+        ("for each in PIPED:\n    see(tf.squeeze(each, axis=0))", Rows.FEW),
         ("for each in PIPED:\n    see(tf.squeeze(each))", None),
         (
             "def joined(t):\n    s = t.shape\n    return tf.reshape(t, (s[0] * s[1], *s[2:]))\n"
@@ -151,7 +152,7 @@ def test_an_array_may_be_made_of_itself(look: Look, joined: str, expected: Rows 
 
 
 def test_where_branches_differ_the_larger_counts(look: Look) -> None:
-    assert rows(look, "see(x[:1] if i else x[:8])") is Rows.BATCH
+    assert rows(look, "see(x[:1] if i else x[:8])") is Rows.FEW
     assert rows(look, "see(x[:1] if i else x)") is None
 
 
@@ -180,9 +181,9 @@ def test_outputs_have_the_rows_of_inputs(look: Look, code: str, expected: Rows |
 @pytest.mark.parametrize(
     ("code", "expected"),
     [
-        ("for batch in ds:\n    (a, b), y = batch\n    see(b)", Rows.BATCH),
-        ("for batch in ds:\n    see(batch[0])", Rows.BATCH),
-        ("for batch in ds:\n    see(batch['image'])", Rows.BATCH),
+        ("for batch in ds:\n    (a, b), y = batch\n    see(b)", Rows.FEW),
+        ("for batch in ds:\n    see(batch[0])", Rows.FEW),
+        ("for batch in ds:\n    see(batch['image'])", Rows.FEW),
         ("for part in parts:\n    a, b = part\n    see(b)", None),
         ("for part in parts:\n    see(part[0])", None),
         ("see(x[0])", None),

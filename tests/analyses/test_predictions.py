@@ -24,7 +24,7 @@ net = keras.Sequential([])
 def found(code: str) -> list[tuple[str, str]]:
     file = File("example.py", HEAD + dedent(code))
     return [
-        (file.named(each.loop.node), each.rows.value) for each in file.tf.of(Predictions).repeated
+        (file.named(each.loop.node), each.rows.words) for each in file.tf.of(Predictions).repeated
     ]
 
 

@@ -40,10 +40,17 @@ _METHODS_KEEP_ROWS = _PREDICTS | {"astype", "clip", "copy", "numpy"}
 
 
 class Rows(Enum):
-    """How many rows an array has."""
+    """How many rows an array has at most."""
 
-    ONE = "one row"
-    BATCH = "one batch"
+    ONE = 1
+    FEW = 2
+    """No more than `predict` takes at once."""
+    BATCH = 3
+
+    @property
+    def words(self) -> str:
+        """What messages call it."""
+        return "one row" if self is Rows.ONE else "one batch"
 
 
 class Batches:
@@ -169,6 +176,7 @@ class Batches:
             if yielded is not None or self._is_sequence(loop.iterable):
                 return yielded or Rows.BATCH
             return Rows.BATCH if self._iterables.gives_data(loop.iterable) else None
+        found: list[Rows | None] = []
         for chain in self._datasets.of(loop.iterable):
             sizes = [each.argument("batch_size") for each in chain.steps if each.method in BATCHING]
             if isinstance(chain.source.node, ast.Call) and not sizes:  # of Keras's, from files
@@ -176,7 +184,8 @@ class Batches:
             size = self._values.number(sizes[-1]) if sizes else None
             if size is not None and size > LARGE:
                 return None
-        return Rows.BATCH
+            found.append(Rows.FEW if size is not None and size <= FEW else Rows.BATCH)
+        return _most(found) or Rows.BATCH
 
     def _is_sequence(self, iterable: ast.expr) -> bool:
         """Whether this is an object of a class of batches, as Keras trains on."""
@@ -251,7 +260,8 @@ class Batches:
                 return Rows.BATCH if self.of(given, frame) is not None else None
             return None if shape is None else self._reshaped(shape, frame)
         if last == "squeeze" and _axis(call, 1) == 0:  # a batch of one batch
-            return Rows.BATCH if given and self.of(given, frame) is Rows.BATCH else None
+            several = self.of(given, frame) if given else None
+            return None if several is Rows.ONE else several
         if last in ("concat", "concatenate") and isinstance(given, (ast.List, ast.Tuple)):
             beside = _axis(call, 1) not in (None, 0)
             return self.of_inputs(given, frame) if beside else None
@@ -308,11 +318,11 @@ def _axis(call: ast.Call, place: int) -> float | None:
 def _few(rows: float | None) -> Rows | None:
     if rows is None or not 1 <= rows <= FEW:
         return None
-    return Rows.ONE if rows == 1 else Rows.BATCH
+    return Rows.ONE if rows == 1 else Rows.FEW
 
 
 def _most(found: list[Rows | None]) -> Rows | None:
     """What several arrays have at most, if it is known of each."""
     if not found or None in found:
         return None
-    return Rows.ONE if set(found) == {Rows.ONE} else Rows.BATCH
+    return Rows(max(each.value for each in found if each is not None))

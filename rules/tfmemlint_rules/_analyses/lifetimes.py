@@ -38,7 +38,7 @@ class Lifetimes:
         if loop.over not in _ONCE:
             return False
         chains = self._datasets.of(loop.iterable) if loop.iterable is not None else ()
-        return not any(map(_repeats, chains))
+        return not any(map(repeats, chains))
 
     def _is_put_away(self, read: ast.expr) -> bool:
         """Whether a list becomes part of what lives longer: returned, an attribute, an element."""
@@ -55,7 +55,7 @@ class Lifetimes:
         return False
 
 
-def _repeats(chain: Chain) -> bool:
+def repeats(chain: Chain) -> bool:
     """Whether a pipeline goes over its data again, and on: `repeat`, and no `take` behind it."""
     cut = [each.method for each in chain.steps if each.method in ("repeat", "take")]
     return cut[-1:] == ["repeat"]

@@ -15,6 +15,7 @@ from tfmemlint.facts.syntax.tree import FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 from tfmemlint_rules._analyses.batches import FEW, LARGE, Batches, Rows
 from tfmemlint_rules._analyses.reads_of_one import ReadsOfOne
+from tfmemlint_rules._analyses.single_passes import SinglePasses
 from tfmemlint_rules._analyses.training_steps import TrainingSteps
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ class Predictions:
         self._tracing = tf.tracing
         self._reads_of_one = tf.of(ReadsOfOne)
         self._training = tf.of(TrainingSteps)
+        self._passes_once = tf.of(SinglePasses)
 
     @cached_property
     def repeated(self) -> tuple[Prediction, ...]:
@@ -119,12 +121,18 @@ class Predictions:
         for function, run_by in reversed(way.through):
             frame = Frame(function, run_by, frame)
         rows = self._batches.of_inputs(given) or self._batches.of_inputs(given, frame)
+        if rows is Rows.BATCH and self._is_one_pass(way):
+            return None
         if rows is not None or not way.changes:
             return rows
         if self._reads_of_one.of(call):
             return Rows.ONE
         beside = any(map(self._training.is_in, way.among))
         return Rows.BATCH if beside and not self._is_large(given) else None
+
+    def _is_one_pass(self, way: _Rounds) -> bool:
+        """Whether loops end with the data: what a call takes is little beside a batch then."""
+        return len(way.among) == 1 and self._passes_once.is_single(way.among[0])
 
     def _repeats(
         self, node: ast.AST, model: ast.expr | None, given: list[ast.expr], so_far: _Rounds

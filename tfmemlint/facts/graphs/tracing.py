@@ -281,11 +281,14 @@ class Tracing:
         traces = self._names.uses(("tensorflow.function",))
         return traces or not all(self._functions.function(method) for _, method in runs)
 
-    def _runs_a_model(self, block: ast.With) -> bool:
-        """Whether a block calls an instance of a Keras class of this module."""
-        calls = (each for each in ast.walk(block) if isinstance(each, ast.Call))
+    def _runs_a_model(self, block: ast.AST, hops: int = _MAX_CALLERS) -> bool:
+        """Whether code calls an instance of a Keras class of this module, or what it calls does."""
+        calls = [each for each in ast.walk(block) if isinstance(each, ast.Call)]
         owners = (self._functions.instance_of(call.func) for call in calls)
-        return any(owner is not None and self._classes.is_keras(owner) for owner in owners)
+        if any(owner is not None and self._classes.is_keras(owner) for owner in owners):
+            return True
+        called = (self._functions.function(call.func) for call in calls if hops)
+        return any(each is not None and self._runs_a_model(each, hops - 1) for each in called)
 
     def _is_program(self, node: ast.AST, hops: int = _MAX_CALLERS) -> bool:
         """Whether running the module runs the code at `node`."""
