@@ -26,11 +26,6 @@ FEW = 32
 LARGE = 128
 """A batch of a pipeline that is more than a handful of those."""
 _MAX_DEPTH = 20
-_SEQUENCES = SEQUENCES | {
-    "keras.utils.all_utils.Sequence",
-    "tensorflow.python.keras.utils.data_utils.Sequence",
-}
-
 _MOVES_ROWS = frozenset({"moveaxis", "ravel", "repeat", "squeeze", "tile", "transpose"})
 _KEEPS_ROWS = frozenset(
     name for name in makers.KEEPS_DATA if name.rpartition(".")[2] not in _MOVES_ROWS
@@ -193,7 +188,7 @@ class Batches:
         owner = self._functions.definition(made.func) if made is not None else None
         owner = owner or self._functions.instance_of(iterable)
         lineage = self._functions.lineage(owner) if isinstance(owner, ast.ClassDef) else ()
-        return any(self._names.is_any(base, _SEQUENCES) for each in lineage for base in each.bases)
+        return any(self._names.is_any(base, SEQUENCES) for each in lineage for base in each.bases)
 
     def _yielded(self, iterable: ast.expr) -> Rows | None:
         """The rows of what a generator of the module gives, if that is one array each time."""

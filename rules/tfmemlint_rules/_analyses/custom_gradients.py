@@ -22,7 +22,7 @@ _GIVES = frozenset(
     {"keras.remat", "tensorflow.grad_pass_through", "tensorflow.recompute_grad"}
     | {
         f"{module}.{name}"
-        for module in ("keras.activations", "keras.ops", "keras.ops.nn", "tensorflow.nn")
+        for module in ("keras.activations", "keras.ops", "tensorflow.nn")
         for name in _ACTIVATIONS
     }
 )

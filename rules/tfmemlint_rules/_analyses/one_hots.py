@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 _MAX_HOPS = 14
 A_FEW = 32
 """Classes, whose rows are 256 bytes: less than most of what is labelled."""
-_CATEGORICAL = frozenset(
-    {"keras.utils.to_categorical", "keras.utils.np_utils.to_categorical", "tensorflow.one_hot"}
-)
+_CATEGORICAL = frozenset({"keras.utils.to_categorical", "tensorflow.one_hot"})
 _IDENTITIES = frozenset({"numpy.eye", "numpy.identity", "tensorflow.eye"})
 _KEEPS = frozenset(
     {
@@ -177,7 +175,7 @@ class OneHots:
                 parts = True
             elif name in _STEPS or name.startswith(_TOGETHER):
                 parts = False
-        return parts or not self._names.uses(("keras.layers.Dense", "keras.layers.core.Dense"))
+        return parts or not self._names.uses(("keras.layers.Dense",))
 
     @cached_property
     def _layers(self) -> list[tuple[ast.Call, str]]:

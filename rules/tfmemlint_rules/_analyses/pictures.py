@@ -73,8 +73,8 @@ _DECODES = frozenset(
         "cv2.imread",
         "imageio.imread",
         "scipy.misc.imresize",
-        "tensorflow.image.decode_jpeg",
-        "tensorflow.image.decode_png",
+        "tensorflow.io.decode_jpeg",
+        "tensorflow.io.decode_png",
     }
 )
 _OF_PICTURES = (_DECODES | _PAIRS) | {

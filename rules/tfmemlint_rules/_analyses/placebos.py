@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
 _RESETS = frozenset({"tensorflow.reset_default_graph"})
-_COLLECTS = frozenset({"gc.collect", "keras.backend.clear_session", "keras.utils.clear_session"})
+_COLLECTS = frozenset({"gc.collect", "keras.backend.clear_session"})
 _STEPS = frozenset({"apply_gradients", "fit", "minimize", "train_on_batch"})
 _METHODS = """append as_default assign assign_add assign_sub astype batch close copy evaluate flush
     format get_weights gradient info item items keys load_weights map mean numpy predict

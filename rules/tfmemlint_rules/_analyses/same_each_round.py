@@ -19,12 +19,8 @@ if TYPE_CHECKING:
 
 _LOADS = frozenset(
     {
-        *(
-            "keras.models.load_model",
-            "keras.saving.load_model",
-            "tensorflow.keras.models.load_model",
-        ),
-        *("tensorflow.saved_model.load", "tensorflow_hub.load", "tensorflow_hub.KerasLayer"),
+        *("keras.models.load_model", "tensorflow.saved_model.load"),
+        *("tensorflow_hub.load", "tensorflow_hub.KerasLayer"),
     }
 )
 _KEEPS_BEST = frozenset({"keras.callbacks.ModelCheckpoint"})

@@ -23,7 +23,7 @@ _MAX_HOPS = 4
 _PARTS = frozenset({"input", "inputs", "layers", "output", "outputs"})
 _SHOWS = frozenset({"id", "isinstance", "len", "print", "type"})
 _SAVES = frozenset({"tensorflow.train.Checkpoint", "tensorflow.train.CheckpointManager"})
-_FORGETS = frozenset({"keras.backend.clear_session", "keras.utils.clear_session"})
+_FORGETS = frozenset({"keras.backend.clear_session"})
 
 
 class Training(NamedTuple):

@@ -24,7 +24,7 @@ _MAX_HOPS = 10
 _CALLBACKS = frozenset({"keras.callbacks.Callback", "keras.callbacks.LambdaCallback"})
 _EXPANDS = frozenset({"numpy.expand_dims", "tensorflow.expand_dims"})
 _IMAGES = frozenset({"keras.utils.img_to_array"})
-_INPUTS = frozenset({"keras.Input", "keras.layers.Input"})
+_INPUTS = frozenset({"keras.Input"})
 _COMPILED = frozenset({"loss", "metrics", "optimizer"})
 
 

@@ -37,7 +37,7 @@ _READS = frozenset(
     | {"trainable_weights", "variables", "weights"}
 )
 _CHANGES = frozenset({"add", "compile", "trainable"})
-_FORGETS = frozenset({"keras.backend.clear_session", "keras.utils.clear_session"})
+_FORGETS = frozenset({"keras.backend.clear_session"})
 _SPLITTERS = frozenset(
     f"sklearn.model_selection.{name}"
     for name in (

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 60
-_INPUTS = frozenset({"keras.Input", "keras.layers.Input", "keras.layers.InputLayer"})
+_INPUTS = frozenset({"keras.Input", "keras.layers.InputLayer"})
 _SHAPES = ("input_shape", "batch_input_shape", "shape", "batch_shape")
 
 

@@ -33,9 +33,7 @@ from tfmemlint.facts.library.traits import (
     alike,
 )
 
-SEQUENCES = frozenset(
-    {"keras.utils.PyDataset", "keras.utils.Sequence", "keras.utils.data_utils.Sequence"}
-)
+SEQUENCES = frozenset({"keras.utils.Sequence"})
 """The classes of batches that Keras takes one after the other."""
 SLOTS: Mapping[str, int] = {
     "Adadelta": 2,
@@ -86,7 +84,6 @@ KERAS: Mapping[str, Api] = {
     **alike("keras.ops", "reshape squeeze", Api(RESHAPES, dtype_of=0)),
     "keras.ops.image.resize": Api(sizes=(1,)),
     **alike("keras.random", "normal uniform", Api(filled=Filled(0, "shape", "float32", 3))),
-    "keras.saving.load_model": Api(MODEL),
     "keras.utils.get_file": Api(PATH),
     "keras.utils.img_to_array": Api(SIZE | IMAGES),
     "keras.utils.load_img": Api(READS),

@@ -28,7 +28,7 @@ _UNSEEN = Amount(("activations",), of_bytes=True)
 _DEEPEST = 2
 """Calls into each other, of what a tape records."""
 _RECORDED = Amount(("what is recorded",), of_bytes=True)
-_WRAPS = frozenset({"keras.Model", "keras.models.Model"})
+_WRAPS = frozenset({"keras.Model"})
 
 
 class Models:

@@ -71,7 +71,7 @@ class Networks:
                     return None
                 found += inner
             return found
-        if name in ("keras.Input", "keras.layers.Input"):
+        if name == "keras.Input":
             return [Layer("InputLayer", made, numbers, None, inside)]
         if name.startswith("keras.applications."):
             ready = f"{applications.PREFIX}{name.rpartition('.')[2]}"

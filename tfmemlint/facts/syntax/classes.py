@@ -12,11 +12,10 @@ if TYPE_CHECKING:
 
 KERAS_BASES = frozenset(
     {
-        "keras.Layer",
+        "keras.layers.Layer",
         "keras.Model",
         "keras.Sequential",
         "keras.layers.AbstractRNNCell",
-        "keras.layers.Layer",
         "keras.losses.Loss",
         "keras.metrics.Metric",
         "tensorflow.Module",

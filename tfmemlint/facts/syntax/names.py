@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import chain
 
+from tfmemlint.facts.library.spellings import canonical, ending, last_words, spellings
 from tfmemlint.facts.syntax.bindings import Binding, How
 from tfmemlint.light_typing import TYPE_CHECKING
 
@@ -14,36 +15,6 @@ if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 20
-
-# The longest match wins; what TensorFlow offers under several names gets the name rules know it by.
-_CANONICAL = {
-    "tensorflow.compat.v2": "tensorflow",
-    "tensorflow.compat.v1": "tensorflow",
-    "tensorflow._api.v1": "tensorflow",  # as editors import
-    "tensorflow._api.v2": "tensorflow",
-    "tensorflow_core": "tensorflow",
-    "tensorflow.python.keras": "keras",
-    "tensorflow.keras": "keras",
-    "tf_keras": "keras",
-    "keras.src": "keras",
-    "keras.api": "keras",
-    "keras.engine.training.Model": "keras.Model",
-    "keras.models.Model": "keras.Model",
-    "keras.models.Sequential": "keras.Sequential",
-    "keras.layers.experimental.preprocessing": "keras.layers",
-    "keras.preprocessing.image_dataset_from_directory": "keras.utils.image_dataset_from_directory",
-    "keras.preprocessing.text_dataset_from_directory": "keras.utils.text_dataset_from_directory",
-    "keras.preprocessing.timeseries_dataset_from_array": (
-        "keras.utils.timeseries_dataset_from_array"
-    ),
-    "keras.preprocessing.image.load_img": "keras.utils.load_img",
-    "keras.preprocessing.image.img_to_array": "keras.utils.img_to_array",
-    "tensorflow.data.experimental.AUTOTUNE": "tensorflow.data.AUTOTUNE",
-    "tensorflow.contrib.data.AUTOTUNE": "tensorflow.data.AUTOTUNE",
-    "tensorflow.python.data.ops.dataset_ops.DatasetV2": "tensorflow.data.Dataset",
-    "tensorflow.read_file": "tensorflow.io.read_file",
-}
-_LONGEST = max(name.count(".") for name in _CANONICAL) + 1
 
 _STARS = {
     "keras.models": frozenset({"Model", "Sequential", "clone_model", "load_model"}),
@@ -89,7 +60,7 @@ class Names:
 
     def one_of(self, expression: ast.expr | None, names: frozenset[str]) -> str | None:
         """Which of these canonical names an expression refers to, if any."""
-        if isinstance(expression, ast.Attribute) and expression.attr not in _last_parts(names):
+        if isinstance(expression, ast.Attribute) and expression.attr not in last_words(names):
             return None
         found = self.qualified(expression)
         return found if found in names else None
@@ -119,7 +90,7 @@ class Names:
 
     def spelled(self, names: frozenset[str]) -> frozenset[str]:
         """The last words of all that may refer to one of these canonical names."""
-        return _last_parts(names) | self._may_be_imported
+        return last_words(names) | self._may_be_imported
 
     def module(self, name: str, at: ast.AST) -> str | None:
         """What code at `at` calls a module that the file imports: `tf` for "tensorflow"."""
@@ -148,19 +119,17 @@ class Names:
         imported = self._tree.all(ast.alias)
         if any((self.imported(each) or "").startswith(names) for each in imported):
             return True
-        last = {name.rpartition(".")[2] for name in names}
-        last |= {old.rpartition(".")[2] for old, new in _CANONICAL.items() if new.endswith(names)}
-        ends = tuple(last)  # a name that begins so has a part of it that ends so
+        ends = tuple(ending(names))  # a name that begins so has a part of it that ends so
         wanted = [each for each in self._tree.attributes if each.startswith(ends)]
         return any((self.qualified(each) or "").startswith(names) for each in self._ending(wanted))
 
     def _mentions(self, names: frozenset[str]) -> bool:
         if not self._brought.isdisjoint(names):
             return True
-        if any(self.qualified(each) in names for each in self._ending(_last_parts(names))):
+        if any(self.qualified(each) in names for each in self._ending(last_words(names))):
             return True
         words = self._written  # in other files, too, from where it may come
-        return bool(words) and any(each <= words for each in _spelt(names))
+        return bool(words) and any(each <= words for each in spellings(names))
 
     @cached_property
     def _written(self) -> frozenset[bytes]:
@@ -293,42 +262,3 @@ def _root(expression: ast.expr | None) -> ast.expr | None:
     while isinstance(expression, ast.Attribute):
         expression = expression.value
     return expression
-
-
-@lru_cache(maxsize=1_000)
-def _last_parts(names: frozenset[str]) -> frozenset[str]:
-    """What stands behind the last dot where one of these canonical names is meant."""
-    meant = (old for old in _CANONICAL if canonical(old) in names)
-    return frozenset(name.rpartition(".")[2] for name in (*names, *meant))
-
-
-@lru_cache(maxsize=1_000)
-def _spelt(names: frozenset[str]) -> tuple[frozenset[bytes], ...]:
-    """The words of each way to spell one of these canonical names in full.
-
-    Whatever means it was imported by some of them, and goes on with the others.
-    """
-    found: list[frozenset[bytes]] = []
-    pending = [*names]
-    for name in pending:
-        words = frozenset(name.encode().split(b"."))
-        if any(each <= words for each in found):
-            continue  # where all of these are, so are those
-        found.append(words)
-        pending += (
-            old + name.removeprefix(new)
-            for old, new in _CANONICAL.items()
-            if f"{name}.".startswith(f"{new}.")
-        )
-    return tuple(found)
-
-
-@lru_cache(maxsize=10_000)
-def canonical(name: str) -> str:
-    """One name for what TensorFlow and Keras offer under several."""
-    parts = name.split(".")
-    for length in range(min(len(parts), _LONGEST), 0, -1):
-        head = _CANONICAL.get(".".join(parts[:length]))
-        if head is not None:
-            return canonical(".".join([head, *parts[length:]]))
-    return name
