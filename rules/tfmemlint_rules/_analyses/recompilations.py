@@ -6,6 +6,7 @@ import ast
 from functools import cached_property
 
 from tfmemlint.facts.flow.loops import Loop
+from tfmemlint.facts.flow.many_rounds import ManyRounds
 from tfmemlint.facts.flow.remade_models import FITS
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument, given_to
@@ -41,6 +42,7 @@ class Recompilations:
         self._sources = tf.sources
         self._loops = tf.loops
         self._remade_models = tf.remade_models
+        self._many_rounds = tf.of(ManyRounds)
 
     @cached_property
     def all(self) -> tuple[Recompilation, ...]:
@@ -52,7 +54,7 @@ class Recompilations:
         model = method.value
         if not self._has_slots(call) or self._values.of(model).kind is not Kind.MODEL:
             return None
-        rounds = self._remade_models.rounds(call)
+        rounds = self._many_rounds.of(call)
         if rounds is None:
             return None
         loop, fitted = rounds[0], self._fitted(rounds[0])

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from tfmemlint.facts.flow.loops import Loop
+from tfmemlint.facts.flow.many_rounds import ManyRounds
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument, given_to
 from tfmemlint.facts.syntax.bindings import How
@@ -66,6 +67,7 @@ class SessionOps:
         self._names = tf.names
         self._values = tf.values
         self._remade_models = tf.remade_models
+        self._many_rounds = tf.of(ManyRounds)
 
     @cached_property
     def all(self) -> tuple[SessionOp, ...]:
@@ -93,7 +95,7 @@ class SessionOps:
 
     def _repeated(self, made: ast.expr, run: ast.Call) -> SessionOp | None:
         """An operation that a loop makes and runs; others may have called for it to be made."""
-        rounds = self._remade_models.rounds(made)
+        rounds = self._many_rounds.of(made)
         if rounds is None or self._has_own_graph(rounds[0]):
             return None
         if not any(each is run for each in self._remade_models.ran(rounds[0])):

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
+from tfmemlint.facts.flow.many_rounds import ManyRounds
 from tfmemlint.facts.flow.remade_models import APPLIES, FITS, is_plain_use
 from tfmemlint.facts.graphs.tracing import TracedBy
 from tfmemlint.facts.library.kinds import Kind
@@ -54,6 +55,7 @@ class Trainings:
         self._loops = tf.loops
         self._tracing = tf.tracing
         self._remade_models = tf.remade_models
+        self._many_rounds = tf.of(ManyRounds)
         self._searches = tf.of(Searches)
         self._applying: dict[FunctionNode, bool] = {}
 
@@ -93,7 +95,7 @@ class Trainings:
 
     def _again(self, call: ast.Call) -> Training | None:
         """What has a call made again and again."""
-        rounds = self._remade_models.rounds(call)
+        rounds = self._many_rounds.of(call)
         if rounds is not None:
             loop, often = rounds
             return Training(call, loop.node, often, self._loops.extent(loop))

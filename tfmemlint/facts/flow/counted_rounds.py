@@ -77,6 +77,25 @@ class CountedRounds:
             return min((each for each in bounds if each is not None), default=None)
         return self._compared(test, loop, _LAST_HOLDS)
 
+    def holds_on(self, test: ast.expr, loop: Loop, *, held: bool) -> bool:
+        """Whether a test of a count comes out that way for the rest of a loop: `i >= n`, `i > 5`.
+
+        `held` tells which way: `i == 0` fails for the rest, once it has held.
+        """
+        if not isinstance(test, ast.Compare) or len(test.ops) != 1:
+            return False
+        compares, left, right = type(test.ops[0]), test.left, test.comparators[0]
+        wanted = (ast.Gt, ast.GtE) if held else (ast.Eq, ast.Lt, ast.LtE)
+        if compares in wanted and self._counts(left, loop):
+            return self._comes_soon(right, loop)
+        mirrored = _MIRRORED.get(compares, ast.NotEq) in wanted
+        return mirrored and self._counts(right, loop) and self._comes_soon(left, loop)
+
+    def _comes_soon(self, number: ast.expr, loop: Loop) -> bool:
+        """Whether a count is not known to reach a number in the second half of a loop at most."""
+        known = self._values.number(number)
+        return known is None or loop.trips is None or known * 2 <= loop.trips
+
     def are_few(self, node: ast.AST, loop: Loop, few: int, *, every: int = 0) -> bool:
         """Whether a test of a count keeps `node` for some rounds: `step % 100 == 0`, `i < 5`.
 

@@ -8,18 +8,17 @@ from functools import cached_property
 
 from tfmemlint.facts.flow.keepers import Keepers
 from tfmemlint.facts.flow.loops import Loop
+from tfmemlint.facts.flow.many_rounds import ManyRounds
 from tfmemlint.facts.library.kinds import Kind
-from tfmemlint.facts.library.makers import MODELS, argument
+from tfmemlint.facts.library.makers import MODELS
 from tfmemlint.facts.syntax.decorators import Decorators
 from tfmemlint.facts.syntax.nodes import within
-from tfmemlint.facts.syntax.tree import LEAVES, FunctionNode, Tree
+from tfmemlint.facts.syntax.tree import FunctionNode, Tree
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
-FEWEST = 2
-"""Rounds that are worth a word at all."""
 _MAX_HOPS = 4
 
 RUNS = frozenset(
@@ -38,13 +37,6 @@ _READS = frozenset(
 )
 _CHANGES = frozenset({"add", "compile", "trainable"})
 _FORGETS = frozenset({"keras.backend.clear_session"})
-_SPLITTERS = frozenset(
-    f"sklearn.model_selection.{name}"
-    for name in (
-        *("GroupKFold", "GroupShuffleSplit", "KFold", "ShuffleSplit", "StratifiedGroupKFold"),
-        *("StratifiedKFold", "StratifiedShuffleSplit", "TimeSeriesSplit"),
-    )
-)
 FITS = frozenset({"fit", "fit_generator", "train_on_batch"})
 APPLIES = frozenset({"apply_gradients", "minimize"})
 _TRAINS = FITS | APPLIES | {"train_step"}
@@ -79,7 +71,7 @@ class RemadeModels:
         self._uses = tf.uses
         self._keepers = tf.of(Keepers)
         self._decorators = tf.of(Decorators)
-        self._called_in: dict[FunctionNode, tuple[Loop, int | None] | None] = {}
+        self._many_rounds = tf.of(ManyRounds)
 
     @cached_property
     def models(self) -> tuple[Anew, ...]:
@@ -94,7 +86,7 @@ class RemadeModels:
     def _dropped(self) -> tuple[Anew, ...]:
         found: list[Anew] = []
         for call in self._tree.all(ast.Call):
-            rounds = self.rounds(call) if self.may_make_model(call) else None
+            rounds = self._many_rounds.of(call) if self.may_make_model(call) else None
             if rounds is None or self._values.of(call).kind is not Kind.MODEL:
                 continue
             uses = None if self._is_given_back(call) else self._used(call, _MAX_HOPS)
@@ -115,7 +107,7 @@ class RemadeModels:
         applied = self._tree.calls(self._tracers.words)
         made += (each for each in applied if each.args and wraps(each.func))
         for each in made:
-            rounds = self.rounds(each)
+            rounds = self._many_rounds.of(each)
             calls = self._calls(each) if rounds is not None else None
             if rounds is not None and calls and not self._trains(rounds[0]):
                 found.append(Anew(each, *rounds, tuple(calls)))
@@ -190,48 +182,6 @@ class RemadeModels:
         """Whether the function that makes a model returns it: then its caller makes one, too."""
         trails = self._uses.of(maker) or ()
         return any(isinstance(each, ast.Call) for trail in trails for each in trail[1:])
-
-    def rounds(self, node: ast.AST) -> tuple[Loop, int | None] | None:
-        """The loop that runs `node` more than a few times, each time surely, and how often."""
-        return self._rounds(node, _MAX_HOPS)
-
-    def _rounds(self, node: ast.AST, hops: int) -> tuple[Loop, int | None] | None:
-        """The loop in which `node` runs more than a few times, each time surely."""
-        if self._tree.is_conditional(node) or self._tracing.why(node) is not None:
-            return None
-        times = 1
-        for loop in self._loops.around(node):
-            if not isinstance(loop.node, ast.comprehension) and _leaves(loop.node.body):
-                continue
-            trips = loop.trips if loop.iterable is None else self._folds(loop.iterable, loop.trips)
-            if trips is None:
-                return loop, None
-            times *= trips
-            if times > FEWEST:
-                return loop, times
-        function = self._tree.function(node)
-        if not isinstance(function, ast.FunctionDef) or hops == 0:
-            return None
-        if not self._decorators.leave(function):
-            return None
-        if function not in self._called_in:
-            self._called_in[function] = None  # what calls itself goes round no loop
-            found = (self._rounds(call, hops - 1) for call in self._callers.calls_of(function))
-            self._called_in[function] = next(filter(None, found), None)
-        return self._called_in[function]
-
-    def _folds(self, iterable: ast.expr, otherwise: int | None) -> int | None:
-        """Into how many folds scikit-learn splits: 3 for `KFold(3).split(x)`."""
-        method = iterable.func if isinstance(iterable, ast.Call) else None
-        if not isinstance(method, ast.Attribute) or method.attr != "split":
-            return otherwise
-        origins = self._flow.origins(method.value) or ()
-        made = origins[0].value if len(origins) == 1 and not origins[0].path else method.value
-        if not isinstance(made, ast.Call) or not self._names.is_any(made.func, _SPLITTERS):
-            return otherwise
-        folds = self._values.number(argument(made, 0, "n_splits"))
-        known = [int(each) for each in (folds, otherwise) if each is not None]
-        return min(known, default=None)  # a loop may be left before its end
 
     def _used(self, maker: ast.expr, hops: int) -> list[ast.expr] | None:
         """The uses of a model, also in functions it is passed to; None where it may be kept."""
@@ -333,13 +283,3 @@ def is_plain_use(tree: Tree, use: ast.expr) -> bool:
         called = isinstance(call := tree.parent(above), ast.Call) and call.func is above
         return above.attr in (RUNS | FITS | _SETS | _ASKS if called else _READS)
     return isinstance(above, ast.Call) and above.func is use
-
-
-def _leaves(block: list[ast.stmt]) -> bool:
-    """Whether a loop ends where its body does: the first round is the last, unless it failed."""
-    last = block[-1]
-    if isinstance(last, ast.With):
-        return _leaves(last.body)
-    if isinstance(last, ast.Try):
-        return _leaves(last.orelse or last.body)
-    return isinstance(last, LEAVES)
