@@ -25,6 +25,7 @@ _MODULES = {
     "keras.utils.generic_utils": "keras.utils",
     "keras.utils.io_utils": "keras.utils",
     "keras.utils.np_utils": "keras.utils",
+    "cv2.cv2": "cv2",  # as OpenCV was imported to please editors
 }
 _NAMES = {
     "keras.Layer": "keras.layers.Layer",

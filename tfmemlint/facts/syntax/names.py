@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import chain
 
+from tfmemlint.facts.library.keras_layers import PARAMETERS
 from tfmemlint.facts.library.spellings import canonical, ending, last_words, spellings
 from tfmemlint.facts.syntax.bindings import Binding, How
 from tfmemlint.light_typing import TYPE_CHECKING
@@ -17,6 +18,12 @@ if TYPE_CHECKING:
 _MAX_HOPS = 20
 
 _STARS = {
+    "keras": frozenset({"Input", "Model", "Sequential"}),
+    "keras.layers": frozenset(
+        {"Input", *PARAMETERS}
+        | {f"{each}{axes}D" for each in PARAMETERS for axes in (1, 2, 3)}
+        | {f"Conv{axes}DTranspose" for axes in (1, 2, 3)}
+    ),
     "keras.models": frozenset({"Model", "Sequential", "clone_model", "load_model"}),
     "keras.preprocessing.image": frozenset({"ImageDataGenerator", "img_to_array", "load_img"}),
     "keras.utils": frozenset({"Sequence", "img_to_array", "load_img", "to_categorical"}),
