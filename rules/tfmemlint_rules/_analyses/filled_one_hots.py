@@ -155,6 +155,9 @@ class FilledOneHots:
         if isinstance(above, ast.Call) and isinstance(above.func, ast.Attribute):
             if above.func.attr in _TAKES and use is not above.func.value:
                 yield "label" if place == "y" or use in above.args[1:2] else "input"
+        elif hops and isinstance(above, ast.Assign):
+            for each in self._read_as(above, ()):
+                yield from self._given(each, hops - 1)
         elif hops and isinstance(above, (ast.Return, ast.Tuple)):
             yield from self._returned(use, above, hops)
 
@@ -167,12 +170,15 @@ class FilledOneHots:
             return
         for call in self._callers.calls_of(function):
             statement = self._tree.parent(call)
-            if not isinstance(statement, ast.Assign):
-                continue
-            for name, taken in targets(statement.targets[0], ast.Name):
-                binding = self._binding(name) if taken == path else None
-                for each in self._bindings.readers(binding) if binding is not None else ():
+            if isinstance(statement, ast.Assign):
+                for each in self._read_as(statement, path):
                     yield from self._given(each, hops - 1)
+
+    def _read_as(self, statement: ast.Assign, path: tuple[int, ...]) -> Iterator[ast.Name]:
+        """Where the name is read that a statement gives its value to, or the part at a path."""
+        for name, taken in targets(statement.targets[0], ast.Name):
+            binding = self._binding(name) if taken == path else None
+            yield from self._bindings.readers(binding) if binding is not None else ()
 
 
 def _is_of_rows(place: ast.expr) -> bool:
