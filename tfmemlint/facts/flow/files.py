@@ -114,7 +114,7 @@ class Contents:
         if origin.how is How.LOOPED and target is not None:
             above = self._tree.ancestors(target)
             loop = next(each for each in above if isinstance(each, (*LOOPS, ast.comprehension)))
-            return self._gives if loop is self._source else Content.NOTHING
+            return self._gives if self._source in (loop, target) else Content.NOTHING
         if origin.how is How.AUGMENTED and isinstance(target, ast.Name):
             before = self.of(target, origin.frame)
             return max(before, self.of(origin.value, origin.frame))

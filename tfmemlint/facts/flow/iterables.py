@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Iterator
 
 from tfmemlint.facts.flow.flow import Origin
 from tfmemlint.facts.flow.frames import Frame
@@ -11,6 +12,7 @@ from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.shapes import written_out
 from tfmemlint.facts.library.signatures import having
 from tfmemlint.facts.syntax.bindings import How
+from tfmemlint.facts.syntax.nodes import same_code
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -44,6 +46,31 @@ class Iterables:
         if isinstance(node, ast.Call) and called(node) in makers.RANGES and node.args:
             return self._values.rows(_stop(node))
         return None
+
+    def named_in(
+        self, header: ast.For, body: Iterable[ast.AST]
+    ) -> Iterator[tuple[ast.AST, ast.expr]]:
+        """What stands for an element of something that a loop goes over, and what that is.
+
+        The loop itself, where it gives nothing else; names: `for x, y in zip(xs, ys)`; `xs[i]`.
+        """
+        counted = self.counted(header.iter)
+        if counted is not None and isinstance(header.target, ast.Name):
+            for each in body:
+                if isinstance(each, ast.Subscript) and same_code(each.value, counted):
+                    place = each.slice
+                    if isinstance(place, ast.Name) and place.id == header.target.id:
+                        yield each, counted
+            return
+        given, target = header.iter, header.target
+        while isinstance(given, ast.Call) and given.args and called(given) in _ONE_BY_ONE:
+            if called(given) == "enumerate" and isinstance(target, ast.Tuple):
+                target = target.elts[-1]
+            given = given.args[0]
+        if not isinstance(given, ast.Call) or called(given) != "zip":
+            yield (header if target is header.target else target), given
+        elif isinstance(target, ast.Tuple) and len(target.elts) == len(given.args):
+            yield from zip(target.elts, given.args, strict=True)
 
     def is_part(self, node: ast.expr, frame: Frame | None = None, hops: int = _MAX_HOPS) -> bool:
         """Whether an iterable is surely but a part of something, or a few things written down.
@@ -244,6 +271,7 @@ def _stop(call: ast.Call) -> ast.expr:
 _SEEN_THROUGH = frozenset(
     {"enumerate", "filter", "list", "reversed", "set", "sorted", "tqdm", "tuple", "zip"}
 )
+_ONE_BY_ONE = _SEEN_THROUGH - {"zip"}
 _DICTIONARIES = frozenset({"collections.OrderedDict", "collections.defaultdict"})
 _GENERATES = "keras.preprocessing.image.ImageDataGenerator"
 _SAMPLES = having(traits.SAMPLES)

@@ -219,12 +219,15 @@ class Loading:
         The list is one with an array for each file itself.
         """
         header = loop.node
-        if not isinstance(header, ast.For) or not isinstance(header.iter, ast.Name):
+        if not isinstance(header, ast.For):
             return None
-        made = self._contents(header, Content.ARRAY)
-        if not any(made.of(each, frame) is Content.ARRAY for each in elements):
-            return None
-        return self._gathered(header.iter, (), frame, _MOST_LISTS)
+        for source, listed in self._iterables.named_in(header, loop.body):
+            made = self._contents(source, Content.ARRAY)
+            if any(made.of(each, frame) is Content.ARRAY for each in elements):
+                found = self._gathered(listed, (), frame, _MOST_LISTS)
+                if found is not None:
+                    return found
+        return None
 
     def _stops_early(self, loop: Loop) -> bool:
         """Whether anything but counting to a large number leaves a loop before its end."""
