@@ -6,8 +6,9 @@ in each, the same one or another: `x[np.newaxis]`, `np.expand_dims(x, 0)`, `x.re
 `np.array([x])`, an element of a tf.data pipeline or of a `keras.utils.Sequence`, what stands beside
 a step of training on one batch, or anything whose result is read as one row. The loop may stand
 around a call of the function that predicts, or of the method that its own takes the place of. A
-model is what Keras makes, what an annotation says is one, or what is compiled with a loss, trained
-on batches or loads weights.
+model is what Keras makes, what an annotation says is one, what is compiled with a loss, trained on
+batches or loads weights, or what is told in words of Keras's: `fit(…, epochs=1)`,
+`predict(x, verbose=0)`.
 
 ## Why it costs memory
 `predict` is made for whole arrays. Each call makes a tf.data pipeline, functions that cut its
@@ -90,8 +91,9 @@ RULE = Rule(
     triggers=(
         "predict",
         "for while",
-        "Callback Model Sequential applications clone_model compile img_to_array load_model"
-        " load_weights model_from_json train_on_batch",
+        "Callback Model Sequential applications batch_size clone_model compile epochs img_to_array"
+        " load_model load_weights model_from_json steps_per_epoch train_on_batch validation_data"
+        " validation_split verbose",
     ),
     check=check,
 )

@@ -81,6 +81,7 @@ class Predictions:
         self._values = tf.values
         self._consumers = tf.consumers
         self._iterables = tf.iterables
+        self._numbers = tf.numbers
         self._passes = tf.passes
         self._batches = tf.of(Batches)
         self._tracing = tf.tracing
@@ -235,7 +236,9 @@ class Predictions:
     def _elements(self, iterable: ast.expr) -> int:
         """How many elements something is taken to have: a part to look at is no more than one."""
         if isinstance(iterable, ast.Call) and called(iterable) in makers.RANGES:
-            return FEW + 1
+            counted = self._iterables.counted(iterable)
+            most = None if counted is None else self._numbers.length(counted).at_most
+            return FEW + 1 if most is None or most > FEW else int(most)
         for each in [each.value for each in self._flow.origins(iterable) or ()] or [iterable]:
             if isinstance(each, ast.Call) and called(each) in makers.RANGES:
                 return FEW + 1

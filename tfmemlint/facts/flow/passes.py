@@ -7,25 +7,22 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from tfmemlint.facts.flow.frames import Frame
+from tfmemlint.facts.flow.treated import Treated
 from tfmemlint.facts.library import makers
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.classes import KERAS_MODELS
-from tfmemlint.facts.syntax.nodes import is_none
 from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
-_MAY_BE_MODELS = frozenset({Kind.MODEL, Kind.UNKNOWN})
-_NO_MODELS = (ast.Constant, ast.Dict, ast.JoinedStr, ast.Lambda, ast.List, ast.Set, ast.Tuple)
 _MAX_HOPS = 10
 _CALLBACKS = frozenset({"keras.callbacks.Callback", "keras.callbacks.LambdaCallback"})
 _EXPANDS = frozenset({"numpy.expand_dims", "tensorflow.expand_dims"})
 _IMAGES = frozenset({"keras.utils.img_to_array"})
 _INPUTS = frozenset({"keras.Input"})
-_COMPILED = frozenset({"loss", "metrics", "optimizer"})
 
 
 class Pass(NamedTuple):
@@ -62,11 +59,12 @@ class Passes:
         self._values = tf.values
         self._tapes = tf.tapes
         self._annotations = tf.annotations
+        self._treated = tf.of(Treated)
 
     @cached_property
     def may_be_any(self) -> bool:
         """Whether the file makes a model, treats something as one, or records what may be one."""
-        if self._tapes.all or self._treated or self._names.mentions(makers.MODELS):
+        if self._tapes.all or self._treated.any or self._names.mentions(makers.MODELS):
             return True
         if self._names.uses(("keras.applications",)):
             return True
@@ -85,12 +83,12 @@ class Passes:
             return self._classes.is_model(owner)
         if value.kind is not Kind.UNKNOWN:
             return False
-        if self._is_said(callee) or self._is_treated(callee) or self._is_made_instead(callee):
+        if self._is_said(callee) or self._treated.is_model(callee) or self._is_made_instead(callee):
             return True
         if self._is_one_way(callee):
             return True
         known = (*self._wired, *self._shown_images)
-        return any(each is callee or self._is_same(each, callee) for each in known)
+        return any(each is callee or self._treated.is_same(each, callee) for each in known)
 
     def _is_made_instead(self, callee: ast.expr) -> bool:
         """Whether a function makes a model itself where it is given none: what it is given is one.
@@ -110,27 +108,15 @@ class Passes:
         function = next(each for each in above if isinstance(each, FUNCTIONS))
         calls = self._callers.calls_of(function)
         told = (self._callers.argument(each, function, callee.id) for each in calls)
-        return all(each is None or self._may_be_model(each) for each in told)
+        return all(each is None or self._treated.may_be_model(each) for each in told)
 
     def _is_one_way(self, callee: ast.expr) -> bool:
         """Whether one of the ways to a value is by a model, and none is by something else."""
         origins = self._flow.origins(callee) or ()
-        return self._may_be_model(callee) and any(
+        return self._treated.may_be_model(callee) and any(
             not each.path and self._values.of(each.value, each.frame).kind is Kind.MODEL
             for each in origins
         )
-
-    def _may_be_model(self, given: ast.expr) -> bool:
-        """Whether nothing that may give an expression its value is something else than a model."""
-        if self._values.of(given).kind not in _MAY_BE_MODELS:
-            return False
-        for each in [origin.value for origin in self._flow.origins(given) or ()] or [given]:
-            name = self._names.qualified(each.func) if isinstance(each, ast.Call) else None
-            if isinstance(each, _NO_MODELS) and not is_none(each):
-                return False
-            if name is not None and not name.startswith(("keras", "tensorflow")):
-                return False
-        return True
 
     def _is_said(self, callee: ast.expr) -> bool:
         """Whether an annotation says that something is a model, or Keras sets it in a callback."""
@@ -148,24 +134,6 @@ class Passes:
             for each, owner in zip(said, classes, strict=True)
         )
 
-    def _is_treated(self, callee: ast.expr) -> bool:
-        """Whether code compiles something with a loss, or trains it on batches, as models are."""
-        if not self._names.uses(("keras.", "tensorflow")):
-            return False
-        if self._names.qualified(callee) is not None or self._functions.definition(callee):
-            return False
-        held = [callee, *(each.value for each in self._flow.origins(callee) or ())]
-        return any(self._is_same(each, one) for each in self._treated for one in held)
-
-    @cached_property
-    def _treated(self) -> tuple[ast.expr, ...]:
-        found = [
-            method.value
-            for call, method in self._tree.methods("compile", "load_weights", "train_on_batch")
-            if method.attr != "compile" or any(each.arg in _COMPILED for each in call.keywords)
-        ]
-        return tuple(found)
-
     @cached_property
     def _wired(self) -> tuple[ast.expr, ...]:
         """What is called with Keras's symbolic input, as layers and models are, and predicts."""
@@ -175,9 +143,12 @@ class Passes:
         wired = [
             call.func
             for call in self._tree.all(ast.Call)
-            if any(self._is_same(each, call.func) for each in asked) and self._is_given_input(call)
+            if any(self._treated.is_same(each, call.func) for each in asked)
+            and self._is_given_input(call)
         ]
-        return tuple(each for each in asked if any(self._is_same(each, one) for one in wired))
+        return tuple(
+            each for each in asked if any(self._treated.is_same(each, one) for one in wired)
+        )
 
     @cached_property
     def _shown_images(self) -> tuple[ast.expr, ...]:
@@ -217,19 +188,6 @@ class Passes:
             isinstance(each.value, ast.Call) and self._names.is_any(each.value.func, _INPUTS)
             for each in given or ()
         )
-
-    def _is_same(self, one: ast.expr, other: ast.expr) -> bool:
-        """Whether two expressions stand for one object: by name, or by what makes it."""
-        if isinstance(one, ast.Name) and isinstance(other, ast.Name):
-            binding = self._bindings.only(one)
-            if binding is not None and self._bindings.only(other) == binding:
-                return True
-        if isinstance(one, ast.Attribute) and isinstance(other, ast.Attribute):
-            owner = self._functions.instance_of(one.value) if one.attr == other.attr else None
-            if owner is not None and self._functions.instance_of(other.value) is owner:
-                return True
-        made = self._objects.made_once(one)
-        return made is not None and self._objects.made_once(other) == made
 
     def of(self, node: ast.AST, frame: Frame | None = None) -> Pass | None:
         """The pass that a call makes, if it calls a model with one array and nothing else."""
@@ -327,7 +285,7 @@ class Passes:
         owner = self._functions.instance_of(callee)
         if owner is not None:
             return self._classes.is_keras(owner)
-        if self._is_treated(callee):
+        if self._treated.is_model(callee):
             return True
         if not self._tapes.all:
             return False
