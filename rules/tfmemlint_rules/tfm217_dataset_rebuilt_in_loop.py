@@ -46,6 +46,7 @@ from tfmemlint import (
 )
 from tfmemlint.facts.graphs.tracing import DATASET_TAKES_FUNCTION
 from tfmemlint.facts.library.kinds import Kind
+from tfmemlint.facts.library.makers import given_to
 from tfmemlint.facts.library.words import PIPELINE_WORDS
 from tfmemlint.facts.pipelines.chains import Chain, From
 from tfmemlint.facts.pipelines.epochs import Again
@@ -157,9 +158,7 @@ def _is_of_the_same(file: File, chain: Chain) -> bool:
     made = chain.source.node
     if chain.source.kind not in HOLDS_ARRAYS:
         return False
-    given = (
-        (*made.args, *(each.value for each in made.keywords)) if isinstance(made, ast.Call) else ()
-    )
+    given = given_to(made) if isinstance(made, ast.Call) else ()
     names = [node for each in given for node in ast.walk(each) if isinstance(node, ast.Name)]
     found = [(name, file.tf.bindings.only(name)) for name in names]
     return all(

@@ -41,7 +41,7 @@ from tfmemlint import (
     edits,
 )
 from tfmemlint.facts.flow.loops import Loop
-from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.library.makers import argument, given_to
 from tfmemlint.facts.pipelines.chains import Chain, From, Step
 from tfmemlint.light_typing import NamedTuple
 
@@ -121,7 +121,7 @@ def _shuffle(file: File, chain: Chain) -> Step | None:
 
 def _fix(file: File, mix: ast.Call, sources: Sources, shuffle: Step) -> Fix | None:
     tree, loops = file.tf.tree, file.tf.loops
-    arguments = [*shuffle.call.args, *(each.value for each in shuffle.call.keywords)]
+    arguments = given_to(shuffle.call)
     fixed = all(loops.invariant(each, sources.loop) for each in arguments)
     given = argument(mix, 0, "datasets")
     binding = file.tf.bindings.only(given) if isinstance(given, ast.Name) else None

@@ -248,8 +248,7 @@ class Accumulations:
             return self._taken(parent, hops - 1) if sliced else []
         following: list[ast.expr] = []
         if isinstance(parent, ast.Return):
-            function = self._tree.function(parent)
-            following += self._callers.calls_of(function) if function is not None else ()
+            following += self._callers.around(parent)
         elif isinstance(parent, (ast.Assign, ast.AnnAssign)):
             targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
             for target in targets:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 from tfmemlint.facts.flow.frames import Frame
+from tfmemlint.facts.library.makers import given_to
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.nodes import within
 from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode
@@ -115,7 +116,7 @@ class CustomGradients:
         if isinstance(node, (ast.Name, ast.Attribute)):
             return node if self._is_one(node) or self.is_large(node) else None
         if isinstance(node, ast.Call) and self._is_of_keras(node):
-            for given in (*node.args, *(each.value for each in node.keywords)):
+            for given in given_to(node):
                 if self._names_one(given, frame, _MAX_HOPS):
                     return given
         return None

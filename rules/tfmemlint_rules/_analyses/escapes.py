@@ -8,7 +8,6 @@ from functools import cached_property
 
 from tfmemlint.facts.graphs.tracing import KERAS_TRACED
 from tfmemlint.facts.syntax.bindings import Binding, How
-from tfmemlint.facts.syntax.tree import FUNCTIONS
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 from tfmemlint_rules._analyses.symbolic import Symbolic
 
@@ -119,11 +118,7 @@ class Escapes:
 
     def _is_made_outside(self, binding: Binding, hops: int) -> bool:
         if binding.how is How.PARAMETER:
-            function = next(
-                each for each in self._tree.ancestors(binding.node) if isinstance(each, FUNCTIONS)
-            )
-            calls = self._callers.calls_of(function)
-            given = [self._callers.argument(each, function, binding.name) for each in calls]
+            given = self._callers.given_for(binding)
             return bool(given) and all(
                 each is not None and (self._is_container(each) or self._outlives(each, hops - 1))
                 for each in given

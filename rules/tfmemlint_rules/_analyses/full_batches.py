@@ -112,9 +112,8 @@ class FullBatches:
 
     def _is_called_in_loop(self, call: ast.Call) -> bool:
         """Whether a loop stands around a call of the function that makes a call."""
-        function = self._tree.function(call) if not self._is_in_loop(call) else None
-        calls = self._callers.calls_of(function) if function is not None else ()
-        return any(map(self._is_in_loop, calls))
+        in_none = not self._is_in_loop(call)
+        return in_none and any(map(self._is_in_loop, self._callers.around(call)))
 
     def _repeated(self, call: ast.Call) -> tuple[Pass, ...]:
         """The passes of whole arrays below a call."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from enum import Enum
 
-from tfmemlint.facts.graphs.retraces import parameters
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.tree import FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING
@@ -130,10 +129,9 @@ class Handling:
         """What is done with a number by what it is an argument of."""
         function = self._functions.function(call.func)
         if function is not None and hops:
-            for parameter in parameters(function):
-                if self._callers.argument(call, function, parameter) is node:
-                    return self.of(function, parameter, hops - 1)
-            return frozenset({Handled.OTHER})
+            taken = self._callers.taken_as(node, call, function)
+            other = frozenset({Handled.OTHER})
+            return other if taken is None else self.of(function, taken.name, hops - 1)
         name = self._names.qualified(call.func) or ""
         if isinstance(call.func, ast.Name) and call.func.id in _STRUCTURAL:
             return frozenset({Handled.STRUCTURE})

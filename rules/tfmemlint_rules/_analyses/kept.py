@@ -11,7 +11,7 @@ from tfmemlint.facts.flow.growths import Grown
 from tfmemlint.facts.flow.iterables import called
 from tfmemlint.facts.flow.loops import Loop, Over
 from tfmemlint.facts.flow.solver import Question
-from tfmemlint.facts.graphs.wrappings import is_plain, parameters
+from tfmemlint.facts.graphs.wrappings import is_plain
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument, given_to
 from tfmemlint.facts.syntax.bindings import Binding, How, element
@@ -260,23 +260,20 @@ class KeptTensors:
     def _is_shortened_by(self, call: ast.Call, given: ast.expr) -> bool:
         """Whether a function of the module takes elements out of a list that it is given."""
         function = self._functions.function(call.func)
-        if function is None:
+        taken = self._callers.taken_as(given, call, function) if function is not None else None
+        if function is None or taken is None:
             return False
-        names = [each.arg for each in parameters(function)]
-        taken = {each for each in names if self._callers.argument(call, function, each) is given}
         return any(
             (isinstance(each, ast.Attribute) and each.attr in _SHORTENS)
             or (isinstance(each, ast.Subscript) and not isinstance(each.ctx, ast.Load))
             for each in self._bodies.body(function)
-            if isinstance(each, (ast.Attribute, ast.Subscript)) and root_name(each) in taken
+            if isinstance(each, (ast.Attribute, ast.Subscript)) and root_name(each) == taken.name
         )
 
     def _is_for_gradients(self, nodes: Iterable[ast.AST]) -> bool:
         """Whether a tape records what is done there, itself or around a function of the module."""
         for node in nodes:
-            function = self._tree.function(node)
-            calls = self._callers.calls_of(function) if function is not None else ()
-            if any(self._tapes.recording(each) for each in (node, *calls)):
+            if any(self._tapes.recording(each) for each in (node, *self._callers.around(node))):
                 return True
         return False
 

@@ -99,8 +99,7 @@ class Placebos:
         if loops:
             steps = self._trains(loops[0]) and self._makes_nothing(loops[0].body, _MAX_HOPS)
             return loops[0] if steps else None
-        function = self._tree.function(at)
-        calls = self._callers.calls_of(function) if function is not None and hops else ()
+        calls = self._callers.around(at) if hops else ()
         found = [self._loop(each, hops - 1) for each in calls]
         return found[0] if found and None not in found else None
 

@@ -109,8 +109,7 @@ class PyFunctions:
     def _under(self, call: ast.Call) -> ast.Call:
         """Where a tape's block runs a call: the call itself, or the only one of its function."""
         for _ in range(_MOST_HOPS):
-            function = self._tree.function(call)
-            calls = self._callers.calls_of(function) if function is not None else ()
+            calls = self._callers.around(call)
             if self._tapes.recording(call) or len(calls) != 1:
                 break
             (call,) = calls

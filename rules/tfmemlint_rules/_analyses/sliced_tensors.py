@@ -173,8 +173,7 @@ class SlicedTensors:
         """Whether code is run for a gradient: under a tape, in a layer, or as a model's loss."""
         if self._tapes.recording(node) or self._is_of_keras(node):
             return True
-        function = self._tree.function(node) if hops else None
-        calls = self._callers.calls_of(function) if function is not None else ()
+        calls = self._callers.around(node) if hops else ()
         return any(self._is_recorded(each, hops - 1) for each in calls)
 
     def _is_of_keras(self, node: ast.AST) -> bool:

@@ -7,7 +7,7 @@ import ast
 from tfmemlint.facts.graphs.tracing import Traced, TracedBy
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.syntax.bindings import Binding, How
-from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode
+from tfmemlint.facts.syntax.tree import FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -72,12 +72,8 @@ class Symbolic:
 
     def _is_in_graph(self, binding: Binding) -> bool:
         if binding.how is How.PARAMETER:
-            return self._function_of(binding) in self._tracing.functions
+            return self._tree.taker(binding.node) in self._tracing.functions
         return self._tracing.why(binding.node) is not None
-
-    def _function_of(self, parameter: Binding) -> FunctionNode:
-        above = self._tree.ancestors(parameter.node)
-        return next(each for each in above if isinstance(each, FUNCTIONS))
 
     def _is_variable(self, binding: Binding) -> bool:
         return self._values.bound(binding).kind is Kind.VARIABLE
@@ -91,13 +87,12 @@ class Symbolic:
 
     def _given(self, binding: Binding, hops: int) -> bool:
         """Whether a parameter of a traced function is given tensors, whoever calls it."""
-        function = self._function_of(binding)
+        function = self._tree.taker(binding.node)
         why = self._tracing.functions.get(function)
         if why is None:
             return False
         if why.by is TracedBy.CALLER:
-            calls = self._callers.calls_of(function)
-            given = [self._callers.argument(each, function, binding.name) for each in calls]
+            given = self._callers.given_for(binding)
             return bool(given) and all(
                 each is not None and self.is_symbolic(each, hops - 1) for each in given
             )

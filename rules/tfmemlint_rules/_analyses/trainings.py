@@ -11,7 +11,6 @@ from tfmemlint.facts.flow.remade_models import APPLIES, FITS, is_plain_use
 from tfmemlint.facts.graphs.tracing import TracedBy
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import given_to
-from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.functions import STAYS_A_FUNCTION
 from tfmemlint.facts.syntax.tree import FunctionNode, LoopNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
@@ -210,8 +209,7 @@ class Trainings:
         hops: int,
     ) -> bool | None:
         """As `_use`, of `return model, history`: what becomes of it where it is unpacked."""
-        function = self._tree.function(use)
-        calls = self._callers.calls_of(function) if function is not None and hops else ()
+        calls = self._callers.around(use) if hops else ()
         found: list[bool | None] = [None] if not calls else []
         for call in calls:
             names = self._unpacked(call)
@@ -260,19 +258,9 @@ class Trainings:
         function = self._run_by(call)
         if function is None or hops == 0:
             return None
-        taken = [
-            each.arg
-            for each in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
-            if self._callers.argument(call, function, each.arg) is use
-        ]
-        bound = [b for name in taken for b in self._bindings.of(function, name)]
-        readers = [
-            each
-            for binding in bound
-            if binding.how is How.PARAMETER
-            for each in self._bindings.readers(binding)
-        ]
-        if not taken:
+        taken = self._callers.taken_as(use, call, function)
+        readers = self._bindings.readers(taken) if taken is not None else []
+        if taken is None:
             return None
         found = [
             False

@@ -53,8 +53,7 @@ class ChangingNumbers:
     def run_by(self, node: ast.AST, hops: int = 2) -> Iterator[Loop]:
         """The loops around a node, and around the calls of its function."""
         yield from self._loops.around(node)
-        function = self._tree.function(node) if hops else None
-        for call in self._callers.calls_of(function) if function is not None else ():
+        for call in self._callers.around(node) if hops else ():
             yield from self.run_by(call, hops - 1)
 
     # What changes.

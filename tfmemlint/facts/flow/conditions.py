@@ -10,7 +10,6 @@ from tfmemlint.facts.flow.flow import Origin
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.callers import default
-from tfmemlint.facts.syntax.tree import FUNCTIONS
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -137,9 +136,7 @@ class Conditions:
         binding = self._bindings.only(node) if isinstance(node, ast.Name) else None
         if binding is None or binding.how is not How.PARAMETER:
             return ()
-        above = self._tree.ancestors(binding.node)
-        function = next((each for each in above if isinstance(each, FUNCTIONS)), None)
-        value = default(function, binding.name) if function is not None else None
+        value = default(self._tree.taker(binding.node), binding.name)
         return () if value is None else (Origin(value),)
 
     def _around(self, node: ast.AST, most: int | None = None) -> list[tuple[ast.expr, bool]]:

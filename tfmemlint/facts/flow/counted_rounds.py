@@ -197,13 +197,9 @@ class CountedRounds:
             return None
         bound = iterable.args[0]
         binding = self._bindings.only(bound) if isinstance(bound, ast.Name) else None
-        function = self._tree.function(iterable)
-        if binding is None or binding.how is not How.PARAMETER or function is None:
+        if binding is None or binding.how is not How.PARAMETER:
             return None
-        given = [
-            self._callers.argument(each, function, binding.name)
-            for each in self._callers.calls_of(function)
-        ]
+        given = self._callers.given_for(binding)
         counts = [None if each is None else self._whole(each) for each in given]
         known = [each for each in counts if each is not None]
         return max(known) if known and len(known) == len(counts) else None

@@ -165,7 +165,7 @@ class Contents:
             returned = self._flow.returned(node, frame)
             found = (self.of(each.value, each.frame) for each in returned)
             return max(found, default=Content.NOTHING)
-        given = self._most((*node.args, *(each.value for each in node.keywords)), frame)
+        given = self._most(makers.given_to(node), frame)
         name = self._names.qualified(node.func)
         if name is not None:
             return _made_by(name, given)

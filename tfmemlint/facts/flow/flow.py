@@ -214,9 +214,7 @@ class Flow:
         return values
 
     def _passed(self, binding: Binding, frame: Frame | None) -> list[Origin] | None:
-        function = next(
-            each for each in self._tree.ancestors(binding.node) if isinstance(each, FUNCTIONS)
-        )
+        function = self._tree.taker(binding.node)
         if frame is not None and frame.function is function:
             calls, outer = [frame.call], frame.outer
         else:

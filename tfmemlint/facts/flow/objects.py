@@ -31,7 +31,6 @@ class Objects:
         self._tree = tf.tree
         self._bindings = tf.bindings
         self._functions = tf.functions
-        self._bodies = tf.bodies
         self._callers = tf.callers
         self._members = tf.members
         self._names = tf.names
@@ -230,9 +229,7 @@ class Objects:
         """What callers give for a parameter: what is put into it is put there."""
         if parameter.how is not How.PARAMETER:
             return
-        function = self._tree.function(parameter.node)
-        for call in self._callers.calls_of(function) if function is not None else ():
-            given = self._callers.argument(call, function, parameter.name) if function else None
+        for given in self._callers.given_for(parameter):
             if isinstance(given, (ast.Name, ast.Attribute)):
                 yield from self._holding(given)
 
@@ -246,9 +243,8 @@ class Objects:
                     if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
                         yield from self._read_as(field.target.id)
         if isinstance(function, FUNCTIONS):
-            for binding in self._bodies.parameters(function):
-                if self._callers.argument(call, function, binding.name) is node:
-                    yield from self._bindings.readers(binding)
+            taken = self._callers.taken_as(node, call, function)
+            yield from self._bindings.readers(taken) if taken is not None else ()
         if definition is not None:
             return
         yield call

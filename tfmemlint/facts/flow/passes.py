@@ -12,7 +12,7 @@ from tfmemlint.facts.library import makers
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.classes import KERAS_MODELS
-from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode
+from tfmemlint.facts.syntax.tree import FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -104,10 +104,7 @@ class Passes:
             return False
         if not all(each and self._values.of(each).kind is Kind.MODEL for each in made):
             return False
-        above = self._tree.ancestors(given[0].node)
-        function = next(each for each in above if isinstance(each, FUNCTIONS))
-        calls = self._callers.calls_of(function)
-        told = (self._callers.argument(each, function, callee.id) for each in calls)
+        told = self._callers.given_for(given[0])
         return all(each is None or self._treated.may_be_model(each) for each in told)
 
     def _is_one_way(self, callee: ast.expr) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from tfmemlint.facts.flow.loops import Over
 from tfmemlint.facts.graphs.tracing import RUNS_PYTHON
+from tfmemlint.facts.library.makers import given_to
 from tfmemlint.facts.syntax.tree import FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING
 
@@ -45,7 +46,7 @@ class PerBatch:
     def runs_once(self, node: ast.AST, hops: int = _MAX_HOPS) -> bool:
         """Whether nothing shows that `node` runs many times, each on another part of the data."""
         if isinstance(node, ast.Call):
-            passed = (*node.args, *(each.value for each in node.keywords))
+            passed = given_to(node)
             if self.varies(passed, node):
                 return False
         function = self._tree.function(node)
@@ -60,8 +61,7 @@ class PerBatch:
         """Whether `node` is seen to run many times: in a loop, be it around a call."""
         if any(self._tree.loops(node)):
             return True
-        function = self._tree.function(node) if hops else None
-        calls = self._callers.calls_of(function) if function is not None else ()
+        calls = self._callers.around(node) if hops else ()
         return any(self.runs_again(call, hops - 1) for call in calls)
 
     def _is_per_item(self, function: FunctionNode) -> bool:

@@ -8,11 +8,12 @@ from functools import cached_property
 
 from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.flow.uses import Trail
-from tfmemlint.facts.graphs.wrappings import DATA, Made, is_plain, parameters, wrapped_by
+from tfmemlint.facts.graphs.wrappings import DATA, Made, is_plain, wrapped_by
+from tfmemlint.facts.library.makers import given_to
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.nodes import root_name, within
 from tfmemlint.facts.syntax.tracers import TF_FUNCTION
-from tfmemlint.facts.syntax.tree import FUNCTIONS, LEAVES, FunctionNode
+from tfmemlint.facts.syntax.tree import LEAVES, FunctionNode, parameters
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -160,9 +161,8 @@ class RemadeFunctions:
         """The call that has a function traced, as it stands in the function that makes it."""
         around, at = self._tree.function(maker), used
         for _ in range(_MOST_HOPS):
-            function = self._tree.function(at)
-            calls = self._callers.calls_of(function) if function is not None else ()
-            if function is around or len(calls) != 1:
+            calls = self._callers.around(at)
+            if self._tree.function(at) is around or len(calls) != 1:
                 break
             (at,) = calls
         return at if self._tree.function(at) is around else used
@@ -200,7 +200,7 @@ class RemadeFunctions:
         """Whether what a new function is called with comes from its maker's caller."""
         is_method = self._members.class_of(function) is not None
         names = {each.arg for each in parameters(function)[is_method:]}
-        given = (*used.args, *(each.value for each in used.keywords))
+        given = given_to(used)
         return any(
             isinstance(name, ast.Name) and name.id in names
             for each in given
@@ -248,12 +248,7 @@ class RemadeFunctions:
             if binding.how in (How.DEFINED, How.IMPORTED):
                 continue
             if binding.how is How.PARAMETER:
-                function = next(
-                    each
-                    for each in self._tree.ancestors(binding.node)
-                    if isinstance(each, FUNCTIONS)
-                )
-                call = factories.get(function)
+                call = factories.get(self._tree.taker(binding.node))
                 taken = self._taken(call, name) if call is not None else None
                 around = self._tree.function(taken) if taken is not None else None
                 further = _names_in([taken]) if around in factories else []

@@ -64,10 +64,8 @@ class RemadeModels:
         self._callers = tf.callers
         self._members = tf.members
         self._tracers = tf.tracers
-        self._flow = tf.flow
         self._values = tf.values
         self._loops = tf.loops
-        self._tracing = tf.tracing
         self._uses = tf.uses
         self._keepers = tf.of(Keepers)
         self._decorators = tf.of(Decorators)
@@ -203,17 +201,16 @@ class RemadeModels:
         function = self._functions.function(call.func) if isinstance(call, ast.Call) else None
         if function is None or not isinstance(call, ast.Call):
             return None
-        for parameter in (*function.args.posonlyargs, *function.args.args):
-            if self._callers.argument(call, function, parameter.arg) is use:
-                found: list[ast.expr] = []
-                for binding in self._bindings.of(function, parameter.arg):
-                    for reader in self._bindings.readers(binding):
-                        uses = self._used(reader, hops - 1)
-                        if uses is None:
-                            return None
-                        found += uses
-                return found
-        return None
+        taken = self._callers.taken_as(use, call, function)
+        if taken is None:
+            return None
+        found: list[ast.expr] = []
+        for reader in self._bindings.readers(taken):
+            uses = self._used(reader, hops - 1)
+            if uses is None:
+                return None
+            found += uses
+        return found
 
     def _is_plain(self, use: ast.expr) -> bool:
         """Whether a use asks a model for something and leaves it at that."""

@@ -11,6 +11,7 @@ from tfmemlint.facts.library import makers, traits
 from tfmemlint.facts.library.kinds import Extent, Kind
 from tfmemlint.facts.library.known_data import READ_DATA_SETS
 from tfmemlint.facts.library.signatures import having
+from tfmemlint.facts.syntax.tree import parameters
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -99,8 +100,7 @@ class Wholes:
         """Whether a loop runs `node` again, in its own function or around a call of it."""
         if any(self._tree.loops(node)):
             return True
-        function = self._tree.function(node) if hops else None
-        calls = self._callers.calls_of(function) if function is not None else ()
+        calls = self._callers.around(node) if hops else ()
         return any(self._repeated(call, hops - 1) for call in calls)
 
     def _is_given(self, node: ast.AST, hops: int = _MAX_HOPS) -> bool:
@@ -108,10 +108,8 @@ class Wholes:
         function = self._tree.function(node) if hops else None
         if function is None or isinstance(function, ast.Lambda) or function.name == "__init__":
             return False
-        parameters = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
-        if self._members.class_of(function) is not None:
-            parameters = parameters[1:]
-        names = {each.arg for each in parameters}
+        taken = parameters(function)[self._members.class_of(function) is not None :]
+        names = {each.arg for each in taken}
         if not any(isinstance(each, ast.Name) and each.id in names for each in ast.walk(node)):
             return False
         calls = self._callers.calls_of(function)

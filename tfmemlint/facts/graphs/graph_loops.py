@@ -116,16 +116,9 @@ class GraphLoops:
         if function is None or given is call.func:
             return False
         given = given.value if isinstance(given, ast.keyword) else given
-        taken = function.args
-        return any(
-            self._callers.argument(call, function, parameter.arg) is given
-            and any(
-                self._picks(use, hops - 1)
-                for binding in self._bindings.of(function, parameter.arg)
-                for use in self._bindings.readers(binding)
-            )
-            for parameter in (*taken.posonlyargs, *taken.args, *taken.kwonlyargs)
-        )
+        taken = self._callers.taken_as(given, call, function)
+        readers = self._bindings.readers(taken) if taken is not None else ()
+        return any(self._picks(use, hops - 1) for use in readers)
 
     def _holds_python(self, element: ast.Subscript) -> bool:
         """Whether `xs[i]` may be anything but a row: arguments are data unless they are called."""

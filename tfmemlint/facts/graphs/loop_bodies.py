@@ -9,7 +9,6 @@ from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.syntax.bindings import Binding, How
 from tfmemlint.facts.syntax.nodes import within
-from tfmemlint.facts.syntax.tree import FUNCTIONS
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -254,11 +253,7 @@ class LoopBodies:
         """Whether this is a parameter of a traced function that all callers give data for."""
         if start.how is not How.PARAMETER:
             return False
-        function = next(
-            each for each in self._tree.ancestors(start.node) if isinstance(each, FUNCTIONS)
-        )
-        calls = self._callers.calls_of(function)
-        given = [self._callers.argument(each, function, start.name) for each in calls]
+        given = self._callers.given_for(start)
         return bool(given) and all(
             each is not None
             and (self._values.of(each).kind in _DATA or self._tensors.is_tensor(each))

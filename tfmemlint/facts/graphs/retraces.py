@@ -17,7 +17,7 @@ from tfmemlint.facts.graphs.wrappings import RUNS
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import given_to
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.facts.syntax.tree import FunctionNode
+from tfmemlint.facts.syntax.tree import FunctionNode, parameters
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -84,8 +84,7 @@ class Retraces:
     def _of_call(self, call: ast.Call, function: FunctionNode) -> Iterator[Given]:
         if self._tracing.why(call) is not None or self._is_untraced(call.func, function):
             return
-        arguments = function.args
-        for parameter in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+        for parameter in parameters(function):
             given = self._callers.argument(call, function, parameter.arg)
             if given is not None and self._tree.inside(given, call):
                 yield Given(call, function, parameter.arg, given)
@@ -110,7 +109,7 @@ class Retraces:
             return
         taken = parameters(function)[self._members.class_of(function) is not None :]
         for parameter, argument in zip(taken, given.elts):  # noqa: B905  others may have defaults
-            yield Given(call, function, parameter, argument)
+            yield Given(call, function, parameter.arg, argument)
 
     def _is_picked(self, given: ast.expr, call: ast.Call, *, whole: bool) -> bool:
         """Whether a test lets few values of a number through: `if step == 0:`."""
@@ -183,9 +182,3 @@ def _sets(why: ast.AST, keywords: tuple[str, ...]) -> bool:
         return False
     signed = len(why.args) > 1 and "input_signature" in keywords
     return signed or any(each.arg in keywords for each in why.keywords)
-
-
-def parameters(function: FunctionNode) -> list[str]:
-    """The names of what a function takes by name or place, in order."""
-    arguments = function.args
-    return [each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]

@@ -10,7 +10,6 @@ from tfmemlint.facts.library import traits
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.signatures import having
 from tfmemlint.facts.syntax.bindings import Binding, How
-from tfmemlint.facts.syntax.tree import FUNCTIONS
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -117,13 +116,10 @@ class Tensors:
         return isinstance(parent, ast.Attribute) and parent.attr in _DESCRIBES_TENSOR
 
     def _is_argument_of_graph(self, binding: Binding) -> bool:
-        function = next(
-            (each for each in self._tree.ancestors(binding.node) if isinstance(each, FUNCTIONS)),
-            None,
-        )
-        why = self._tracing.functions.get(function) if function is not None else None
-        declared = why is not None and why.by is not TracedBy.CALLER
-        return declared and binding.how is How.PARAMETER
+        if binding.how is not How.PARAMETER:
+            return False
+        why = self._tracing.functions.get(self._tree.taker(binding.node))
+        return why is not None and why.by is not TracedBy.CALLER
 
     def _shaped(self, shape: ast.expr) -> ast.expr | None:
         """`x` for `x.shape`, `tf.shape(x)`, `x.get_shape().as_list()` and names that hold these."""

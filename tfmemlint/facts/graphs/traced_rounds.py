@@ -11,7 +11,6 @@ from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.signatures import APIS
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.callers import default
-from tfmemlint.facts.syntax.tree import FUNCTIONS
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -74,12 +73,8 @@ class TracedRounds:
         binding = self._bindings.only(bound)
         if binding is None or binding.how is not How.PARAMETER:
             return None
-        function = next(
-            each for each in self._tree.ancestors(binding.node) if isinstance(each, FUNCTIONS)
-        )
-        calls = self._callers.calls_of(function)
-        given = [self._callers.argument(each, function, bound.id) for each in calls]
-        given = given or [default(function, bound.id)]
+        given = self._callers.given_for(binding)
+        given = given or [default(self._tree.taker(binding.node), bound.id)]
         found = [None if each is None else self._number(each, hops - 1) for each in given]
         known = [each for each in found if each is not None]
         return min(known) if known and len(known) == len(found) else None

@@ -126,9 +126,7 @@ class Tracing:
 
     def given(self, binding: Binding) -> Iterator[tuple[ast.Call, ast.expr]]:
         """What calls in this file give for a parameter, unless its function runs as a graph."""
-        function = next(
-            each for each in self._tree.ancestors(binding.node) if isinstance(each, FUNCTIONS)
-        )
+        function = self._tree.taker(binding.node)
         calls = self._callers.calls_of(function) if function not in self.functions else ()
         for call in calls:
             given = self._callers.argument(call, function, binding.name)

@@ -162,13 +162,11 @@ class Wrappings:
         function = self._functions.function(call.func)
         if function is None:
             return None
-        for parameter in parameters(function):
-            if self._callers.argument(call, function, parameter.arg) is use:
-                for binding in self._bindings.of(function, parameter.arg):
-                    for reader in self._bindings.readers(binding):
-                        above = self._tree.parent(reader)
-                        if isinstance(above, ast.Call) and above.func is reader:
-                            return call
+        taken = self._callers.taken_as(use, call, function)
+        for reader in self._bindings.readers(taken) if taken is not None else ():
+            above = self._tree.parent(reader)
+            if isinstance(above, ast.Call) and above.func is reader:
+                return call
         return None
 
 
@@ -182,9 +180,3 @@ def wrapped_by(call: ast.Call) -> ast.expr | None:
 def is_plain(decorator: ast.expr) -> bool:
     """Whether a decorator leaves a function what it is."""
     return isinstance(decorator, ast.Name) and decorator.id in ("classmethod", "staticmethod")
-
-
-def parameters(function: FunctionNode) -> list[ast.arg]:
-    """What a function can be given by name."""
-    arguments = function.args
-    return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]

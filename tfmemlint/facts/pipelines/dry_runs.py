@@ -30,7 +30,7 @@ from tfmemlint.facts.syntax.callers import Callers
 from tfmemlint.facts.syntax.functions import Functions
 from tfmemlint.facts.syntax.names import Names
 from tfmemlint.facts.syntax.nodes import is_none
-from tfmemlint.facts.syntax.tree import FunctionNode
+from tfmemlint.facts.syntax.tree import FunctionNode, parameters
 
 _MAX_DEPTH = 8
 """Calls of functions of the module within each other."""
@@ -286,9 +286,8 @@ class DryRun:
     def _scope(self, function: FunctionNode, call: ast.Call) -> dict[str, Held]:
         """What a function sees when it is called so."""
         scope, arguments = self._closure(function), function.args
-        passed = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
         is_method = self._functions.members.class_of(function) is not None
-        for parameter in passed[is_method:]:
+        for parameter in parameters(function)[is_method:]:
             value = self._callers.argument(call, function, parameter.arg)
             scope[parameter.arg] = OUTSIDE if value is None else self.held(value)
         if arguments.vararg is not None:

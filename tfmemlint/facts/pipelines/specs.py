@@ -8,7 +8,7 @@ from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.pipelines.held import UNKNOWN, Held, Several, Tensor, part_of, row
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.tracers import TF_FUNCTION
-from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode
+from tfmemlint.facts.syntax.tree import FunctionNode, positional
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -144,12 +144,11 @@ class Signatures:
         binding = self._bindings.only(name)
         if binding is None or binding.how is not How.PARAMETER:
             return None
-        above = self._tree.ancestors(binding.node)
-        function = next(each for each in above if isinstance(each, FUNCTIONS))
+        function = self._tree.taker(binding.node)
         if not isinstance(function, ast.FunctionDef):
             return None
-        parameters = [*function.args.posonlyargs, *function.args.args]
-        places = [each.arg for each in parameters[self._members.class_of(function) is not None :]]
+        taken = positional(function)[self._members.class_of(function) is not None :]
+        places = [each.arg for each in taken]
         for each in function.decorator_list:
             if not (isinstance(each, ast.Call) and self._names.is_any(each.func, TF_FUNCTION)):
                 continue

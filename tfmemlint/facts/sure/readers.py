@@ -212,14 +212,10 @@ class Readers:
         """The reads of the parameter that a function takes a pipeline as."""
         if self._tree.elsewhere(function) is not None:
             return None
-        parameters = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
-        for parameter in parameters:
-            if self._callers.argument(call, function, parameter.arg) is node:
-                inside = self._bindings.home(parameter.arg, _first(function))
-                if inside is not function:
-                    return None
-                return [*self._bindings.loads(function, parameter.arg)]
-        return None
+        taken = self._callers.taken_as(node, call, function)
+        if taken is None or self._bindings.home(taken.name, _first(function)) is not function:
+            return None
+        return [*self._bindings.loads(function, taken.name)]
 
 
 def _first(function: FunctionNode) -> ast.AST:

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from tfmemlint.facts.syntax.bindings import Binding
 from tfmemlint.facts.syntax.nodes import children
-from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode
+from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode, parameters
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -74,7 +74,6 @@ class Bodies:
 
     def parameters(self, function: FunctionNode) -> Iterator[Binding]:
         """The bindings of a function's parameters."""
-        taken = function.args
-        for each in (*taken.posonlyargs, *taken.args, *taken.kwonlyargs):
+        for each in parameters(function):
             found = self._bindings.of(function, each.arg)
             yield from (binding for binding in found if binding.node is each)

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from weakref import ref
 
-from tfmemlint.facts.syntax.bindings import How
+from tfmemlint.facts.syntax.bindings import Binding, How
 from tfmemlint.facts.syntax.members import is_decorated
 from tfmemlint.facts.syntax.nodes import within
 from tfmemlint.facts.syntax.tracers import PARTIAL
-from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode
+from tfmemlint.facts.syntax.tree import FunctionNode, parameters, positional
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -205,16 +205,32 @@ class Callers:
                 return given[place]
         return default(function, name)
 
+    def around(self, node: ast.AST) -> tuple[ast.Call, ...]:
+        """The calls that run the function that code stands in; none for that of no function."""
+        function = self._tree.function(node)
+        return () if function is None else self.calls_of(function)
+
+    def given_for(self, parameter: Binding) -> list[ast.expr | None]:
+        """What each call in sight passes for a parameter; None where it cannot be told."""
+        function = self._tree.taker(parameter.node)
+        calls = self.calls_of(function)
+        return [self.argument(each, function, parameter.name) for each in calls]
+
+    def taken_as(self, given: ast.AST, call: ast.Call, function: FunctionNode) -> Binding | None:
+        """The parameter for which a call passes an expression, if there is one."""
+        for each in parameters(function):
+            if self.argument(call, function, each.arg) is given:
+                bound = self._bindings.of(function, each.arg)
+                return next((binding for binding in bound if binding.node is each), None)
+        return None
+
     def left_out(self, node: ast.expr) -> ast.expr | None:
         """The default of a parameter that no call in sight, or not every one, is given."""
         binding = self._bindings.only(node) if isinstance(node, ast.Name) else None
         if binding is None or binding.how is not How.PARAMETER:
             return None
-        function = next(
-            each for each in self._tree.ancestors(binding.node) if isinstance(each, FUNCTIONS)
-        )
-        given = [self.argument(call, function, binding.name) for call in self.calls_of(function)]
-        return None if any(given) else default(function, binding.name)
+        given = any(self.given_for(binding))
+        return None if given else default(self._tree.taker(binding.node), binding.name)
 
     def handed_on(
         self, call: ast.Call, function: FunctionNode, name: str, run_by: ast.Call | None
@@ -269,17 +285,16 @@ class Callers:
                 return keyword.value
         if rest.place is None:
             return None
-        parameters = (*rest.function.args.posonlyargs, *rest.function.args.args)
-        place = len(parameters) - self._bound_first(call, rest.function) + rest.place
+        place = len(positional(rest.function)) - self._bound_first(call, rest.function) + rest.place
         starred = any(isinstance(each, ast.Starred) for each in call.args[: place + 1])
         return call.args[place] if place < len(call.args) and not starred else None
 
     def _place(self, call: ast.Call, function: FunctionNode, name: str) -> int | None:
         """Where among the arguments of a call a parameter stands, if it may stand there."""
-        parameters = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
-        if name not in parameters:
+        names = [each.arg for each in positional(function)]
+        if name not in names:
             return None
-        return parameters.index(name) - self._bound_first(call, function)
+        return names.index(name) - self._bound_first(call, function)
 
     def _bound_first(self, call: ast.Call, function: FunctionNode) -> int:
         """How many of the first parameters the call does not pass itself: 1 for `self`."""
@@ -314,9 +329,8 @@ def _position(call: ast.Call) -> tuple[int, int]:
 
 def default(function: FunctionNode, name: str) -> ast.expr | None:
     """The default of a parameter, if it has one."""
-    arguments = function.args
-    positional = [*arguments.posonlyargs, *arguments.args]
-    with_default = positional[len(positional) - len(arguments.defaults) :]
+    arguments, by_place = function.args, positional(function)
+    with_default = by_place[len(by_place) - len(arguments.defaults) :]
     pairs: Iterable[tuple[ast.arg, ast.expr | None]] = (
         *zip(with_default, arguments.defaults, strict=True),
         *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),

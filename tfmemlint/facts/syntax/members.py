@@ -8,7 +8,7 @@ from functools import cached_property
 
 from tfmemlint.facts.syntax.bindings import How, element, targets
 from tfmemlint.facts.syntax.nodes import children
-from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode
+from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode, positional
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -42,12 +42,9 @@ class Members:
         return self._receivers[parameter]
 
     def _receiver(self, parameter: ast.AST) -> ast.ClassDef | None:
-        function = next(
-            each for each in self._tree.ancestors(parameter) if isinstance(each, FUNCTIONS)
-        )
+        function = self._tree.taker(parameter)
         owner = self.class_of(function)
-        arguments = [*function.args.posonlyargs, *function.args.args]
-        if owner is None or not arguments or arguments[0] is not parameter:
+        if owner is None or parameter not in positional(function)[:1]:
             return None
         return None if is_decorated(function, {"staticmethod", "classmethod"}) else owner
 

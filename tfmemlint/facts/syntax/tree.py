@@ -234,6 +234,10 @@ class Tree:
             known[scope] = scope if isinstance(scope, FUNCTIONS) else self.function(scope)
         return known[scope]
 
+    def taker(self, parameter: ast.AST) -> FunctionNode:
+        """The function that takes a parameter."""
+        return next(each for each in self.ancestors(parameter) if isinstance(each, FUNCTIONS))
+
     def put_into(self, node: ast.AST) -> ast.AST | None:
         """What has a node in it, beyond the literals and the keyword that hold it."""
         above = self.parent(node)
@@ -308,6 +312,16 @@ class Tree:
     def inside(self, node: ast.AST, container: ast.AST) -> bool:
         """Whether `node` is `container` or stands within it."""
         return node is container or any(above is container for above in self.ancestors(node))
+
+
+def positional(function: FunctionNode) -> list[ast.arg]:
+    """What a function can be given by place, in order."""
+    return [*function.args.posonlyargs, *function.args.args]
+
+
+def parameters(function: FunctionNode) -> list[ast.arg]:
+    """What a function can be given, by name or place, in order."""
+    return [*positional(function), *function.args.kwonlyargs]
 
 
 _SCOPED = frozenset({*SCOPES, ast.comprehension})
