@@ -43,6 +43,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import pairwise
 
 from tfmemlint import (
     Claim,
@@ -79,6 +80,8 @@ of a convolutional network 6.1, nine with normalization 11.
 LOOPS = 8 << 20
 """Bytes of a layer with a loop in its graph: two with one left 10.2 MB a round, four with two 18.1.
 """
+WEIGHT = 4
+"""Bytes."""
 WEIGHTS_AND_SLOTS = 4
 """Times the weights: 29 MB were left of 8."""
 WEIGHTS = Amount(("a model",), of_bytes=True)
@@ -125,12 +128,25 @@ def _is_little(file: File, training: Training) -> bool:
     runs = file.tf.models.runs(training.made, None)
     plain = bool(runs) and all(each.layer.name in PLAIN for each in runs or ())
     weights = file.tf.models.weights(runs or [])
-    small = weights is None or (weights.at_most is not None and weights.at_most <= GRAPHS)
+    known = WEIGHT * max(_known(runs or []), _between(runs or []))
+    at_most = weights.at_most if weights is not None else known
+    small = known <= GRAPHS and at_most is not None and at_most <= GRAPHS
     if not plain or not small:
         return False
     if training.rounds is None:
         return isinstance(training.again, (ast.For, ast.AsyncFor, ast.comprehension))
     return weights is None and training.rounds <= SOME
+
+
+def _known(runs: list[Run]) -> int:
+    """How many numbers the weights of those layers are of which it is known."""
+    return sum(each.weights or 0 for each in runs)
+
+
+def _between(runs: list[Run]) -> int:
+    """How many weights stand between layers of known width, whatever the first one is given."""
+    widths = [width for each in runs if (width := each.layer.one("units")) is not None]
+    return sum(one * other for one, other in pairwise(widths))
 
 
 def _cost(file: File, training: Training) -> Cost:
@@ -175,7 +191,7 @@ RULE = Rule(
         "RandomizedSearchCV cross_val_predict cross_val_score cross_validate "
         "differential_evolution dummy_minimize "
         "Hyperband RandomSearch fmin for forest_minimize gbrt_minimize gp_minimize optimize while",
-        "Model Sequential applications clone_model load_model model_from_json",
+        "Model Module Sequential applications clone_model load_model model_from_json",
     ),
     check=check,
 )

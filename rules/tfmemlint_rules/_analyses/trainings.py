@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from tfmemlint.facts.flow.many_rounds import ManyRounds
@@ -64,7 +64,14 @@ class Trainings:
         found: dict[ast.Call, Training] = {}
         for each in self._models():
             found.setdefault(each.made, each)
-        return tuple(found.values())
+        return tuple(each for each in found.values() if not self._is_told_of_caller(each, found))
+
+    def _is_told_of_caller(self, training: Training, found: Mapping[ast.Call, Training]) -> bool:
+        """Whether the function that makes a model is one whose calls are told of."""
+        function = self._tree.function(training.made)
+        calls = self._callers.calls_of(function) if function is not None else ()
+        others = [found[each] for each in calls if each in found]
+        return any(each.again is training.again for each in others)
 
     def forgets(self, training: Training) -> bool:
         """Whether the rounds have Keras forget what it made, which frees nothing of this."""
@@ -189,6 +196,8 @@ class Trainings:
             return self._use_of_part(above, around, hops)
         if isinstance(above, ast.Tuple) and isinstance(self._tree.parent(above), ast.Return):
             return self._handed_back(use, above, around, owner, hops)
+        if isinstance(above, ast.Return):
+            return self._given_back(use, around, owner, hops)
         if isinstance(above, (ast.Assign, ast.AnnAssign)):
             kept = self._tree.is_conditional(above)  # the best one, or the first
             return None if kept or not hops else self._is_trained(use, around, owner, hops - 1)
@@ -199,6 +208,19 @@ class Trainings:
         if isinstance(above.func, ast.Name) and above.func.id in _SHOWS:
             return False
         return self._passed(above, use, around, owner, hops)
+
+    def _given_back(
+        self, use: ast.expr, around: ast.AST, owner: ast.ClassDef | None, hops: int
+    ) -> bool | None:
+        """As `_use`, of `return model`: False where the rounds drop it, be it trained there, too.
+
+        What is trained there is told of the call that gives it.
+        """
+        function = self._tree.function(use)
+        calls = self._callers.calls_of(function) if function is not None and hops else ()
+        here = [each for each in calls if self._tree.inside(each, around)]
+        becomes = [self._becomes(each, around, owner, hops - 1) for each in here]
+        return None if None in becomes or not becomes else False
 
     def _handed_back(
         self,

@@ -91,8 +91,8 @@ class Iterables:
                 return self.is_part(put, frame, hops - 1)
             if isinstance(node.slice, (ast.Name, ast.Attribute, ast.Call, ast.BinOp)):
                 return not self._is_entry(node, frame)
-            rows = node.slice.elts[0] if isinstance(node.slice, ast.Tuple) else node.slice
-            cut = isinstance(rows, ast.Slice) and _ends_early(rows)
+            axes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+            cut = any(isinstance(each, ast.Slice) and _ends_early(each) for each in axes[:1])
             return cut or self.is_part(node.value, frame, hops - 1)
         if isinstance(node, (ast.ListComp, ast.GeneratorExp)):
             return any(self.is_part(each.iter, frame, hops - 1) for each in node.generators)

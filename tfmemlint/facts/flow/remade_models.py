@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 _MAX_HOPS = 4
 
 RUNS = frozenset(
-    {"evaluate", "evaluate_generator", "predict", "predict_generator", "predict_on_batch"}
-    | {"test_on_batch"}
+    {"evaluate", "evaluate_generator", "predict", "predict_classes", "predict_generator"}
+    | {"predict_on_batch", "predict_proba", "test_on_batch"}
 )
 """Methods of models that trace, and do not train."""
 _SETS = frozenset({"load_weights", "set_weights"})
