@@ -20,7 +20,8 @@ statement, can be taken out alone.
 ## When to ignore it
 When the code needs Python for each step. The rule is silent by itself where the mode depends on a
 condition, a setting or a caller, for models that nothing in sight fits or has predict, or that are
-fitted to up to 1,024 rows next, in tests, beside `breakpoint` and `pdb`, where what is run asks
+fitted to up to 1,024 rows next, where neither a model is run nor anything else would be a graph or
+take gradients, in tests, beside `breakpoint` and `pdb`, where what is run asks
 tensors for their values, formats them as numbers or draws from NumPy's or Python's random numbers,
 and in loops that compile one model after the other, which leak less without graphs.
 """

@@ -5,7 +5,8 @@ A list that a loop in traced code fills (`append`, `insert`, `+=`, a comprehensi
 `tf.stack`, `tf.concat`, `tf.convert_to_tensor` or a function that takes it for one tensor, such as
 `tf.transpose` or a reduction, then reads. The loop has many trips, or as many as the data has
 steps: `range(400)`, `range(x.shape[1])`, `tf.unstack(x, axis=1)`, `range(n)` with an argument of
-the traced function. Or AutoGraph makes it a graph loop: over `tf.range`, a tensor or a dataset.
+the traced function. Or AutoGraph makes it a graph loop: over `tf.range`, a tensor or a dataset. Of
+a body that is copied it speaks once, however many lists it fills.
 
 ## Why it costs memory
 Python runs a loop over `range` while TensorFlow traces, so the graph gets a copy of the body for
@@ -73,6 +74,7 @@ def check(file: File) -> Iterator[Diagnostic]:
     found = file.tf.of(Accumulations).all
     if not found or file.tf.names.uses(LIKES_STRAIGHT_CODE):
         return
+    copied: set[ast.AST] = set()
     for each in found:
         if _takes_slices(each):
             continue
@@ -81,7 +83,9 @@ def check(file: File) -> Iterator[Diagnostic]:
             if kind is InGraph.LOOP or file.tf.of(Accumulations).is_long(
                 loop, max(FEW // inner, 1)
             ):
-                yield _diagnostic(file, each, loop, kind, inner)
+                if kind is InGraph.LOOP or loop.node not in copied:  # its body is, for all lists
+                    yield _diagnostic(file, each, loop, kind, inner)
+                copied.add(loop.node)
                 break
             inner *= loop.trips or 1
 

@@ -72,7 +72,7 @@ def empty():
         ("D.zip((D.list_files('a'), D.list_files('b').take(7))).shuffle(9)", 7),
         ("D.range(3).concatenate(D.list_files('*').take(4)).batch(8)", 7),
         ("D.from_tensor_slices(load_iris().data)", 150),
-        ("D.from_tensor_slices(tf.cast(datasets.load_wine().target[:-30], tf.int32))", 178),
+        ("D.from_tensor_slices(tf.cast(datasets.load_wine().target[:-30], tf.int32))", 148),
         ("D.from_tensor_slices(load_iris().data[:9])", 9),
         ("D.from_tensor_slices(load_iris().feature_names)", None),
         ("D.from_tensor_slices(datasets.fetch_openml('mnist_784').data)", None),

@@ -40,6 +40,8 @@ drawn = np.random.rand(60_000, 28, 28)
         ("np.concatenate([x, x_test])", True),
         ("tf.one_hot(y, 10)", True),
         ("pictures[:500]", True),
+        ("scaler.fit_transform(x[5000:].astype('float32').reshape(-1, 1)).reshape(-1, 784)", True),
+        ("scaler.transform(own)", False),
         ("own", False),
         ("drawn", False),
         ("np.concatenate([x, own])", False),

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _RUNS = FITS | RUNS
 """Methods of Keras's that run steps of a model."""
 _RUN_WORDS = frozenset(each.encode() for each in _RUNS)
+_GRAPHS = ("tensorflow.function", "tensorflow.GradientTape")
+_GRAPH_WORDS = frozenset({b"GradientTape", b"apply_gradients", b"train_step"})
 _READS_VALUE = frozenset({"bool", "float", "int"})
 _MAKES = ("keras.backend.", "keras.ops.", "tensorflow.")
 _DRAWS = ("numpy.random.", "random.")
@@ -67,7 +69,7 @@ class EagerMode:
     def runs(self, switch: EagerSwitch) -> bool:
         """Whether Keras may run steps of the model that is set so, here or in another file."""
         if isinstance(switch, ast.Call):
-            return True
+            return self._runs_any or self._makes_graphs
         above = self._tree.parent(switch) if isinstance(switch, ast.keyword) else None
         target = switch.targets[0] if isinstance(switch, ast.Assign) else None
         method = above.func if isinstance(above, ast.Call) else target
@@ -93,6 +95,14 @@ class EagerMode:
         trees = [self._tree, *(each.tree for each in self._imports.importers)]
         runs = (method for each in trees for method in each.methods(*_RUNS))
         return runs_there or next(runs, None) is not None
+
+    @cached_property
+    def _makes_graphs(self) -> bool:
+        """Whether this file, or one beside it, would make graphs by itself, or take gradients."""
+        if any(not _GRAPH_WORDS.isdisjoint(each) for each in self._imports.words):
+            return True
+        named = [self._names, *(each.names for each in self._imports.importers)]
+        return any(each.uses(_GRAPHS) for each in named)
 
     def is_needed(self, switch: EagerSwitch) -> bool:
         """Whether something asks tensors for their values, as it can of no graph's.

@@ -97,7 +97,10 @@ class Results:
         if callee.attr in makers.SCALES and node.args and (made or "").startswith(makers.SCALERS):
             scaled = value(node.args[0], frame)
             is_data = scaled.is_array or scaled.kind is Kind.FRAME
-            return scaled._replace(kind=Kind.ARRAY, dtype=None) if is_data else UNKNOWN
+            floats = made in makers.KEEPS_FLOATS and scaled.dtype is not None
+            kept = scaled.dtype if (scaled.dtype or "").startswith("float") else "float64"
+            dtype = kept if floats else None
+            return scaled._replace(kind=Kind.ARRAY, dtype=dtype) if is_data else UNKNOWN
         inner = value(maker, frame)
         if inner.kind is Kind.PATH and callee.attr in ("glob", "rglob", "iterdir"):
             return Value(Kind.PATHS, Extent.WHOLE, origin=node)

@@ -135,12 +135,20 @@ class Sizes:
         name = (self._names.qualified(node) or "").rpartition(".")[2]
         return name if name in makers.DTYPE_BYTES else None
 
-    def length(self, part: ast.Slice, frame: Frame | None, value: ValueOf) -> int | None:
-        """How many elements a slice has that begins at the first one."""
-        if part.step is not None or (part.lower is not None and constant(part.lower) != 0):
-            return None
-        upper = self.number(part.upper, frame, value) if part.upper is not None else None
-        return int(upper) if upper is not None and upper >= 0 else None
+    def length(
+        self, part: ast.Slice, rows: int | None, frame: Frame | None, value: ValueOf
+    ) -> int | None:
+        """How many elements a slice has: of so many, or from the first one on."""
+        ends = [part.lower, part.upper, part.step]
+        known = [None if each is None else self.number(each, frame, value) for each in ends]
+        untold = any(
+            end is not None and number is None for end, number in zip(ends, known, strict=True)
+        )
+        if rows is not None and not untold and known[2] != 0:
+            return len(range(rows)[slice(*(None if each is None else int(each) for each in known))])
+        first, last, _ = known
+        from_first = part.step is None and (part.lower is None or first == 0)
+        return int(last) if from_first and last is not None and last >= 0 else None
 
     def _number(
         self, node: ast.expr | None, frame: Frame | None, value: ValueOf, depth: int

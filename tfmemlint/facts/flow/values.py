@@ -263,9 +263,13 @@ class Values:
         if isinstance(first, ast.Slice):
             return inner._replace(
                 extent=Extent.PART,
-                shape=None if rest is None else (self._sizes.length(first, frame, self._of), *rest),
+                shape=None if rest is None else (self._length(first, inner, frame), *rest),
             )
         return inner._replace(extent=Extent.PART, shape=None)
+
+    def _length(self, part: ast.Slice, whole: Value, frame: Frame | None) -> int | None:
+        rows = whole.shape[0] if whole.shape else None
+        return self._sizes.length(part, rows, frame, self._of)
 
     def _unpacked_constant(self, node: ast.Subscript, frame: Frame | None) -> Value:
         index = constant(node.slice)

@@ -94,6 +94,11 @@ GIVES_FLOATS = having(traits.FLOATS)
 SHAPE_OF = having(traits.GIVES_SHAPE, outside=("keras.backend.",))
 SCALERS = "sklearn.preprocessing."
 SCALES = frozenset({"fit_transform", "transform"})
+KEEPS_FLOATS = frozenset(
+    f"{SCALERS}{name}"
+    for name in ("MaxAbsScaler", "MinMaxScaler", "Normalizer", "RobustScaler", "StandardScaler")
+)
+"""Scalers that give floats of the type they are given, and float64 of anything else."""
 SPLITS_ARGUMENTS = having(traits.SPLITS)
 
 KEEPS_DATA = {name: row.of for name, row in APIS.items() if row.traits & traits.DATA}

@@ -11,7 +11,7 @@ from tfmemlint.facts.library.known_data import (
     READ_DATA_SETS,
     SKLEARN_DATASETS,
 )
-from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.library.makers import SCALES, argument
 from tfmemlint.facts.pipelines.chains import Chain, From
 from tfmemlint.light_typing import TYPE_CHECKING
 
@@ -71,5 +71,6 @@ class Ready:
             return all(self.is_array(each.value, each.frame, hops - 1) for each in returned)
         of = call.args[0] if call.args else None
         if name is None and isinstance(call.func, ast.Attribute):
-            of = call.func.value  # `x_train.reshape(-1, 784)`
+            scales = of is not None and call.func.attr in SCALES
+            of = of if scales else call.func.value  # `x_train.reshape(-1, 784)`
         return of is not None and self.is_array(of, frame, hops - 1)
