@@ -50,6 +50,7 @@ ALLOWED = {
         "tfmemlint.facts",
         "tfmemlint.glances",
         "tfmemlint.importers",
+        "tfmemlint.notebooks",
         "tfmemlint.parsing",
         "tfmemlint.roots",
         "tfmemlint.source",

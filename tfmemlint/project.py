@@ -35,6 +35,8 @@ if TYPE_CHECKING:  # most files are told from their words; what is named here ta
 
 _LARGEST = 500_000
 """Bytes of a file that others are not told of: data, or made by a program."""
+_LARGEST_NOTEBOOK = 2_000_000
+"""The same of a notebook, most of which is what its cells have shown."""
 _MOST_KEPT = 1_500_000
 """Bytes of the files whose facts are kept for those that are checked next."""
 _MOST_ASKED = 60
@@ -49,6 +51,7 @@ _BEHIND = re.compile(rb"import([ \t]*\([^)#]*(?:#[^\n]*[^)#]*)*|[^\n]*)")
 _WORD = re.compile(rb"\w+|\*")
 _CALLED = re.compile(rb"\.[ \t]*[A-Za-z_][0-9A-Za-z_]*[ \t]*\(")
 """A method that is called. What stands in code as nothing else is defined elsewhere."""
+_NOTEBOOK = ".ipynb"
 _PASSED_OVER = frozenset(("__pycache__", "build", "dist", "node_modules", "site-packages", "venv"))
 
 
@@ -170,7 +173,7 @@ class Project:
 
     def _serves_tensorflow(self, path: str) -> bool:
         """Whether a file that imports one uses TensorFlow, or has it from its project."""
-        above = [*self._above(path, notebooks=True)]
+        above = [*self._above(path)]
         below = (one for each in above for one in self._below_all(each))
         return any(self._glances.of(each).uses for each in (*above, *below))
 
@@ -178,7 +181,7 @@ class Project:
         """Everything that can be a name in each file that one imports, or that imports it."""
         here = os.path.abspath(path)
         reached = self._reached(here, self._aimed(here, imported_in(data)))
-        near = dict.fromkeys((*reached, *self._importers(here)))
+        near = dict.fromkeys((*reached, *self._callers(here)))
         return tuple(map(self._words_in, near))
 
     def around(self, path: str) -> str:
@@ -188,12 +191,11 @@ class Project:
         """
         here = os.path.abspath(path)
         related: dict[str, None] = {}
-        notebooks = not self._glances.of(here).mentions
-        for each in (here, *self._above(here, notebooks=notebooks)):
+        for each in (here, *self._above(here)):
             related[each] = None
             related.update(dict.fromkeys(self._below_all(each)))
         del related[here]
-        prepares = notebooks and self._prepares(here)
+        prepares = not self._glances.of(here).mentions and self._prepares(here)
         if not related and not prepares:
             return ""
         from hashlib import blake2b  # noqa: PLC0415
@@ -204,7 +206,7 @@ class Project:
 
     def _given_around(self, path: str) -> tuple[frozenset[str], ...] | None:
         """The names that each file around one may give; None if those files are too many."""
-        above = (path, *self._above(path, notebooks=False))
+        above = (path, *self._above(path))
         found: dict[str, None] = {}
         for each in above:
             found[each] = None
@@ -255,12 +257,12 @@ class Project:
             return Place(tf.tree.module, found[1]) if tf is not None else None
 
         def importers() -> tuple[ast.Module, ...]:
-            several = self._importers(path)
+            several = self._callers(path)
             found = map(self._open, several if len(several) <= _MOST_IMPORTERS else ())
             return tuple(each.tree.module for each in found if each is not None)
 
         def all_words() -> tuple[frozenset[bytes], ...]:
-            near = dict.fromkeys((*self._below_all(path), *self._importers(path)))
+            near = dict.fromkeys((*self._below_all(path), *self._callers(path)))
             return tuple(map(self._words_in, near))
 
         def reached(first: str) -> frozenset[str]:
@@ -292,13 +294,14 @@ class Project:
         from tfmemlint.decoding import UndecodableError, decode  # noqa: PLC0415
         from tfmemlint.facts import TensorFlow  # noqa: PLC0415
         from tfmemlint.facts.syntax.tree import Tree  # noqa: PLC0415
+        from tfmemlint.notebooks import read as read_notebook  # noqa: PLC0415
         from tfmemlint.parsing import TooDeep, parse  # noqa: PLC0415
 
         data = _read(path)
         if data is None:
             return None
         try:
-            text = decode(data).text
+            text = (read_notebook if path.endswith(_NOTEBOOK) else decode)(data).text
             tree = Tree(parse(text, path, self._pieces(path)), self._forest)
         except (UndecodableError, SyntaxError, TooDeep, RecursionError, MemoryError):
             return None
@@ -476,11 +479,11 @@ class Project:
             self._below_of[path] = tuple(self._reached(path, self._aims(path)))
         return self._below_of[path]
 
-    def _above(self, path: str, *, notebooks: bool) -> Iterator[str]:
+    def _above(self, path: str) -> Iterator[str]:
         """The files near one that import it, directly or not."""
         pending, seen = [path], {path}
         for each in pending:
-            for importer in self._importers(each, notebooks=notebooks):
+            for importer in self._importers(each, notebooks=True):
                 if importer not in seen and len(seen) < _MOST_ASKED:
                     seen.add(importer)
                     pending.append(importer)
@@ -498,6 +501,11 @@ class Project:
             )
             self._imported_by[path, notebooks] = tuple(found)
         return self._imported_by[path, notebooks]
+
+    def _callers(self, path: str) -> tuple[str, ...]:
+        """The files near one that import it, and the notebooks if there are not too many."""
+        files, every = self._importers(path), self._importers(path, notebooks=True)
+        return every if len(every) <= _MOST_IMPORTERS else files
 
     def _near(self, folder: str) -> _Near:
         """The files of the largest part of a project around a folder that is not too large."""
@@ -520,7 +528,7 @@ def _files_below(folder: str) -> _Near | None:
         for name in sorted(names):
             if name.endswith(".py") and not name.startswith("test_"):
                 found.append(os.path.join(each, name))
-            elif name.endswith(".ipynb"):
+            elif name.endswith(_NOTEBOOK):
                 notebooks.append(os.path.join(each, name))
         if len(found) > _MOST_NEAR or number > _MOST_NEAR:
             return None
@@ -530,7 +538,8 @@ def _files_below(folder: str) -> _Near | None:
 def _read(path: str) -> bytes | None:
     try:
         status = os.stat(path)
-        if not S_ISREG(status.st_mode) or status.st_size > _LARGEST:
+        largest = _LARGEST_NOTEBOOK if path.endswith(_NOTEBOOK) else _LARGEST
+        if not S_ISREG(status.st_mode) or status.st_size > largest:
             return None
         with open(path, "rb") as source:
             return source.read()

@@ -16,7 +16,7 @@ from tfmemlint.cli import main
 PROJECTS = sorted(each for each in Path(__file__).with_name("programs").iterdir() if each.is_dir())
 SILENT = [each for each in PROJECTS if each.name.startswith("ok_")]
 MARK = re.compile(r"[ \t]*# want (TFM\d+(?: TFM\d+)*)$", re.MULTILINE)
-AT_LEAST = 35
+AT_LEAST = 36
 """How many of the marked findings are found: it may only grow."""
 AT_MOST_DIFFER = 0
 """In how many projects a file says something else where it is checked alone."""
@@ -91,4 +91,4 @@ def test_a_third_of_the_projects_is_to_stay_silent() -> None:
     assert len(SILENT) >= len(PROJECTS) // 3
     assert all(not wanted(each) for each in SILENT)
     assert all(wanted(each) for each in PROJECTS if each not in SILENT)
-    assert all(2 <= len([*each.rglob("*.py")]) <= 5 for each in PROJECTS)
+    assert all(2 <= len([*each.rglob("*.py"), *each.rglob("*.ipynb")]) <= 5 for each in PROJECTS)
