@@ -96,7 +96,7 @@ def _cost(file: File, sources: Sources, shuffle: Step) -> Cost:
 def _sources(file: File, given: ast.expr, hops: int = 2) -> Sources | None:
     if isinstance(given, (ast.ListComp, ast.GeneratorExp)):
         return Sources(given.elt, file.tf.loops.loop(given.generators[-1]))
-    binding = file.tf.bindings.only(given) if isinstance(given, ast.Name) else None
+    binding = file.tf.bindings.only(given)
     if binding is None or binding.value is None or not hops:
         return None
     for growth in file.tf.loops.growths:
@@ -124,7 +124,7 @@ def _fix(file: File, mix: ast.Call, sources: Sources, shuffle: Step) -> Fix | No
     arguments = given_to(shuffle.call)
     fixed = all(loops.invariant(each, sources.loop) for each in arguments)
     given = argument(mix, 0, "datasets")
-    binding = file.tf.bindings.only(given) if isinstance(given, ast.Name) else None
+    binding = file.tf.bindings.only(given)
     readers = file.tf.bindings.readers(binding) if binding is not None else []
     shared = [each for each in readers if each is not given and not _grows(tree.parent(each))]
     if not tree.inside(shuffle.call, sources.each) or not fixed or shared:

@@ -59,7 +59,6 @@ from tfmemlint import (
 from tfmemlint.facts.flow.loops import Over
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.sizes.amounts import count, held, product
-from tfmemlint.facts.syntax.bindings import How
 from tfmemlint_rules._analyses.kept import Kept, KeptTensors, Sort
 from tfmemlint_rules._analyses.lifetimes import Lifetimes
 
@@ -207,10 +206,10 @@ def _is_tensor(file: File, kept: Kept) -> bool:
         return False
     name = kept.tensor
     for _ in range(8):
-        binding = file.tf.bindings.only(name) if isinstance(name, ast.Name) else None
+        binding = file.tf.bindings.only(name)
         if binding is None:
             break
-        if binding.value is None or binding.path or binding.how is not How.ASSIGNED:
+        if binding.value is None or not binding.is_whole:
             return False
         name = binding.value
     if isinstance(name, ast.Call):

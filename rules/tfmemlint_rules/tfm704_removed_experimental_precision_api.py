@@ -134,7 +134,7 @@ def _changes(file: File, used: list[ast.Attribute | ast.Name]) -> Iterator[Edit 
             continue
         if name != each.attr:
             yield edits.replaced(file, each, f"{file.source(owner)}.{name}")
-        binding = file.tf.bindings.only(owner) if isinstance(owner, ast.Name) else None
+        binding = file.tf.bindings.only(owner)
         statement = file.tf.tree.parent(binding.node) if binding is not None else None
         if not isinstance(statement, ast.ImportFrom):
             yield None

@@ -159,7 +159,7 @@ class Accumulations:
     def _start(self, grown: ast.Name | ast.Subscript) -> Binding | None:
         """What gives its name to the list, or to the dictionary that holds it."""
         if isinstance(grown, ast.Subscript):
-            owner = self._bindings.only(grown.value) if isinstance(grown.value, ast.Name) else None
+            owner = self._bindings.only(grown.value)
             value = owner.value if owner is not None and not owner.path else None
             if owner is None or not isinstance(value, ast.Dict):
                 return None
@@ -168,13 +168,11 @@ class Accumulations:
                 if same and self._is_list(entry, _MAX_HOPS):
                     return owner
             return None
-        scope = self._bindings.home(grown.id, grown)
-        bindings = self._bindings.of(scope, grown.id) if scope is not None else ()
-        if isinstance(grown.ctx, ast.Load):
-            bindings = self._bindings.reaching(grown)
+        stored = not isinstance(grown.ctx, ast.Load)
+        bindings = self._bindings.sharing(grown) if stored else self._bindings.reaching(grown)
         others = [each for each in bindings if not _continues(each)]
-        value = others[0].value if len(others) == 1 else None
-        if value is None or others[0].how is not How.ASSIGNED or others[0].path:
+        value = others[0].value if len(others) == 1 and others[0].is_whole else None
+        if value is None:
             return None
         return others[0] if self._is_list(value, _MAX_HOPS) else None
 
@@ -252,12 +250,7 @@ class Accumulations:
         elif isinstance(parent, (ast.Assign, ast.AnnAssign)):
             targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
             for target in targets:
-                if isinstance(target, ast.Name):
-                    scope = self._bindings.home(target.id, target)
-                    bound = self._bindings.of(scope, target.id) if scope is not None else ()
-                    for binding in bound:
-                        if binding.node is target:
-                            following += self._bindings.readers(binding)
+                following += self._bindings.read_of(target)
         found = (call for each in following for call in self._taken(each, hops - 1))
         return list(dict.fromkeys(found))
 
@@ -304,7 +297,7 @@ class Accumulations:
 
     def _is_asked_for(self, number: ast.expr, few: int) -> bool:
         """Whether callers of a `tf.function` give the number, none of them a small one."""
-        binding = self._bindings.only(number) if isinstance(number, ast.Name) else None
+        binding = self._bindings.only(number)
         function = self._tree.function(number)
         why = self._tracing.functions.get(function) if function is not None else None
         if binding is None or function is None or why is None or why.by is not TracedBy.TF_FUNCTION:

@@ -82,7 +82,7 @@ class Batches:
         if isinstance(node, ast.Call) and called(node) == "list":
             return self._of_each(node.args[0]) if len(node.args) == 1 else None
         if isinstance(node, ast.Name):
-            origin = self._only(node, frame)
+            origin = self._flow.one_before(node, frame)
             if origin is not None and isinstance(origin.value, (ast.List, ast.Tuple, ast.Dict)):
                 return self.of_inputs(origin.value, origin.frame)
         return self.of(node, frame)
@@ -138,7 +138,7 @@ class Batches:
         return makers.argument(node, 0, "x") if callee.attr in _PREDICTS else None
 
     def _bound(self, origin: Origin) -> Rows | None:
-        if origin.how is How.ASSIGNED and not origin.path:
+        if origin.is_whole:
             return self.of(origin.value, origin.frame)
         if origin.how is How.ASSIGNED:
             given = self._predicted_from(origin.value) if len(origin.path) == 1 else None
@@ -275,13 +275,13 @@ class Batches:
         """The rows a shape tells: `(1, -1)`, `[1, n]`, or the arguments of `x.reshape(1, n)`."""
         if isinstance(shape, ast.Call):
             return self._first(shape.args, frame)
-        origin = self._only(shape, frame) if isinstance(shape, ast.Name) else None
+        origin = self._flow.one_before(shape, frame) if isinstance(shape, ast.Name) else None
         told = origin.value if origin is not None else shape
         return self._first(told.elts, frame) if isinstance(told, (ast.List, ast.Tuple)) else None
 
     def _merges(self, shape: ast.expr, frame: Frame | None) -> bool:
         """Whether a shape makes one axis of the first two: `(x.shape[0] * x.shape[1], …)`."""
-        origin = self._only(shape, frame) if isinstance(shape, ast.Name) else None
+        origin = self._flow.one_before(shape, frame) if isinstance(shape, ast.Name) else None
         told = origin.value if origin is not None else shape
         first = told.elts[0] if isinstance(told, (ast.List, ast.Tuple)) and told.elts else None
         if not isinstance(first, ast.BinOp) or not isinstance(first.op, ast.Mult):
@@ -297,12 +297,6 @@ class Batches:
         if not isinstance(node, ast.Call) or _axis(node, 1) != 1:
             return None
         return Rows.ONE if self._names.qualified(node.func) == "numpy.expand_dims" else None
-
-    def _only(self, node: ast.expr, frame: Frame | None) -> Origin | None:
-        origins = self._flow.origins(node, frame)
-        if origins is None or len(origins) != 1:
-            return None
-        return origins[0] if origins[0].how is How.ASSIGNED and not origins[0].path else None
 
 
 def _axis(call: ast.Call, place: int) -> float | None:

@@ -12,7 +12,6 @@ from tfmemlint.facts.flow.growths import Grown
 from tfmemlint.facts.flow.loops import Growth, Loop
 from tfmemlint.facts.pipelines.chains import Chain, From
 from tfmemlint.facts.pipelines.held import Held, Several, nbytes, tensors
-from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.light_typing import NamedTuple
 
 FEW = 1024
@@ -68,7 +67,7 @@ class Collected:
             if found is not None:
                 return found
         for origin in self._flow.origins(listed, None) or ():
-            if origin.how is not How.ASSIGNED or origin.binding is None or origin.path:
+            if origin.binding is None or not origin.is_whole:
                 continue
             for growth in self._loops.growths_of(origin.binding):
                 found = self._filled(growth, origin.frame)

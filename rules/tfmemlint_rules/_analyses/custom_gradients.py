@@ -129,7 +129,7 @@ class CustomGradients:
         decorators = getattr(called, "decorator_list", [])
         if any(self._names.is_any(each, DECORATORS) for each in decorators):
             return True
-        binding = self._bindings.only(expression) if isinstance(expression, ast.Name) else None
+        binding = self._bindings.only(expression)
         value = binding.value if binding is not None and binding.how is How.ASSIGNED else None
         return isinstance(value, ast.Call) and self._names.is_any(value.func, DECORATORS)
 

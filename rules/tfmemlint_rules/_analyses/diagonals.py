@@ -80,5 +80,5 @@ class Diagonals:
         read = found.taken.args[1]
         home = self._bindings.home(name.id, name)
         loads = self._bindings.loads(home, name.id) if home is not None else ()
-        bound = self._bindings.of(home, name.id) if home is not None else ()
-        return statement if [*loads] == [read] and len(bound) == 1 else None
+        once = len(self._bindings.sharing(name)) == 1
+        return statement if [*loads] == [read] and once else None

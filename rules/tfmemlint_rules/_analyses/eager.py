@@ -74,7 +74,7 @@ class EagerMode:
         target = switch.targets[0] if isinstance(switch, ast.Assign) else None
         method = above.func if isinstance(above, ast.Call) else target
         model = method.value if isinstance(method, ast.Attribute) else None
-        binding = self._bindings.only(model) if isinstance(model, ast.Name) else None
+        binding = self._bindings.only(model)
         made = binding.value if binding is not None and not binding.path else None
         if binding is None or not isinstance(made, ast.Call) or binding.how is not How.ASSIGNED:
             return self._runs_any  # another name of it, whose uses are not all

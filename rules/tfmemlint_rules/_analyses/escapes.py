@@ -123,7 +123,7 @@ class Escapes:
                 each is not None and (self._is_container(each) or self._outlives(each, hops - 1))
                 for each in given
             )
-        if binding.how is not How.ASSIGNED or binding.path or binding.value is None:
+        if binding.value is None or not binding.is_whole:
             return False
         made_outside = self._tracing.why(binding.node) is None
         return (

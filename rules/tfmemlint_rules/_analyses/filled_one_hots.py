@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from tfmemlint.facts.library.makers import DTYPE_BYTES, argument
-from tfmemlint.facts.syntax.bindings import Binding, targets
 from tfmemlint.facts.syntax.nodes import same_code
+from tfmemlint.facts.syntax.targets import targets
 from tfmemlint.facts.syntax.tree import LOOPS
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 from tfmemlint_rules._analyses.one_hots import A_FEW
@@ -66,7 +66,7 @@ class FilledOneHots:
             return None
         if isinstance(axes[0], ast.Constant):  # as many rows, whatever the data: a batch
             return None
-        binding = self._binding(target)
+        binding = self._bindings.at(target)
         if binding is None or not self._is_done_once(made):
             return None
         readers = self._bindings.readers(binding)
@@ -86,11 +86,6 @@ class FilledOneHots:
         if is_label and len(axes) == 2 and kinds is not None and kinds <= A_FEW:
             return None
         return FilledOneHot(made, target.id, axes, width, total, is_label)
-
-    def _binding(self, target: ast.Name) -> Binding | None:
-        home = self._bindings.home(target.id, target)
-        found = self._bindings.of(home, target.id) if home is not None else ()
-        return next((each for each in found if each.node is target), None)
 
     def _is_done_once(self, made: ast.Call) -> bool:
         """Whether no batch is made so: not in a loop, a generator, or traced code."""
@@ -177,7 +172,7 @@ class FilledOneHots:
     def _read_as(self, statement: ast.Assign, path: tuple[int, ...]) -> Iterator[ast.Name]:
         """Where the name is read that a statement gives its value to, or the part at a path."""
         for name, taken in targets(statement.targets[0], ast.Name):
-            binding = self._binding(name) if taken == path else None
+            binding = self._bindings.at(name) if taken == path else None
             yield from self._bindings.readers(binding) if binding is not None else ()
 
 

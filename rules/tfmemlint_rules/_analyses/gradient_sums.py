@@ -92,9 +92,7 @@ class GradientSums:
 
     def _start(self, name: ast.Name) -> ast.Assign | None:
         """The last statement before a use, in source order, that makes zeros of the sums."""
-        home = self._bindings.home(name.id, name)
-        found = self._bindings.of(home, name.id) if home is not None else ()
-        starts = [each for each in found if self._makes_zeros(each)]
+        starts = [each for each in self._bindings.sharing(name) if self._makes_zeros(each)]
         before = [each for each in starts if each.node.lineno < name.lineno]  # type: ignore[attr-defined]
         statement = self._tree.statement(before[-1].node) if before else None
         return statement if isinstance(statement, ast.Assign) else None

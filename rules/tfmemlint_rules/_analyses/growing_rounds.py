@@ -11,7 +11,6 @@ from tfmemlint.facts.flow.remade_models import APPLIES, FITS
 from tfmemlint.facts.graphs.graph_loops import InGraph
 from tfmemlint.facts.graphs.tracing import TracedBy
 from tfmemlint.facts.library.makers import argument
-from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.nodes import within
 from tfmemlint.light_typing import TYPE_CHECKING
 from tfmemlint_rules._analyses.batches import Batches, Rows
@@ -196,13 +195,10 @@ class GrowingRounds:
     def _followed(self, node: ast.expr) -> ast.expr:
         """What a name is given, through as many names as there are in between."""
         for _ in range(_MAX_HOPS):
-            origins = self._flow.origins(node) if isinstance(node, ast.Name) else None
-            if origins is None or len(origins) != 1:
+            before = self._flow.one_before(node) if isinstance(node, ast.Name) else None
+            if before is None:
                 break
-            (origin,) = origins
-            if origin.how is not How.ASSIGNED or origin.path:
-                break
-            node = origin.value
+            node = before.value
         return node
 
     def _gives_data(self, iterable: ast.expr | None) -> bool:

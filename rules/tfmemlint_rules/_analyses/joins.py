@@ -346,14 +346,12 @@ class Joins:
         given = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
         for name in (each for one in given for each in ast.walk(one)):
             if isinstance(name, ast.Name):
-                stored = isinstance(name.ctx, ast.Store)
-                home = self._bindings.home(name.id, name)
-                known = self._bindings.of(home, name.id) if home is not None else ()
-                made = known if stored else self._bindings.reaching(name)
-                for each in made:
-                    if not stored or each.node is name:
-                        readers = self._bindings.readers(each)
-                        yield from (one for one in readers if one is not name)
+                if isinstance(name.ctx, ast.Store):
+                    yield from self._bindings.read_of(name)
+                    continue
+                for each in self._bindings.reaching(name):
+                    readers = self._bindings.readers(each)
+                    yield from (one for one in readers if one is not name)
 
     def _is_first(self, start: ast.Assign, target: _Target) -> bool:
         """Whether only the first round gives a name this value: `if out is None: out = y`."""

@@ -44,7 +44,7 @@ class JoinsAsLists:
         targets = [join.target for join in joins]
         given = {each for use in own for each in self._bindings.reaching(use)}
         starts = [each for each in given if each.node not in targets]
-        if len(starts) != 1 or starts[0].how is not How.ASSIGNED or starts[0].path:
+        if len(starts) != 1 or not starts[0].is_whole:
             return None
         made, (block, place) = self._tree.statement(starts[0].node), self._tree.place(loop)
         behind = block[place + 1 :]
@@ -128,7 +128,7 @@ class JoinsAsLists:
                 return bool(node.args) and self._is_new(node.args[0], joined, hops)
             made = self._values.of(function).kind in (Kind.LAYER, Kind.MODEL)
             return made or name.startswith("numpy.")
-        binding = self._bindings.only(node) if isinstance(node, ast.Name) else None
+        binding = self._bindings.only(node)
         if binding is None or binding.value is None or binding.path or hops == 0:
             return False
         changed = any(map(self._changes, self._bindings.readers(binding)))

@@ -14,8 +14,9 @@ from tfmemlint.facts.flow.solver import Question
 from tfmemlint.facts.graphs.wrappings import is_plain
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument, given_to
-from tfmemlint.facts.syntax.bindings import Binding, How, element
+from tfmemlint.facts.syntax.bindings import Binding, How
 from tfmemlint.facts.syntax.nodes import root_name
+from tfmemlint.facts.syntax.targets import element
 from tfmemlint.facts.syntax.tree import FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 

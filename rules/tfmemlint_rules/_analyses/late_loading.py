@@ -130,7 +130,7 @@ class LateLoading:
         As far as is known it may, where the data set was put elsewhere before.
         """
         opened = root(hoard.loaded)
-        binding = self._bindings.only(opened) if isinstance(opened, ast.Name) else None
+        binding = self._bindings.only(opened)
         made = binding.value if binding is not None else None
         if not isinstance(made, ast.Call) or self._names.qualified(made.func) is None:
             return True

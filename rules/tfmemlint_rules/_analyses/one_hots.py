@@ -429,13 +429,7 @@ class OneHots:
             return True
         if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
             return False
-        target = statement.targets[0]
-        if not isinstance(target, ast.Name):
-            return False
-        home = self._bindings.home(target.id, target)
-        bindings = self._bindings.of(home, target.id) if home is not None else ()
-        own = [each for each in bindings if each.node is target]
-        readers = [use for each in own for use in self._bindings.readers(each)]
+        readers = self._bindings.read_of(statement.targets[0])
         return bool(readers) and all(each in self._passed for each in readers)
 
     def _is_label(self, call: ast.Call, node: ast.expr) -> bool:

@@ -190,7 +190,7 @@ class Predictions:
 
     def _taken_from(self, model: ast.expr, loop: Loop) -> ast.expr | None:
         """What a loop goes over whose element a model is: `for model in self.models`."""
-        binding = self._bindings.only(model) if isinstance(model, ast.Name) else None
+        binding = self._bindings.only(model)
         target = getattr(loop.node, "target", None)
         if binding is None or binding.how is not How.LOOPED or target is None:
             return None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 
 from tfmemlint.facts.flow.frames import Frame
-from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -45,9 +44,9 @@ class Processors:
                 if times is not None and factor is not None:
                     return times * factor
         if isinstance(node, (ast.Name, ast.Attribute)) and hops:
-            origins = self._flow.origins(node, frame) or ()
-            if len(origins) == 1 and origins[0].how is How.ASSIGNED and not origins[0].path:
-                return self.times(origins[0].value, origins[0].frame, hops - 1)
+            before = self._flow.one_before(node, frame)
+            if before is not None:
+                return self.times(before.value, before.frame, hops - 1)
         return None
 
     def _called(self, call: ast.Call, frame: Frame | None, hops: int) -> float | None:

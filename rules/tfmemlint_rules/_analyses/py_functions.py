@@ -187,7 +187,7 @@ class PyFunctions:
         if isinstance(given, ast.Attribute):
             named = (each for each in self._tree.all(ast.Attribute) if each.attr == given.attr)
             return len([*named]) == 1
-        binding = self._bindings.only(given) if isinstance(given, ast.Name) else None
+        binding = self._bindings.only(given)
         readers = self._bindings.readers(binding) if binding is not None else []
         return isinstance(given, ast.Lambda) or readers == [given]
 

@@ -90,9 +90,7 @@ class RemadePipelines:
         return len(self._given(rebuilt)) == 1
 
     def _given(self, rebuilt: Rebuilt) -> tuple[Binding, ...]:
-        target = rebuilt.assignment.targets[0]
-        scope = self._bindings.home(target.id, target) if isinstance(target, ast.Name) else None
-        return self._bindings.of(scope, getattr(target, "id", "")) if scope is not None else ()
+        return self._bindings.sharing(rebuilt.assignment.targets[0])
 
     def _rebuilt(self, assignment: ast.Assign) -> Rebuilt | None:
         around = self._loops.around(assignment)

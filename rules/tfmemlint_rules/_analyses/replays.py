@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
-from tfmemlint.facts.library.makers import FILLED, argument
+from tfmemlint.facts.library.makers import FILLED, argument, given_to
 from tfmemlint.facts.syntax.nodes import is_none
 from tfmemlint.facts.syntax.tree import FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
@@ -117,15 +117,13 @@ class Replays:
         elif isinstance(added, ast.Name) and (whole := self._step(added)) is not None:
             yield from self._parts(whole)
         elif isinstance(added, ast.Call) and self._is_record(added.func):
-            yield from (each for each in added.args if not isinstance(each, ast.Starred))
-            yield from (each.value for each in added.keywords)
+            yield from (each for each in given_to(added) if not isinstance(each, ast.Starred))
         else:
             yield added
 
     def _step(self, added: ast.Name) -> ast.expr | None:
         """The tuple or the record that a name stands for."""
-        ends = self._sources.of(added)
-        only = ends.found[0] if ends.complete and len(ends.found) == 1 else None
+        only = self._sources.of(added).only
         if only is None or only.path or only.frame is not None:
             return None
         if isinstance(only.node, (ast.List, ast.Tuple, ast.Dict)):

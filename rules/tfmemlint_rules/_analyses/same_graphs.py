@@ -94,7 +94,7 @@ class SameGraphs:
         return getattr(node.func, "id", "") in _SPEAKS or name.startswith(_PYTHON_STATE)
 
     def _value(self, expression: ast.expr) -> ast.expr | None:
-        binding = self._bindings.only(expression) if isinstance(expression, ast.Name) else None
+        binding = self._bindings.only(expression)
         return binding.value if binding is not None else None
 
     def _changes(self, node: ast.AST, names: set[str]) -> bool:

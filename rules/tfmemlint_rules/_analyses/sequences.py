@@ -29,8 +29,7 @@ class Sequences:
 
     def grows(self, listed: ast.Name, loop: Loop) -> bool:
         """Whether a list made before a loop is only ever added to, and is so in the loop."""
-        home = self._bindings.home(listed.id, listed)
-        bound = self._bindings.of(home, listed.id) if home is not None else ()
+        bound = self._bindings.sharing(listed)
         starts = [each for each in bound if each.how is not How.AUGMENTED]
         uses = [use for each in bound for use in self._bindings.readers(each)]
         if len(starts) != 1 or not _is_list(starts[0]) or any(map(self._takes_out, uses)):
@@ -50,8 +49,8 @@ class Sequences:
             return False
         if isinstance(listed, ast.Name):
             binding = self._bindings.only(listed)
-            value = binding.value if binding is not None and not binding.path else None
-            if binding is None or binding.how is not How.ASSIGNED or value is None:
+            value = binding.value if binding is not None and binding.is_whole else None
+            if binding is None or value is None:
                 return False
             filled = any(map(self._is_added_to, self._bindings.readers(binding)))
             return not filled and self.is_of_text(value, hops - 1)
@@ -111,7 +110,7 @@ def _repeats(node: ast.BinOp) -> bool:
 
 
 def _is_list(start: Binding) -> bool:
-    value = start.value if start.how is How.ASSIGNED and not start.path else None
+    value = start.value if start.is_whole else None
     called = value.func if isinstance(value, ast.Call) else None
     return isinstance(value, (ast.List, ast.ListComp)) or (
         isinstance(called, ast.Name) and called.id == "list"

@@ -223,8 +223,7 @@ class SlicedTensors:
 
     def _comes_with_one(self, before: End | Origin, hops: int) -> bool:
         if isinstance(before, Origin):
-            whole = before.how is How.ASSIGNED and not before.path
-            return whole and self._has_gradient(before.value, before.frame, hops)
+            return before.is_whole and self._has_gradient(before.value, before.frame, hops)
         inner = before.node
         return isinstance(inner, ast.expr) and self._has_gradient(inner, before.frame, hops)
 

@@ -168,7 +168,7 @@ class SureJoins:
         """What makes a value in each round, of which nothing is read but to be joined."""
         binding = self._bindings.only(node)
         home = self._bindings.home(node.id, node)
-        if binding is None or home is None or binding.path or binding.how is not How.ASSIGNED:
+        if binding is None or home is None or not binding.is_whole:
             return None
         alone = self._bindings.loads(home, node.id) == [node]
         once = len(self._bindings.of(home, node.id)) == 1

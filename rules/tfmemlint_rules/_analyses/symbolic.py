@@ -133,7 +133,7 @@ class Symbolic:
         )
 
     def _is_tape(self, expression: ast.expr) -> bool:
-        binding = self._bindings.only(expression) if isinstance(expression, ast.Name) else None
+        binding = self._bindings.only(expression)
         opened = binding.value if binding is not None and binding.how is How.ENTERED else None
         return (
             isinstance(opened, ast.Call)

@@ -238,17 +238,11 @@ class Trainings:
             if names is None or len(names) != len(row.elts):
                 return None
             target = names[row.elts.index(use)]
-            home = self._bindings.home(target.id, target) if isinstance(target, ast.Name) else None
-            bound = self._bindings.of(home, getattr(target, "id", "")) if home is not None else ()
-            if not any(each.node is target for each in bound):
+            if self._bindings.at(target) is None:
                 return None
-            found += [
-                self._use(each, around, owner, hops - 1)
-                for binding in bound
-                if binding.node is target
-                for each in self._bindings.readers(binding)
-                if self._tree.inside(each, around)
-            ]
+            readers = self._bindings.read_of(target)
+            inside = [each for each in readers if self._tree.inside(each, around)]
+            found += [self._use(each, around, owner, hops - 1) for each in inside]
         return None if None in found else any(found)
 
     def _unpacked(self, call: ast.Call) -> list[ast.expr] | None:

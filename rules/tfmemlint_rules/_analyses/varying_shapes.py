@@ -15,7 +15,8 @@ from tfmemlint.facts.flow.remade_functions import A_FEW
 from tfmemlint.facts.graphs.retraces import Given
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument
-from tfmemlint.facts.syntax.bindings import Binding, How, element
+from tfmemlint.facts.syntax.bindings import Binding, How
+from tfmemlint.facts.syntax.targets import element
 from tfmemlint.facts.syntax.tracers import TF_FUNCTION
 from tfmemlint.facts.syntax.tree import FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple

@@ -6,7 +6,6 @@ import ast
 
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.loops import Growth, Loop
-from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.callers import default
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
@@ -59,7 +58,7 @@ class WindowLists:
             plain = len(listed.generators) == 1 and not listed.generators[0].ifs
             loop = self._loops.loop(listed.generators[0])
             return self._taken(listed.elt, loop, None) if plain else None
-        binding = self._bindings.only(listed) if isinstance(listed, ast.Name) else None
+        binding = self._bindings.only(listed)
         if not hops:
             return None
         if binding is None or binding.value is None or binding.path:
@@ -126,7 +125,7 @@ class WindowLists:
         told = [self._values.number(each.value, each.frame) for each in origins if not each.path]
         if told and len(told) == len(origins) and None not in told:
             return max(each for each in told if each is not None)
-        binding = self._bindings.only(width) if isinstance(width, ast.Name) else None
+        binding = self._bindings.only(width)
         function = self._tree.function(width)
         if binding is None or function is None or not isinstance(binding.node, ast.arg):
             return None
@@ -136,7 +135,7 @@ class WindowLists:
     def series(self, windows: Windows) -> tuple[tuple[ast.expr, Frame | None], ...]:
         """All that the windows may be cut from: what callers give, or what stands there itself."""
         origins = self._flow.origins(windows.series) or ()
-        if not origins or any(each.path or each.how is not How.ASSIGNED for each in origins):
+        if not origins or not all(each.is_whole for each in origins):
             return ((windows.series, None),)
         return tuple((each.value, each.frame) for each in origins)
 

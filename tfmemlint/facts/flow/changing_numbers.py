@@ -84,13 +84,13 @@ class ChangingNumbers:
             value, frame = origin.value, origin.frame
             while isinstance(value, ast.Name) and frame is not None:
                 given = self._flow.named(value, frame) or ()
-                if len(given) != 1 or given[0].path or given[0].how is not How.ASSIGNED:
+                if len(given) != 1 or not given[0].is_whole:
                     return None
                 if given[0].value is value:
                     return None
                 value, frame = given[0].value, given[0].frame
             in_round = any(self._tree.inside(value, each) for each in around)
-            whole = origin.how is How.ASSIGNED and not origin.path and value is not number
+            whole = origin.is_whole and value is not number
             asked = whole and (in_round or not around)
             change = self._change(value, value, hops - 1) if asked else None
             if change is None or not (in_round or change.loop in self.run_by(at)):
@@ -169,7 +169,7 @@ class ChangingNumbers:
             numbers = len(values) == len(others) and all(map(self._is_number, values))
             whole = all(isinstance(getattr(each, "value", None), int) for each in values)
             return Change(loop, whole) if numbers else None
-        if binding.how is How.ASSIGNED and binding.value is not None and not binding.path:
+        if binding.value is not None and binding.is_whole:
             loop = next((each for each in around if self._in_body(binding, each)), None)
             if loop is None:
                 drawn = isinstance(binding.value, ast.Call) and self._draws(binding.value)
@@ -312,7 +312,7 @@ class ChangingNumbers:
             return isinstance(expression.func, ast.Name) and expression.func.id in _NUMBERS
         if isinstance(expression, ast.BinOp):
             return self._is_number(expression.left) and self._is_number(expression.right)
-        binding = self._bindings.only(expression) if isinstance(expression, ast.Name) else None
+        binding = self._bindings.only(expression)
         return binding is not None and any(
             isinstance(above := self._tree.parent(use), ast.Call)
             and isinstance(above.func, ast.Name)

@@ -124,16 +124,14 @@ class Conditions:
         if origins is None:
             origins = self._by_default(node)
         found = {
-            self._constant(each.value, each.frame, hops - 1)
-            if each.how is How.ASSIGNED and not each.path
-            else None
+            self._constant(each.value, each.frame, hops - 1) if each.is_whole else None
             for each in origins
         }
         return found.pop() if len(found) == 1 else None
 
     def _by_default(self, node: ast.expr) -> tuple[Origin, ...]:
         """The default of a parameter, or of the one that an attribute is set to."""
-        binding = self._bindings.only(node) if isinstance(node, ast.Name) else None
+        binding = self._bindings.only(node)
         if binding is None or binding.how is not How.PARAMETER:
             return ()
         value = default(self._tree.taker(binding.node), binding.name)

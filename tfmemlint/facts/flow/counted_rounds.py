@@ -196,7 +196,7 @@ class CountedRounds:
         if not isinstance(iterable, ast.Call) or not _is_range(iterable, steps=1):
             return None
         bound = iterable.args[0]
-        binding = self._bindings.only(bound) if isinstance(bound, ast.Name) else None
+        binding = self._bindings.only(bound)
         if binding is None or binding.how is not How.PARAMETER:
             return None
         given = self._callers.given_for(binding)

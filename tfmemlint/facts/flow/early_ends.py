@@ -62,12 +62,11 @@ class EarlyEnds:
             return None
         past = _FIRST_PAST.get(type(test.ops[0])) if len(test.ops) == 1 else None
         last = self._values.number(test.comparators[0])
-        home = self._bindings.home(test.left.id, test.left)
-        bound = self._bindings.of(home, test.left.id) if home is not None else ()
+        bound = self._bindings.sharing(test.left)
         added = [each for each in loop.body if _adds_one(each, test.left.id)]
         if past is None or not isinstance(last, int) or len(bound) != 2 or len(added) != 1:
             return None
-        starts = [each for each in bound if each.how is How.ASSIGNED and not each.path]
+        starts = [each for each in bound if each.is_whole]
         if len(starts) != 1 or self._tree.inside(starts[0].node, loop):
             return None
         start = self._values.number(starts[0].value)

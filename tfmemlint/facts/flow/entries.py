@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from tfmemlint.facts.library.shapes import written_out
-from tfmemlint.facts.syntax.bindings import Bindings, How
+from tfmemlint.facts.syntax.bindings import Bindings
 from tfmemlint.facts.syntax.tree import Tree
 
 _READS = frozenset({"copy", "get", "items", "keys", "values"})
@@ -26,7 +26,7 @@ def entries_of(iterable: ast.expr, tree: Tree, bindings: Bindings) -> int | None
     written: ast.expr | None = held
     if isinstance(held, ast.Name):
         binding = bindings.only(held)
-        if binding is None or binding.how is not How.ASSIGNED or binding.path:
+        if binding is None or not binding.is_whole:
             return None
         written = binding.value
         if isinstance(written, ast.Dict):

@@ -12,9 +12,10 @@ from tfmemlint.facts.flow.iterables import called
 from tfmemlint.facts.flow.solver import Question, Solver
 from tfmemlint.facts.flow.values import Values
 from tfmemlint.facts.library import makers, reading
-from tfmemlint.facts.syntax.bindings import How, element
+from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.functions import Functions
 from tfmemlint.facts.syntax.names import Names
+from tfmemlint.facts.syntax.targets import element
 from tfmemlint.facts.syntax.tree import LOOPS, Tree
 
 

@@ -33,6 +33,11 @@ class Origin(NamedTuple):
     """The call within which `value` is to be read."""
     binding: Binding | None = None
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the name is given the value as it stands."""
+        return self.how is How.ASSIGNED and not self.path
+
 
 class Flow:
     """Backwards along assignments, arguments and attributes, one step at a time."""
@@ -64,13 +69,18 @@ class Flow:
             found = self.named(expression, frame)
             if found is None or any(each.path or each.how is How.LOOPED for each in found):
                 read = self._read(expression, frame)
-                if read is not None and (found is None or all(map(_is_whole, read))):
+                if read is not None and (found is None or all(each.is_whole for each in read)):
                     return read
             return found
         if isinstance(expression, ast.Attribute):
             return self._of_attribute(expression, frame)
         read = self._read(expression, frame)
-        return read if read is not None and all(map(_is_whole, read)) else None
+        return read if read is not None and all(each.is_whole for each in read) else None
+
+    def one_before(self, expression: ast.expr, frame: Frame | None = None) -> Origin | None:
+        """What alone gives an expression its value, as it stands."""
+        found = self.origins(expression, frame) or ()
+        return found[0] if len(found) == 1 and found[0].is_whole else None
 
     def same(self, expression: ast.expr, frame: Frame | None = None) -> tuple[ast.expr, ...]:
         """An expression, and those before it that surely gave it its value, wherever they stand."""
@@ -96,9 +106,8 @@ class Flow:
 
     def _led_to(self, callee: ast.expr, frame: Frame | None) -> FunctionNode | None:
         """The one function that an expression surely means, as far back as it can be followed."""
-        ends = self._sources.definitions(callee, frame)
-        only = ends.found[0].node if ends.complete and len(ends.found) == 1 else None
-        return only if isinstance(only, FUNCTIONS) else None
+        only = self._sources.definitions(callee, frame).only
+        return only.node if only is not None and isinstance(only.node, FUNCTIONS) else None
 
     def put_there(self, expression: ast.expr) -> ast.expr | None:
         """What surely was put where an expression reads it, as it stands in the same function.
@@ -109,7 +118,7 @@ class Flow:
             binding = self._bindings.only(expression)
             if binding is None or binding.how not in _TAKES_APART:
                 return None
-            if binding.how is How.ASSIGNED and not binding.path:
+            if binding.is_whole:
                 return None
         elif not isinstance(expression, (ast.Attribute, ast.Subscript)):
             return None
@@ -197,7 +206,7 @@ class Flow:
         """What `self.attribute` may have last before its use, else all that it is ever given."""
         tree = self._tree
         function, at = tree.function(use), tree.statement(use)
-        binding = self._bindings.only(use.value) if isinstance(use.value, ast.Name) else None
+        binding = self._bindings.only(use.value)
         if len(values) < 2 or binding is None or binding.how is not How.PARAMETER:
             return values
         given = {tree.statement(each.value): each for each in values}
@@ -246,7 +255,3 @@ def _origin(end: End) -> Origin | None:
     places = [each[0] for each in path if isinstance(each, tuple)]
     numbers = tuple(each for each in places if isinstance(each, int) and each >= 0)
     return Origin(end.node, how, numbers, end.frame) if len(numbers) == len(path) else None
-
-
-def _is_whole(origin: Origin) -> bool:
-    return origin.how is How.ASSIGNED and not origin.path

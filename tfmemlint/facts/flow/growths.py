@@ -9,7 +9,6 @@ from functools import cached_property
 from tfmemlint.facts.flow.frames import Frame, entered
 from tfmemlint.facts.flow.loops import Growth, Loop, Over
 from tfmemlint.facts.flow.paths import is_entry
-from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.nodes import is_empty, is_none, same_code
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
@@ -234,7 +233,7 @@ class Growths:
 
 def _is_given(binding: Binding) -> bool:
     """Whether a name is given something there, as it is: what fills that has been told."""
-    return binding.how is How.ASSIGNED and not binding.path and not _is_moved(binding.value)
+    return binding.is_whole and not _is_moved(binding.value)
 
 
 def _is_moved(value: ast.expr | None) -> bool:

@@ -153,9 +153,7 @@ class Iterables:
             return all(self.is_sequence(each, hops - 1) for each in (node.left, node.right))
         if isinstance(node, (ast.Name, ast.Attribute)):
             return all(
-                each.how is not How.ASSIGNED
-                or bool(each.path)
-                or self.is_sequence(each.value, hops - 1)
+                not each.is_whole or self.is_sequence(each.value, hops - 1)
                 for each in self._flow.origins(node) or ()
             )
         if not isinstance(node, ast.Call):
@@ -212,7 +210,7 @@ class Iterables:
 
     def _is_written_out(self, node: ast.expr) -> bool:
         """Whether this is the `files` of `def load(*files)`, which callers write one by one."""
-        binding = self._bindings.only(node) if isinstance(node, ast.Name) else None
+        binding = self._bindings.only(node)
         parameters = self._tree.parent(binding.node) if binding is not None else None
         starred = parameters.vararg if isinstance(parameters, ast.arguments) else None
         return binding is not None and starred is binding.node
@@ -251,7 +249,7 @@ class Iterables:
         Lists of files have no shape, and tables are not cut by `x[i]`.
         """
         stop = _stop(counted)
-        named = self._bindings.only(stop) if isinstance(stop, ast.Name) else None
+        named = self._bindings.only(stop)
         stop = named.value if named is not None and named.value is not None else stop
         if not isinstance(whole, ast.Name) or not isinstance(stop, ast.Subscript):
             return False

@@ -58,7 +58,7 @@ class Keepers:
             return False
         if isinstance(value, ast.Name) and self._bindings.home(value.id, value) is function:
             found = self._bindings.reaching(value)
-            given = [each.value for each in found if each.how is How.ASSIGNED and not each.path]
+            given = [each.value for each in found if each.is_whole]
             return any(each and self._outlives(each, function, hops - 1) for each in given)
         if not self._is_from_outside(root(value), function):
             return False

@@ -12,8 +12,9 @@ from tfmemlint.facts.flow.frames import Frame, frame_at
 from tfmemlint.facts.flow.iterables import MANY, called
 from tfmemlint.facts.flow.loops import Growth, Loop
 from tfmemlint.facts.library.reading import READERS
-from tfmemlint.facts.syntax.bindings import How, element
+from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.nodes import is_empty, same_code
+from tfmemlint.facts.syntax.targets import element
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -78,10 +79,7 @@ class Loading:
 
     def _is_handed(self, call: ast.Call) -> bool:
         """Whether what is called is an argument of the function that calls it."""
-        name = call.func if isinstance(call.func, ast.Name) else None
-        home = self._bindings.home(name.id, name) if name is not None else None
-        bound = self._bindings.of(home, name.id) if name is not None and home is not None else ()
-        return any(each.how is How.PARAMETER for each in bound)
+        return any(each.how is How.PARAMETER for each in self._bindings.sharing(call.func))
 
     def _runs_once(self, node: ast.AST) -> bool:
         return self._anywhere or self._per_batch.runs_once(node)

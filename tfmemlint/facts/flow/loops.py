@@ -11,8 +11,9 @@ from tfmemlint.facts.flow.early_ends import EarlyEnds
 from tfmemlint.facts.flow.entries import entries_of
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import RANGES, WRAPS_ITERABLE
-from tfmemlint.facts.syntax.bindings import Binding, How, targets
+from tfmemlint.facts.syntax.bindings import Binding, How
 from tfmemlint.facts.syntax.nodes import is_empty, within
+from tfmemlint.facts.syntax.targets import targets
 from tfmemlint.facts.syntax.tree import LOOPS, LoopNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
@@ -166,8 +167,7 @@ class Loops:
             if isinstance(name.ctx, ast.Store):
                 if bindings.home(name.id, name) is not scope:
                     return False
-                own = (each for each in bindings.of(scope, name.id) if each.node is name)
-                touched += (use for each in own for use in bindings.readers(each))
+                touched += bindings.read_of(name)
             if not all(tree.inside(each, loop.node) for each in touched):
                 return False
         return True
@@ -207,10 +207,8 @@ class Loops:
     ) -> list[Growth]:
         if not isinstance(grown, ast.Name):
             return []
-        scope = self._bindings.home(grown.id, grown)
-        bindings = self._bindings.of(scope, grown.id) if scope is not None else ()
-        if isinstance(grown.ctx, ast.Load):
-            bindings = self._bindings.reaching(grown)
+        stored = not isinstance(grown.ctx, ast.Load)
+        bindings = self._bindings.sharing(grown) if stored else self._bindings.reaching(grown)
         starts = [each for each in bindings if each.how is How.ASSIGNED and is_empty(each.value)]
         others = [each for each in bindings if not _continues(each)]
         if len(starts) != 1 or len(others) != 1:

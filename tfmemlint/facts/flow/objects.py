@@ -10,8 +10,9 @@ import ast
 from collections.abc import Iterator, Mapping
 from itertools import chain
 
-from tfmemlint.facts.syntax.bindings import Binding, How, targets
+from tfmemlint.facts.syntax.bindings import Binding, How
 from tfmemlint.facts.syntax.nodes import is_none
+from tfmemlint.facts.syntax.targets import targets
 from tfmemlint.facts.syntax.tree import FUNCTIONS
 from tfmemlint.light_typing import TYPE_CHECKING
 
@@ -184,10 +185,7 @@ class Objects:
 
     def _given_to(self, target: ast.expr) -> Iterator[ast.expr]:
         for name, _ in targets(target, ast.Name):
-            home = self._bindings.home(name.id, name)
-            for binding in self._bindings.of(home, name.id) if home is not None else ():
-                if binding.node is name:
-                    yield from self._bindings.readers(binding)
+            yield from self._bindings.read_of(name)
         for attribute, _ in targets(target, ast.Attribute):
             yield from self._read_as(attribute.attr, attribute.value)
         for item, _ in targets(target, ast.Subscript):

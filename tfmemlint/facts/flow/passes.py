@@ -51,7 +51,6 @@ class Passes:
         self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
-        self._objects = tf.objects
         self._bodies = tf.bodies
         self._callers = tf.callers
         self._classes = tf.classes
@@ -99,7 +98,7 @@ class Passes:
             return False
         bindings = self._bindings.reaching(callee)
         given = [each for each in bindings if each.how is How.PARAMETER]
-        made = [each.value for each in bindings if each.how is How.ASSIGNED and not each.path]
+        made = [each.value for each in bindings if each.is_whole]
         if len(given) != 1 or not made or len(given) + len(made) != len(bindings):
             return False
         if not all(each and self._values.of(each).kind is Kind.MODEL for each in made):
@@ -232,10 +231,10 @@ class Passes:
             if kept is not None:
                 node = kept
                 continue
-            origins = self._flow.origins(node, frame) or ()
-            if len(origins) != 1 or origins[0].path or origins[0].how is not How.ASSIGNED:
+            before = self._flow.one_before(node, frame)
+            if before is None:
                 return None
-            node, frame = origins[0].value, origins[0].frame
+            node, frame = before.value, before.frame
         return None
 
     def converted(self, node: ast.expr, frame: Frame | None = None) -> ast.expr | None:

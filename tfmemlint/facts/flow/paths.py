@@ -37,6 +37,11 @@ class Ends(NamedTuple):
     found: tuple[End, ...] = ()
     complete: bool = True
 
+    @property
+    def only(self) -> End | None:
+        """The one end that there surely is, if it is one."""
+        return self.found[0] if self.complete and len(self.found) == 1 else None
+
 
 class Classes(NamedTuple):
     """What a value may be an instance of."""

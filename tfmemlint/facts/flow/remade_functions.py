@@ -193,7 +193,7 @@ class RemadeFunctions:
     def _is_given(self, made: Made | None) -> bool:
         """Whether callers say which function is traced: it may be another one each time."""
         given = wrapped_by(made) if isinstance(made, ast.Call) else None
-        binding = self._bindings.only(given) if isinstance(given, ast.Name) else None
+        binding = self._bindings.only(given)
         return binding is not None and binding.how is How.PARAMETER
 
     def _takes(self, function: FunctionNode, used: ast.Call) -> bool:

@@ -183,8 +183,8 @@ class Sizes:
                 return None if given is None else calculated(lambda one, _: converts(one), given, 0)
         found: set[int | float] = set()
         for each in self._flow.origins(node, frame) or ():
-            is_whole = each.how is How.ASSIGNED and not each.path
-            number = self._number(each.value, each.frame, value, depth - 1) if is_whole else None
+            whole = each.is_whole
+            number = self._number(each.value, each.frame, value, depth - 1) if whole else None
             if number is None:  # no need to look further: functions that call themselves are many
                 return None
             found.add(number)

@@ -155,7 +155,7 @@ class Steady:
             return isinstance(binding.node, FUNCTIONS) and not isinstance(above, ast.Attribute)
         if isinstance(scope, ast.Module) and self._outside.touches(name.id):
             return False
-        if binding.how is How.ASSIGNED and binding.value is not None and not binding.path:
+        if binding.value is not None and binding.is_whole:
             return self._is_fixed_value(binding.value, binding, traced, hops)
         passed = binding.how is How.PARAMETER or (binding.how is How.ASSIGNED and binding.path)
         return bool(passed) and self._values.of(name).kind in _FIXED

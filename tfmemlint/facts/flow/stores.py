@@ -8,7 +8,8 @@ from functools import cached_property
 
 from tfmemlint.facts.flow.frames import Frame, frame_at
 from tfmemlint.facts.flow.paths import ANY, End, after, is_entry, key
-from tfmemlint.facts.syntax.bindings import Binding, targets
+from tfmemlint.facts.syntax.bindings import Binding
+from tfmemlint.facts.syntax.targets import targets
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

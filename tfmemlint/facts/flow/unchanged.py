@@ -92,7 +92,7 @@ class Unchanged:
 
     def _is_archive(self, node: ast.expr) -> bool:
         """Whether a name stands for an .npz file, whose arrays are read anew each time."""
-        binding = self._bindings.only(node) if isinstance(node, ast.Name) else None
+        binding = self._bindings.only(node)
         opened = binding.value if binding is not None and not binding.path else None
         if not isinstance(opened, ast.Call) or self._names.qualified(opened.func) != "numpy.load":
             return False

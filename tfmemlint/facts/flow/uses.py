@@ -52,10 +52,7 @@ class Uses:
         """Where the names that a statement binds are read."""
         for node in ast.walk(statement):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                home = self._bindings.home(node.id, node)
-                for binding in self._bindings.of(home, node.id) if home is not None else ():
-                    if binding.node is node:
-                        yield from self._bindings.readers(binding)
+                yield from self._bindings.read_of(node)
 
     def as_arrays(self, result: ast.expr) -> list[ast.Call] | None:
         """The calls of `numpy` on a tensor, wherever it goes, if an array would do in its place.
@@ -130,10 +127,7 @@ class Uses:
         if len(targets) != 1 or not isinstance(targets[0], ast.Name):
             return self._put_down(node)
         name = targets[0]
-        home = self._bindings.home(name.id, name)
-        bindings = self._bindings.of(home, name.id) if home is not None else ()
-        binding = next((each for each in bindings if each.node is name), None)
-        readers = self._bindings.readers(binding) if binding is not None else []
+        binding, readers = self._bindings.at(name), self._bindings.read_of(name)
         here = self._tree.function(name)
         sure = all(
             self._bindings.only(each) == binding and self._tree.function(each) is here
@@ -183,12 +177,9 @@ class Uses:
             return None
         (target,) = above.targets
         if isinstance(target, (ast.Attribute, ast.Subscript)):
-            named = target.value
-            only = self._bindings.only(named) if isinstance(named, ast.Name) else None
+            only = self._bindings.only(target.value)
         elif isinstance(target, ast.Name):
-            home = self._bindings.home(target.id, target)
-            bound = self._bindings.of(home, target.id) if home is not None else ()
-            only = next((each for each in bound if each.node is target), None)
+            only = self._bindings.at(target)
         else:
             return [] if isinstance(target, (ast.List, ast.Tuple)) else None
         if only is None or only.how is not How.ASSIGNED:

@@ -14,7 +14,8 @@ from tfmemlint.facts.flow.solver import Question
 from tfmemlint.facts.library import makers
 from tfmemlint.facts.library.kinds import UNKNOWN, Extent, Kind, Value, arithmetic, common
 from tfmemlint.facts.library.shapes import Shape, indexed, is_all, is_rest, written_out
-from tfmemlint.facts.syntax.bindings import Binding, How, element
+from tfmemlint.facts.syntax.bindings import Binding, How
+from tfmemlint.facts.syntax.targets import element
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:

@@ -193,7 +193,7 @@ class Pulls:
 
     def _is_treated(self, expression: ast.expr) -> bool:
         """Whether a parameter is used as only a dataset is: `dataset.prefetch(2)`."""
-        binding = self._bindings.only(expression) if isinstance(expression, ast.Name) else None
+        binding = self._bindings.only(expression)
         if binding is None or binding.how is not How.PARAMETER:
             return False
         for use in self._bindings.readers(binding):

@@ -9,7 +9,6 @@ from functools import cached_property
 from tfmemlint.facts.flow.loops import Loop, Over
 from tfmemlint.facts.flow.paths import End
 from tfmemlint.facts.library.steady_words import COMPUTES, DRAWS, EXACT
-from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.nodes import root_name
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
@@ -183,7 +182,7 @@ class RepeatedSums:
             binding = self._bindings.only(node)
             if binding is None or not self._is_of_round(binding.node, frame, rounds):
                 return None
-            if binding.how is How.ASSIGNED and not binding.path and binding.value is not None:
+            if binding.value is not None and binding.is_whole:
                 return End(binding.value, (), frame)
         elif self._names.qualified(node) is not None:
             return None

@@ -146,7 +146,7 @@ class Retraces:
         """Whether a call gives a model, too, that each round makes: that alone has it traced."""
         function = self._tree.function(call)
         for given in given_to(call):
-            binding = self._bindings.only(given) if isinstance(given, ast.Name) else None
+            binding = self._bindings.only(given)
             if binding is None or binding.how is not How.ASSIGNED:
                 continue
             anew = self._tree.inside(binding.node, loop.node)

@@ -84,7 +84,7 @@ class Tapes:
         if isinstance(expression, ast.Call) and self._names.qualified(expression.func) is not None:
             return None
         ends = self._sources.of(expression)
-        only = ends.found[0] if ends.complete and len(ends.found) == 1 else None
+        only = ends.only
         if only is None or only.path or not self._makes(only.node):
             return None
         assert isinstance(only.node, ast.Call)
@@ -250,12 +250,10 @@ class Tapes:
         )
         if not isinstance(target, ast.Name):
             return Tape(block, call, None, persistent, (), (), target is not None)
-        scope = self._bindings.home(target.id, target) or self._tree.scope(target)
-        binding = next(each for each in self._bindings.of(scope, target.id) if each.node is target)
         asked: list[ast.Call] = []
         watched: list[ast.expr] = []
         escapes = False
-        uses = tuple(self._bindings.readers(binding))
+        uses = tuple(self._bindings.read_of(target))
         for use in uses:
             method = self._tree.parent(use)
             asked_by = self._tree.parent(method) if isinstance(method, ast.Attribute) else None

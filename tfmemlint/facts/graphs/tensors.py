@@ -43,7 +43,7 @@ class Tensors:
         """Whether a binding surely gives its name a tensor."""
         if self._values.bound(binding).kind in (Kind.TENSOR, Kind.VARIABLE):
             return True
-        if binding.how is How.ASSIGNED and binding.value is not None and not binding.path:
+        if binding.value is not None and binding.is_whole:
             return self.is_tensor(binding.value)
         return any(
             self.is_tensor(use)

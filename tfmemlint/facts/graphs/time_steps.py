@@ -74,7 +74,7 @@ class TimeSteps:
             given = other.args[0] if other.lineno < call.lineno and other.args else None
             if isinstance(given, ast.Call) and self._bindings.same(method.value, model):
                 yield given
-        binding = self._bindings.only(model) if isinstance(model, ast.Name) else None
+        binding = self._bindings.only(model)
         made = binding.value if binding is not None else None
         listed = made.args[0] if isinstance(made, ast.Call) and made.args else None
         if isinstance(listed, ast.List):

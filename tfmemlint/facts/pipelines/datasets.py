@@ -19,7 +19,8 @@ from tfmemlint.facts.pipelines.chains import (
     Source,
     Step,
 )
-from tfmemlint.facts.syntax.bindings import How, element
+from tfmemlint.facts.syntax.bindings import How
+from tfmemlint.facts.syntax.targets import element
 from tfmemlint.facts.syntax.tree import FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING
 
@@ -204,7 +205,7 @@ class Datasets:
             if isinstance(node, ast.Name) and self._is_declared(node):
                 yield Chain(Source(From.UNSEEN, node, declared=True))
             return
-        whole = [(each.value, each.frame) for each in origins if _is_whole(each)]
+        whole = [(each.value, each.frame) for each in origins if each.is_whole]
         yield from self._any_of(whole)
         for origin in origins:
             if origin.path and origin.how is How.ASSIGNED and isinstance(origin.value, ast.Call):
@@ -292,7 +293,3 @@ def _beginning(chain: Chain) -> ast.expr | None:
 def _mixed(chain: Chain) -> int:
     """How many pipelines make up one."""
     return 1 + sum(map(_mixed, chain.source.parts))
-
-
-def _is_whole(origin: Origin) -> bool:
-    return origin.how is How.ASSIGNED and not origin.path

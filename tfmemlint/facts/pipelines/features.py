@@ -91,13 +91,10 @@ class Descriptions:
     def at(self, node: ast.expr) -> ast.expr | None:
         """The dictionary, or the call that makes it, whose value a name or an attribute is."""
         for _ in range(_MAX_HOPS):
-            ends = self._sources.read(node)
-            if not ends.complete or len(ends.found) != 1:
+            only = self._sources.read(node).only
+            if only is None or only.node is node or not isinstance(only.node, ast.expr):
                 return None
-            found = ends.found[0].node
-            if found is node or not isinstance(found, ast.expr):
-                return None
-            node = found
+            node = only.node
             if not isinstance(node, (ast.Attribute, ast.Name)):
                 return node if self._describes(node) else None
         return None

@@ -7,7 +7,6 @@ from weakref import ref
 
 from tfmemlint.facts.pipelines.held import Tensor
 from tfmemlint.facts.sizes.rows import as_array
-from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -37,11 +36,10 @@ class Parts:
                 return found
             if not isinstance(found, (ast.Attribute, ast.Name)):
                 return given
-            origins = self._flow.origins(found) or ()
-            if len(origins) != 1 or origins[0].path or origins[0].how is not How.ASSIGNED:
+            before = self._flow.one_before(found)
+            if before is None:
                 return given
-            found = origins[0].value
-            binding = origins[0].binding
+            found, binding = before.value, before.binding
             puts = self._stores.into(binding) if binding is not None else ()
             if isinstance(found, ast.Dict) and any(len(each.reads) == 1 for each in puts):
                 return None

@@ -18,8 +18,9 @@ from tfmemlint.facts.sizes.operations import Operations
 from tfmemlint.facts.sizes.rows import LISTED, NUMBERS, PYTHON_FLOATS, PYTHON_INTS
 from tfmemlint.facts.sizes.sized import Sized, broadcast, matmul, promoted
 from tfmemlint.facts.sizes.streams import Streams
-from tfmemlint.facts.syntax.bindings import How, element
+from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.names import Names
+from tfmemlint.facts.syntax.targets import element
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ class Arrays:
             return one_shape([self._in_list(each) for each in added])
         if isinstance(expression, (ast.Attribute, ast.Name, ast.Subscript)):
             origins = self._flow.origins(expression, frame) or ()
-            plain = [each for each in origins if each.how is How.ASSIGNED and not each.path]
+            plain = [each for each in origins if each.is_whole]
             if plain and len(plain) == len(origins):
                 return one_shape([self.elements(each.value, each.frame) for each in plain])
         return None

@@ -100,7 +100,7 @@ class Numbers:
     ) -> Amount | None:
         """What the origins of a name say; None where they are not in sight."""
         origins = self._flow.origins(node, frame)
-        if not origins or any(each.how is not How.ASSIGNED or each.path for each in origins):
+        if not origins or not all(each.is_whole for each in origins):
             return None
         called = spoken(node) if ask == self.of else length_of(node)
         found = [self._said(called, each, ask(each.value, each.frame)) for each in origins]

@@ -6,7 +6,7 @@ import ast
 
 from tfmemlint.facts.library import element_ops as ops
 from tfmemlint.facts.library.sure_words import DTYPES, MAKES_TENSORS, MAKES_TENSORS_TOO
-from tfmemlint.facts.syntax.bindings import Binding, How
+from tfmemlint.facts.syntax.bindings import Binding
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Constants:
     def name(self, use: ast.Name, hops: int = _MAX_HOPS) -> bool:
         """Whether a name is given one unchangeable value, once."""
         binding = self.bound_once(use)
-        if binding is None or binding.how is not How.ASSIGNED or binding.path or not hops:
+        if binding is None or not binding.is_whole or not hops:
             return False
         value = binding.value
         repeated = any(self._tree.loops(binding.node))

@@ -127,13 +127,12 @@ class Traced:
         """Whether an expression surely gives a tensor, or an array: no value of Python's own."""
         if self._constants.makes_tensor(given) or self._values.of(given).kind in _TENSORS:
             return True
-        binding = self._bindings.only(given) if isinstance(given, ast.Name) else None
+        binding = self._bindings.only(given)
         if binding is None or binding.value is None:
             return False
         if binding.how is How.LOOPED:
             return len(binding.path) < 2 and self._datasets.is_dataset(binding.value)
-        assigned = binding.how is How.ASSIGNED and not binding.path
-        return assigned and self._constants.makes_tensor(binding.value)
+        return binding.is_whole and self._constants.makes_tensor(binding.value)
 
     def draws(self, function: ast.AST) -> bool:
         """Whether a function may draw random numbers, whose seeds hang on all that is traced."""

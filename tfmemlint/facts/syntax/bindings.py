@@ -10,15 +10,12 @@ from itertools import chain
 
 from tfmemlint.facts.syntax.nodes import same_code
 from tfmemlint.facts.syntax.reaching import Reaching
+from tfmemlint.facts.syntax.targets import element, targets
 from tfmemlint.facts.syntax.tree import COMPREHENSIONS, FUNCTIONS, ScopeNode, Tree
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from typing import TypeVar
-
     from tfmemlint.facts import TensorFlow
-
-    T = TypeVar("T", bound=ast.expr)
 
 
 class How(Enum):
@@ -47,6 +44,11 @@ class Binding(NamedTuple):
     """What is assigned, iterated or entered, before any unpacking."""
     path: tuple[int, ...] = ()
     """Which element of `value` the name gets: `a` in `b, (c, a) = value` gets (1, 1)."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the name is assigned the value as it stands."""
+        return self.how is How.ASSIGNED and not self.path
 
 
 _IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError"})
@@ -145,16 +147,29 @@ class Bindings:
         home = self.home(use.id, use)
         return () if home is None else tuple(self._reach(use, use.id, home))
 
-    def only(self, use: ast.Name) -> Binding | None:
-        """The one binding that gives this use its value, if there is just one."""
-        return found[0] if len(found := self.reaching(use)) == 1 else None
+    def only(self, use: ast.AST | None) -> Binding | None:
+        """The one binding that gives a name its value there, if it is a name and has just one."""
+        found = self.reaching(use) if isinstance(use, ast.Name) else ()
+        return found[0] if len(found) == 1 else None
+
+    def sharing(self, name: ast.AST | None) -> tuple[Binding, ...]:
+        """Every binding of the variable that a name means; none of what is no name."""
+        home = self.home(name.id, name) if isinstance(name, ast.Name) else None
+        return self.of(home, name.id) if home is not None and isinstance(name, ast.Name) else ()
+
+    def at(self, target: ast.AST) -> Binding | None:
+        """The binding by which a target gets a value, if it is a name."""
+        return next((each for each in self.sharing(target) if each.node is target), None)
+
+    def read_of(self, target: ast.AST) -> list[ast.Name]:
+        """Where the value is read that a target gets, if it is a name."""
+        binding = self.at(target)
+        return self.readers(binding) if binding is not None else []
 
     def assigned(self, name: ast.expr | None) -> ast.expr | None:
         """What a name is assigned, if that alone gives it a value here, and is not taken apart."""
-        binding = self.only(name) if isinstance(name, ast.Name) else None
-        if binding is None or binding.how is not How.ASSIGNED or binding.path:
-            return None
-        return binding.value
+        binding = self.only(name)
+        return binding.value if binding is not None and binding.is_whole else None
 
     def same(self, one: ast.expr, other: ast.expr) -> bool:
         """Whether two expressions are spelled alike and every name in them is bound alike."""
@@ -264,28 +279,6 @@ class Bindings:
                     holders.setdefault(each, []).append(binding)
             self._holders[key] = holders
         return self._holders[key]
-
-
-def targets(
-    target: ast.expr, kind: type[T], path: tuple[int, ...] = ()
-) -> Iterator[tuple[T, tuple[int, ...]]]:
-    """The names or attributes a target binds, each with the place of its value when unpacked."""
-    if isinstance(target, kind):
-        yield target, path
-    elif isinstance(target, ast.Starred):
-        yield from targets(target.value, kind, (*path, -1))
-    elif isinstance(target, (ast.Tuple, ast.List)):
-        for index, element in enumerate(target.elts):
-            yield from targets(element, kind, (*path, index))
-
-
-def element(value: ast.expr, path: tuple[int, ...]) -> tuple[ast.expr, tuple[int, ...]]:
-    """Follow a path into literal tuples and lists as far as they go."""
-    while path and isinstance(value, (ast.Tuple, ast.List)) and 0 <= path[0] < len(value.elts):
-        if any(isinstance(each, ast.Starred) for each in value.elts):
-            break
-        value, path = value.elts[path[0]], path[1:]
-    return value, path
 
 
 def _all_bindings(tree: Tree) -> Iterator[Binding]:

@@ -226,7 +226,7 @@ class Callers:
 
     def left_out(self, node: ast.expr) -> ast.expr | None:
         """The default of a parameter that no call in sight, or not every one, is given."""
-        binding = self._bindings.only(node) if isinstance(node, ast.Name) else None
+        binding = self._bindings.only(node)
         if binding is None or binding.how is not How.PARAMETER:
             return None
         given = any(self.given_for(binding))

@@ -6,8 +6,9 @@ import ast
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 
-from tfmemlint.facts.syntax.bindings import How, element, targets
+from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.nodes import children
+from tfmemlint.facts.syntax.targets import element, targets
 from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode, positional
 from tfmemlint.light_typing import TYPE_CHECKING
 
@@ -50,7 +51,7 @@ class Members:
 
     def receiver_named(self, expression: ast.expr) -> ast.ClassDef | None:
         """The class of `self`, where an expression is that."""
-        binding = self._bindings.only(expression) if isinstance(expression, ast.Name) else None
+        binding = self._bindings.only(expression)
         is_parameter = binding is not None and binding.how is How.PARAMETER
         return self.receiver(binding.node) if binding and is_parameter else None
 

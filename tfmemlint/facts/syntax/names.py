@@ -188,7 +188,7 @@ class Names:
         if binding.how is How.IMPORTED:
             assert isinstance(binding.node, ast.alias)
             return self.imported(binding.node)
-        if binding.how is How.ASSIGNED and not binding.path and binding.value is not None:
+        if binding.value is not None and binding.is_whole:
             return self._resolve(binding.value, hops)
         return None
 
