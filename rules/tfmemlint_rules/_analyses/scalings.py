@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
 from functools import cached_property
 
 from tfmemlint.facts.flow.stacks import Stack
@@ -83,14 +82,13 @@ class Scalings:
     """Such arithmetic in a file."""
 
     def __init__(self, tf: TensorFlow) -> None:
+        self._tf = tf
         self._tree = tf.tree
         self._loops = tf.loops
         self._names = tf.names
         self._values = tf.values
         self._wholes = tf.wholes
         self._bindings = tf.bindings
-        self._stacks = tf.stacks
-        self._loading = tf.loading
         self._objects = tf.objects
 
     @cached_property
@@ -109,7 +107,8 @@ class Scalings:
         size = self._size(array)
         if size is None or not size.is_told or size.given:
             return None
-        source = self._values.of(array).dtype
+        value = self._values.of(array)
+        source = value.dtype or self._dtype_of_files(value.origin)
         if (source or "").startswith("complex"):
             return None
         outer, steps = self._chained(first)
@@ -180,7 +179,10 @@ class Scalings:
         if source is None or source.startswith(("float", "half", "single", "bfloat")):
             return None
         value = self._values.of(first)
-        return "float64" if value.kind is Kind.ARRAY and value.dtype == "float64" else None
+        whole = source.startswith(("int", "uint")) and value.dtype is None
+        divided = whole and isinstance(first.op, ast.Div)
+        known = value.kind is Kind.ARRAY and value.dtype == "float64"
+        return "float64" if known or divided else None
 
     def _named(self, cast: ast.Call) -> str:
         """The dtype a cast names, `float` and "float" among them."""
@@ -202,13 +204,35 @@ class Scalings:
 
     def _gathered(self, origin: ast.expr | None) -> Whole | None:
         """An array of a list with what a loop loads from all files."""
-        stack = self._stacked.get(origin) if origin is not None else None
-        loaded = self._loading.gathered(stack.listed) if stack is not None else None
-        return None if loaded is None else Whole(None, None, loaded=True, given=False)
+        stack = self._stack(origin)
+        loaded = stack is not None and self._home(stack.call).loading.gathered(stack.listed)
+        return Whole(None, None, loaded=True, given=False) if loaded else None
 
-    @cached_property
-    def _stacked(self) -> Mapping[ast.expr, Stack]:
-        return {each.call: each for each in self._stacks.all}
+    def _dtype_of_files(self, origin: ast.expr | None) -> str | None:
+        """The dtype of an array of a list with what a loop loads from files."""
+        stack = self._stack(origin)
+        if stack is None or argument(stack.call, 1, "dtype") is not None:
+            return None
+        home = self._home(stack.call)
+        loaded = home.loading.gathered(stack.listed)
+        if loaded is None:
+            return None
+        made = loaded.comprehension
+        added = loaded.growth.elements if loaded.growth else [made.elt] if made else []
+        found = {home.values.of(each).dtype for each in added}
+        if found == {None} or not found:
+            sized = home.arrays.elements(stack.listed)
+            return sized.dtype if sized is not None else None
+        return found.pop() if len(found) == 1 else None
+
+    def _stack(self, origin: ast.expr | None) -> Stack | None:
+        """The call that makes an array of a list, be it in another file."""
+        if not isinstance(origin, ast.Call):
+            return None
+        return next((each for each in self._home(origin).stacks.all if each.call is origin), None)
+
+    def _home(self, node: ast.AST) -> TensorFlow:
+        return self._tree.elsewhere(node) or self._tf
 
     def _split(self, array: ast.expr) -> Whole | None:
         """`x[:-5000]` of a whole array, by literal places: the larger part is as large as all."""
