@@ -36,7 +36,8 @@ is collected from a pipeline, whose uses are to be rewritten.
 When the data is small beside the memory there is, and is read many times. Of a pipeline, the rule
 is silent by itself for labels, file names and what is known to be small, for up to 1,024 elements,
 where the loop stops early or picks some, and in tests. Of files of unknown size, it is silent
-for up to 32; of several lists that one loop fills, it speaks of the first, unless they are fixed.
+for up to 32, and for any number of unknown files that give up to 8 KB each; of several lists that
+one loop fills, it speaks of the first, unless they are fixed.
 """
 
 from __future__ import annotations
@@ -74,6 +75,8 @@ from tfmemlint_rules._analyses.takers import Takers
 LONG = 60
 FEW = 32
 """Files: a batch of them, which somebody puts together."""
+TINY = 8 << 10
+"""Bytes of what each of them gives: of ten thousand, 80 MB."""
 ELEMENT = Amount(("what is in a file",), of_bytes=True)
 DECODED = Amount(("what is decoded of a record",), of_bytes=True)
 
@@ -92,6 +95,8 @@ def check(file: File) -> Iterator[Diagnostic]:
         cost = _cost(file, stack, gathered)
         if most is not None and most <= FEW and cost.at_most is None:
             continue  # what is known to be small is the engine's to hide
+        if loaded and most is None and _are_tiny(file, stack):
+            continue
         fix = _fix(file, stack, loaded) if loaded else None
         if fix is None and gathered.files in told:
             continue  # what one loop gathers in several lists is one mistake
@@ -105,6 +110,13 @@ def check(file: File) -> Iterator[Diagnostic]:
             fix=fix,
             cost=cost,
         )
+
+
+def _are_tiny(file: File, stack: Stack) -> bool:
+    """Whether each element is known to be so small that it takes very many to matter."""
+    each = file.tf.arrays.elements(stack.listed)
+    held = bytes_of(each).at_most if each is not None else None
+    return held is not None and held <= TINY
 
 
 def _refers(stack: Stack) -> bool:
