@@ -76,6 +76,12 @@ _ALIKE: tuple[tuple[str, tuple[str, ...], str], ...] = (
         "Adadelta Adafactor Adagrad Adam AdamW Adamax Ftrl Lion Nadam RMSprop SGD",
     ),
     (
+        "tensorflow",
+        ("tensorflow.dtypes",),
+        """bfloat16 bool cast complex128 complex64 float16 float32 float64 int16 int32 int64 int8
+        string uint16 uint32 uint64 uint8""",
+    ),
+    (
         "tensorflow.config",
         ("tensorflow.config.experimental",),
         "get_visible_devices set_visible_devices",

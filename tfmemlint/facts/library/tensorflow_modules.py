@@ -33,7 +33,7 @@ from tfmemlint.facts.library.traits import (
 MODULES: Mapping[str, Api] = {
     "tensorflow.audio.decode_wav": Api(DECODES),
     "tensorflow.autograph.experimental.set_loop_options": Api(MEASURES),
-    **alike("tensorflow.dtypes", "cast saturate_cast", Api(CASTS)),
+    "tensorflow.dtypes.saturate_cast": Api(CASTS),
     "tensorflow.experimental.numpy.append": Api(JOINS_TWO),
     "tensorflow.experimental.numpy.concatenate": Api(JOINS, of="arys"),
     **alike("tensorflow.experimental.numpy", "hstack vstack", Api(JOINS, of="tup")),

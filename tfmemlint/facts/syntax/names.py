@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import chain
 
-from tfmemlint.facts.library.keras_layers import PARAMETERS
+from tfmemlint.facts.library.keras_layers import ALIASES, KEEPS, MERGES, PARAMETERS, WEIGHTLESS
 from tfmemlint.facts.library.spellings import canonical, ending, last_words, spellings
 from tfmemlint.facts.syntax.bindings import Binding, How
 from tfmemlint.light_typing import TYPE_CHECKING
@@ -18,13 +18,23 @@ if TYPE_CHECKING:
 _MAX_HOPS = 20
 
 _STARS = {
-    "keras": frozenset({"Input", "Model", "Sequential"}),
+    "keras": frozenset(
+        """Input Model Sequential activations applications backend callbacks constraints datasets
+        initializers layers losses metrics models optimizers preprocessing regularizers
+        utils""".split()  # noqa: SIM905
+    ),
     "keras.layers": frozenset(
-        {"Input", *PARAMETERS}
-        | {f"{each}{axes}D" for each in PARAMETERS for axes in (1, 2, 3)}
-        | {f"Conv{axes}DTranspose" for axes in (1, 2, 3)}
+        {
+            *(*PARAMETERS, *KEEPS, *MERGES, *WEIGHTLESS, "Input", "Lambda", "Layer"),
+            *(each.lower() for each in (*MERGES, "Concatenate", "Dot")),
+            *(f"{each}{axes}D" for each in (*PARAMETERS, *ALIASES) for axes in (1, 2, 3)),
+            *(f"Conv{axes}DTranspose" for axes in (1, 2, 3)),
+        }
     ),
     "keras.models": frozenset({"Model", "Sequential", "clone_model", "load_model"}),
+    "keras.optimizers": frozenset(
+        "Adadelta Adafactor Adagrad Adam AdamW Adamax Ftrl Lion Nadam RMSprop SGD".split()  # noqa: SIM905
+    ),
     "keras.preprocessing.image": frozenset({"ImageDataGenerator", "img_to_array", "load_img"}),
     "keras.utils": frozenset({"Sequence", "img_to_array", "load_img", "to_categorical"}),
 }
@@ -125,6 +135,8 @@ class Names:
     def _uses(self, names: tuple[str, ...]) -> bool:
         imported = self._tree.all(ast.alias)
         if any((self.imported(each) or "").startswith(names) for each in imported):
+            return True
+        if any(each.startswith(names) for each in self._read_of_stars):
             return True
         ends = tuple(ending(names))  # a name that begins so has a part of it that ends so
         wanted = [each for each in self._tree.attributes if each.startswith(ends)]
@@ -227,6 +239,15 @@ class Names:
             if name in _STARS.get(module, ()):
                 return canonical(f"{module}.{name}")
         return None
+
+    @cached_property
+    def _read_of_stars(self) -> list[str]:
+        """What the file reads of all that `from ... import *` brings."""
+        if not self._starred_modules:
+            return []
+        read = {each.id for each in self._tree.all(ast.Name)}
+        free = (each for each in read if not self._bindings.named(each))
+        return [found for each in free if (found := self._starred(each)) is not None]
 
     @cached_property
     def _starred_modules(self) -> list[str]:
