@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 4
-_PARTS = frozenset({"input", "inputs", "layers", "output", "outputs"})
 _SHOWS = frozenset({"id", "isinstance", "len", "print", "type"})
 _SAVES = frozenset({"tensorflow.train.Checkpoint", "tensorflow.train.CheckpointManager"})
 _FORGETS = frozenset({"keras.backend.clear_session"})
@@ -192,7 +191,7 @@ class Trainings:
             return attribute in FITS or self._is_of_traced_step(use)
         if isinstance(above, (ast.Expr, ast.Delete)):
             return False
-        if isinstance(above, ast.Attribute) and above.attr in _PARTS:
+        if isinstance(above, ast.Attribute):
             return self._use_of_part(above, around, hops)
         if isinstance(above, ast.Tuple) and isinstance(self._tree.parent(above), ast.Return):
             return self._handed_back(use, above, around, owner, hops)
