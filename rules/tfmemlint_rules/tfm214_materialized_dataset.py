@@ -52,6 +52,7 @@ from tfmemlint.facts.library.words import PIPELINE_WORDS
 from tfmemlint.facts.pipelines.chains import BATCHING, Chain, From
 from tfmemlint.facts.pipelines.consumers import End, Into
 from tfmemlint.facts.sizes.ready import Ready
+from tfmemlint.facts.syntax.nodes import holds
 
 FEW = 1024
 MANY = 10_000
@@ -145,7 +146,7 @@ def _means_builtins(file: File, *calls: ast.Call | ast.ListComp) -> bool:
 def _binds(expression: ast.expr) -> bool:
     """Whether an expression does what none may do within a comprehension's iterable."""
     unfit = (ast.Await, ast.NamedExpr, ast.Yield, ast.YieldFrom)
-    return any(isinstance(each, unfit) for each in ast.walk(expression))
+    return holds(unfit, expression)
 
 
 def _list(file: File, end: End) -> ast.Call | ast.ListComp | None:

@@ -35,6 +35,7 @@ from collections.abc import Iterator
 from tfmemlint import Applicability, Claim, Diagnostic, Edit, File, Fix, Metric, Rule, costs, edits
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.sizes.amounts import Amount
+from tfmemlint.facts.syntax.nodes import names_in
 
 OLD = "keras.mixed_precision.experimental"
 NEW_NAMES = {
@@ -74,15 +75,13 @@ def _is_caught(file: File, used: ast.expr) -> bool:
     tries = [each for each in file.tf.tree.ancestors(used) if isinstance(each, ast.Try)]
     return any(
         file.tf.tree.inside(used, statement)
-        and any(each.type is None or not _CAUGHT.isdisjoint(_names(each.type)) for each in handlers)
+        and any(
+            each.type is None or not _CAUGHT.isdisjoint(names_in(each.type)) for each in handlers
+        )
         for each in tries
         for statement in each.body
         for handlers in [each.handlers]
     )
-
-
-def _names(caught: ast.expr) -> set[str]:
-    return {each.id for each in ast.walk(caught) if isinstance(each, ast.Name)}
 
 
 def _asks_for_half(file: File, used: ast.expr) -> bool:

@@ -12,6 +12,7 @@ from tfmemlint.facts.flow.growths import Grown
 from tfmemlint.facts.flow.loops import Growth, Loop
 from tfmemlint.facts.pipelines.chains import Chain, From
 from tfmemlint.facts.pipelines.held import Held, Several, nbytes, tensors
+from tfmemlint.facts.syntax.nodes import nodes_of
 from tfmemlint.light_typing import NamedTuple
 
 FEW = 1024
@@ -140,7 +141,7 @@ class Collected:
         bound = dict(_named(target))
         pending, reads = [added], list[_Read]()
         for each in pending:
-            for name in [one for one in ast.walk(each) if isinstance(one, ast.Name)]:
+            for name in [*nodes_of(ast.Name, each)]:
                 before = self._bindings.reaching(name)
                 keys = [bound[one.node] for one in before if one.node in bound]
                 if keys:

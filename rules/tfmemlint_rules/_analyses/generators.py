@@ -13,7 +13,7 @@ from tfmemlint.facts.flow.stored import Stored, is_everything
 from tfmemlint.facts.library.kinds import Extent
 from tfmemlint.facts.library.makers import WRAPS_ITERABLE, argument
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.facts.syntax.nodes import same_code
+from tfmemlint.facts.syntax.nodes import names_in, same_code
 from tfmemlint.facts.syntax.tree import FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
@@ -195,7 +195,7 @@ class Generators:
             if same_code(giving.iter, use):
                 return False  # what is looked up by what it gives is no array
             index = above.slice.elts[0] if isinstance(above.slice, ast.Tuple) else above.slice
-            counted = {each.id for each in ast.walk(giving.target) if isinstance(each, ast.Name)}
+            counted = names_in(giving.target)
             return isinstance(index, ast.Name) and index.id in counted
         if isinstance(above, ast.Call) and called(above) == "len":
             return True
@@ -247,9 +247,7 @@ class Generators:
         """Whether what is loaded is told by what the generator is given: one file of many."""
         first = 0 if self._members.class_of(generator) is None else 1
         parameters = {each.arg for each in generator.args.args[first:]}
-        return any(
-            isinstance(each, ast.Name) and each.id in parameters for each in ast.walk(loaded)
-        )
+        return not names_in(loaded).isdisjoint(parameters)
 
 
 def _is_map(made: ast.expr) -> bool:

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from tfmemlint.facts.flow.growths import Grown
 from tfmemlint.facts.syntax.bindings import Binding
+from tfmemlint.facts.syntax.nodes import nodes_of, stored_in
 from tfmemlint.facts.syntax.tree import FUNCTIONS, LOOPS, FunctionNode, LoopNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
@@ -103,7 +104,7 @@ class GradientSums:
         made = [each.node for each in self._sources.of(binding.value).found if not each.path]
         return bool(made) and all(
             isinstance(each, (ast.ListComp, ast.List))
-            and any(self._names.is_any(call.func, _ZEROS) for call in _calls(each))
+            and any(self._names.is_any(call.func, _ZEROS) for call in nodes_of(ast.Call, each))
             for each in made
         )
 
@@ -151,11 +152,7 @@ class GradientSums:
         ]
         if len(names) != 1:
             return ""
-        bound = (
-            each.id
-            for each in ast.walk(rounds)
-            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
-        )
+        bound = stored_in(rounds)
         outer = [each for each in self._tree.ancestors(rounds) if isinstance(each, LOOPS)]
         return "" if names[0] in bound or outer else names[0]
 
@@ -223,7 +220,3 @@ class GradientSums:
 
 def _is_remainder(node: ast.AST) -> bool:
     return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod)
-
-
-def _calls(node: ast.AST) -> Iterator[ast.Call]:
-    return (each for each in ast.walk(node) if isinstance(each, ast.Call))

@@ -11,7 +11,7 @@ from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.graphs.tapes import Tape
 from tfmemlint.facts.library import makers, traits
 from tfmemlint.facts.library.signatures import APIS, having
-from tfmemlint.facts.syntax.nodes import same_code, within
+from tfmemlint.facts.syntax.nodes import nodes_of, same_code, within
 from tfmemlint.facts.syntax.tree import FunctionNode, ScopeNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
@@ -376,7 +376,7 @@ class Joins:
 
     def _is_size(self, node: ast.expr, target: _Target) -> bool:
         """Whether an expression only asks how large the array is: `len(out)`, `out.shape[0]`."""
-        mentions = [each for each in ast.walk(node) if isinstance(each, ast.expr)]
+        mentions = [*nodes_of(ast.expr, node)]
         own = [each for each in mentions if _is_spelled(each, target)]
         return bool(own) and all(self._leaves_alone(each, target) for each in own)
 

@@ -15,7 +15,7 @@ from tfmemlint.facts.graphs.wrappings import is_plain
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument, given_to
 from tfmemlint.facts.syntax.bindings import Binding, How
-from tfmemlint.facts.syntax.nodes import root_name
+from tfmemlint.facts.syntax.nodes import holds, root_name
 from tfmemlint.facts.syntax.targets import element
 from tfmemlint.facts.syntax.tree import FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
@@ -218,7 +218,7 @@ class KeptTensors:
             not self._loops.invariant(given, loop)
             for call in calls
             for given in given_to(call)
-            if not any(isinstance(each, ast.Call) for each in ast.walk(given))
+            if not holds(ast.Call, given)
         )
 
     def _made(self, kept: Kept) -> list[ast.expr]:

@@ -10,7 +10,7 @@ from enum import Enum
 from tfmemlint.facts.flow.iterables import called
 from tfmemlint.facts.flow.loops import Growth
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.facts.syntax.nodes import root
+from tfmemlint.facts.syntax.nodes import holds, names_in, nodes_of, root
 from tfmemlint.light_typing import TYPE_CHECKING
 from tfmemlint_rules._analyses.generators import Held, Hoard
 
@@ -152,7 +152,7 @@ class LateLoading:
             if binding is None or self._bindings.readers(binding) != [data]:
                 return False
         iterable = giving.iter if isinstance(giving, ast.For) else giving.value
-        calls = (each for each in ast.walk(iterable) if isinstance(each, ast.Call))
+        calls = nodes_of(ast.Call, iterable)
         if iterable is not data and any(called(each) == "len" for each in calls):
             return False
         again = self._tree.loops(self._tree.statement(giving))
@@ -161,7 +161,7 @@ class LateLoading:
     def _may_change(self, hoard: Hoard) -> bool:
         """Whether what a list is made of is spoken of between it and the end of the loop."""
         made, giving = hoard.loaded, hoard.giving
-        names = (each for each in ast.walk(made) if isinstance(each, ast.Name))
+        names = nodes_of(ast.Name, made)
         read = {each.id for each in names if self._comes_from_outside(each, made)}
         start, end = (made.end_lineno or 0, made.end_col_offset or 0), giving.end_lineno or 0
         return any(
@@ -204,7 +204,7 @@ class LateLoading:
         """Whether the loop leaves the function, or catches what goes wrong as it adds."""
         above = (each for each in self._tree.ancestors(growth.node) if isinstance(each, ast.Try))
         caught = any(self._tree.inside(each, filling) for each in above)
-        return caught or any(isinstance(each, ast.Return) for each in ast.walk(filling))
+        return caught or holds(ast.Return, filling)
 
     def _is_changed_later(self, growth: Growth, filling: ast.For) -> bool:
         """Whether an element is spoken of again once it is in the list, or made but once."""
@@ -212,7 +212,7 @@ class LateLoading:
         made = self._bindings.reaching(element) if isinstance(element, ast.Name) else ()
         if not all(self._tree.inside(each.node, filling) for each in made):
             return True
-        names = {each.id for each in ast.walk(element) if isinstance(each, ast.Name)}
+        names = names_in(element)
         after = growth.node.end_lineno or 0
         return any(
             isinstance(each, ast.Name) and each.id in names and each.lineno > after

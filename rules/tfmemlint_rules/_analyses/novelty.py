@@ -6,6 +6,7 @@ import ast
 
 from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.syntax.bindings import Binding, How
+from tfmemlint.facts.syntax.nodes import nodes_of
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class Novelty:
         decorators: list[ast.expr] = getattr(function, "decorator_list", [])
         methods = (each.func for each in decorators if isinstance(each, ast.Call))
         serves = any(isinstance(each, ast.Attribute) and each.attr in _SERVES for each in methods)
-        names = (each for each in ast.walk(part) if isinstance(each, ast.Name))
+        names = nodes_of(ast.Name, part)
         return serves and any(self._bindings.home(each.id, each) is function for each in names)
 
     def is_new(self, part: ast.expr, loop: Loop, hops: int = _MAX_HOPS) -> bool:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable
 
 from tfmemlint.facts.library.makers import argument, given_to
+from tfmemlint.facts.syntax.nodes import holds, names_in, stored_in
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class Ops:
         Everything else it reads is a Python value, the same for each run.
         """
         nodes = tuple(code)
-        tensors = {*symbolic, *(name for each in nodes for name in _stored(each))}
+        tensors = {*symbolic, *stored_in(*nodes)}
         return all(self._is_traceable(each, frozenset(tensors), hops) for each in nodes)
 
     def _is_traceable(self, node: ast.AST, tensors: frozenset[str], hops: int) -> bool:
@@ -50,7 +51,7 @@ class Ops:
         if isinstance(node, _SIMPLE):
             inner = ast.iter_child_nodes(node)
             return all(self._is_traceable(each, tensors, hops) for each in inner)
-        has_call = any(isinstance(each, ast.Call) for each in ast.walk(node))
+        has_call = holds(ast.Call, node)
         return isinstance(node, ast.expr) and not has_call and not _mentions(node, tensors)
 
     def _is_operation(self, call: ast.Call, tensors: frozenset[str], hops: int) -> bool:
@@ -99,14 +100,8 @@ def _is_pure(name: str, call: ast.Call) -> bool:
     return name in _PURE or name.startswith(_PURE_MODULES) or name.endswith(".preprocess_input")
 
 
-def _stored(node: ast.AST) -> Iterable[str]:
-    for each in ast.walk(node):
-        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
-            yield each.id
-
-
 def _mentions(node: ast.AST, names: frozenset[str]) -> bool:
-    return any(isinstance(each, ast.Name) and each.id in names for each in ast.walk(node))
+    return not names_in(node).isdisjoint(names)
 
 
 def _is_docstring(statement: ast.stmt) -> bool:

@@ -11,6 +11,7 @@ from tfmemlint.facts.flow.iterables import called
 from tfmemlint.facts.flow.loops import Loop, Over
 from tfmemlint.facts.library import makers
 from tfmemlint.facts.syntax.bindings import How
+from tfmemlint.facts.syntax.nodes import names_in
 from tfmemlint.facts.syntax.tree import FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 from tfmemlint_rules._analyses.batches import FEW, LARGE, Batches, Rows
@@ -292,7 +293,7 @@ class Predictions:
         return any(isinstance(each, ast.Compare) and self._picks(each, loop) for each in parts)
 
     def _picks(self, test: ast.Compare, loop: Loop) -> bool:
-        named = {each.id for each in ast.walk(test) if isinstance(each, ast.Name)}
+        named = names_in(test)
         rest = any(isinstance(each, ast.Mod) for each in ast.walk(test))  # every so many rounds
         exact = not rest and any(isinstance(each, (ast.Eq, ast.In)) for each in test.ops)
         return exact and not named.isdisjoint(loop.targets)

@@ -10,6 +10,7 @@ from tfmemlint.facts.graphs.tapes import Tape
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.syntax.bindings import How
+from tfmemlint.facts.syntax.nodes import names_in
 from tfmemlint.facts.syntax.tree import FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
@@ -173,7 +174,7 @@ class PyFunctions:
                 if node.value.id in parameters - {"self"} and not is_shape:
                     yield None
             elif isinstance(node, ast.Call) and self._functions.function(node.func) is not None:
-                names = (each.id for each in ast.walk(node) if isinstance(each, ast.Name))
+                names = names_in(node)
                 if not parameters.isdisjoint(names):
                     yield None
 

@@ -10,7 +10,7 @@ from tfmemlint.facts.flow.many_rounds import ManyRounds
 from tfmemlint.facts.flow.remade_models import FITS
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument, given_to
-from tfmemlint.facts.syntax.nodes import root_name, same_code, within
+from tfmemlint.facts.syntax.nodes import nodes_of, root_name, same_code, within
 from tfmemlint.facts.syntax.tree import LOOPS
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
@@ -106,7 +106,7 @@ class Recompilations:
             if statement is self._tree.statement(call):
                 break
             before.append(statement)
-        changed = (each for each in ast.walk(loop.node) if isinstance(each, ast.Attribute))
+        changed = nodes_of(ast.Attribute, loop.node)
         return not any(each.attr in ("add", "trainable") for each in changed) and not any(
             isinstance(each, ast.Call) and getattr(each.func, "attr", "") in _CHANGES
             for each in within(before)

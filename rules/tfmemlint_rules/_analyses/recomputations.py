@@ -6,6 +6,7 @@ import ast
 from functools import cached_property
 
 from tfmemlint.facts.library.kinds import Kind
+from tfmemlint.facts.syntax.nodes import names_in
 from tfmemlint.facts.syntax.tree import LOOPS, FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
@@ -92,7 +93,7 @@ class Recomputations:
         return False
 
     def _is_of_round(self, callee: ast.expr, loop: ast.For | ast.AsyncFor) -> bool:
-        bound = {each.id for each in ast.walk(loop.target) if isinstance(each, ast.Name)}
+        bound = names_in(loop.target)
         return isinstance(callee, ast.Name) and callee.id in bound
 
     def _is_all_that_learns(self, given: ast.expr) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from functools import cached_property
 
 from tfmemlint.facts.flow.frames import run_at
@@ -12,6 +11,7 @@ from tfmemlint.facts.flow.paths import End
 from tfmemlint.facts.library.makers import given_to
 from tfmemlint.facts.pipelines.chains import METHODS, Chain, From
 from tfmemlint.facts.syntax.bindings import Binding, How
+from tfmemlint.facts.syntax.nodes import holds, nodes_of
 from tfmemlint.facts.syntax.tree import LOOPS
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
@@ -77,7 +77,9 @@ class RemadePipelines:
         if not rebuilt.is_lengthened and begins != {begun}:
             return False
         others = [each for each in self._given(rebuilt) if self._tree.inside(each.node, loop)]
-        read = (each for each in _names(assignment.value) if isinstance(each.ctx, ast.Load))
+        read = (
+            each for each in nodes_of(ast.Name, assignment.value) if isinstance(each.ctx, ast.Load)
+        )
         own = all(
             self._tree.inside(each.node, assignment) or not self._tree.inside(each.node, loop)
             for name in read
@@ -209,7 +211,7 @@ class RemadePipelines:
             return False
         read = [self._read(each, made.frame, loop) for each in given_to(source)]
         names = [name for each in read for name in each or ()]
-        mentioned = {each.id for each in _names(loop.node) if each not in names}
+        mentioned = {each.id for each in nodes_of(ast.Name, loop.node) if each not in names}
         return None not in read and all(each.id not in mentioned for each in names)
 
     def _read(self, given: ast.expr, frame: Frame | None, loop: Loop) -> list[ast.Name] | None:
@@ -219,7 +221,7 @@ class RemadePipelines:
                 return []
             node = each.node if isinstance(each.node, _HELD) else None
             if node is not None and self._is_outside(node, each.frame, loop):
-                return [*_names(node)]
+                return [*nodes_of(ast.Name, node)]
         if isinstance(given, (*_HELD, ast.Call)):
             return None
         parts = [each for each in ast.iter_child_nodes(given) if isinstance(each, ast.expr)]
@@ -228,12 +230,12 @@ class RemadePipelines:
 
     def _is_outside(self, held: ast.expr, frame: Frame | None, loop: Loop) -> bool:
         """Whether a name, or what was put elsewhere under one, has the same in every round."""
-        if _calls(held) or not self._loops.invariant(held, loop):
+        if holds(ast.Call, held) or not self._loops.invariant(held, loop):
             return False
-        if any(isinstance(each, ast.Attribute) for each in ast.walk(held)):
+        if holds(ast.Attribute, held):
             return frame is None and self._flow.put_there(held) is not None
         inside = frame.function if frame is not None else None
-        homes = (self._bindings.home(each.id, each) for each in _names(held))
+        homes = (self._bindings.home(each.id, each) for each in nodes_of(ast.Name, held))
         return inside is None or all(each is not inside for each in homes)
 
     def _is_taken(self, value: ast.Call, at: ast.Assign, loop: Loop) -> bool:
@@ -266,11 +268,3 @@ def _method(call: ast.Call) -> str:
 
 def _steps(node: ast.AST) -> list[ast.Call]:
     return _added(node)[0] if isinstance(node, ast.Call) else []
-
-
-def _calls(node: ast.AST) -> bool:
-    return any(isinstance(each, ast.Call) for each in ast.walk(node))
-
-
-def _names(node: ast.AST) -> Iterator[ast.Name]:
-    return (each for each in ast.walk(node) if isinstance(each, ast.Name))

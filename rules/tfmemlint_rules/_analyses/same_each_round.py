@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
 from functools import cached_property
 
 from tfmemlint.facts.flow.loops import Loop, Over
 from tfmemlint.facts.library.keras_apis import SLOTS
 from tfmemlint.facts.library.makers import argument, given_to
 from tfmemlint.facts.syntax.decorators import Decorators
-from tfmemlint.facts.syntax.nodes import root_name
+from tfmemlint.facts.syntax.nodes import names_in, root_name, stored_in
 from tfmemlint.facts.syntax.tree import LOOPS, FunctionNode, LoopNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
@@ -201,8 +200,7 @@ class SameEachRound:
     def _reads_arguments(self, given: list[ast.expr], function: FunctionNode) -> bool:
         """Whether what a call is given depends on what its function is given."""
         own = {each.name for each in self._bodies.parameters(function)} - {"self"}
-        names = (each for part in given for each in ast.walk(part) if isinstance(each, ast.Name))
-        return any(each.id in own for each in names)
+        return not names_in(*given).isdisjoint(own)
 
     def _is_same(self, node: ast.expr, loop: Loop) -> bool:
         """Whether an expression gives an equal thing each time, as far as it reads nothing new."""
@@ -232,16 +230,6 @@ class SameEachRound:
             return None
         if not all(self._loops.invariant(each, found.loop) for each in given_to(found.call)):
             return None  # it is put where it is read from in the loop
-        stored = {
-            each.id
-            for each in ast.walk(statement)
-            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
-        }
-        others = _stored(each for each in node.body if each is not statement)
+        stored = stored_in(statement)
+        others = stored_in(*(each for each in node.body if each is not statement))
         return None if stored & (others | found.loop.targets) else (statement, node)
-
-
-def _stored(statements: Iterable[ast.stmt]) -> set[str]:
-    nodes = (each for statement in statements for each in ast.walk(statement))
-    names = (each for each in nodes if isinstance(each, ast.Name))
-    return {each.id for each in names if isinstance(each.ctx, ast.Store)}

@@ -13,6 +13,7 @@ from tfmemlint.facts.library.makers import given_to
 from tfmemlint.facts.library.shapes import is_all, is_rest
 from tfmemlint.facts.sizes.weights import is_weightless
 from tfmemlint.facts.syntax.bindings import How
+from tfmemlint.facts.syntax.nodes import names_in
 from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
@@ -148,7 +149,7 @@ class SlicedTensors:
 
     def _over_slices(self, subscript: ast.Subscript, counter: ast.expr) -> Loop | None:
         """The loop of Python's whose rounds count a tensor's slices."""
-        named = {each.id for each in ast.walk(counter) if isinstance(each, ast.Name)}
+        named = names_in(counter)
         for loop in self._loops.around(subscript):
             if named & loop.targets:
                 counts = loop.over in _RANGES and len(named) == 1

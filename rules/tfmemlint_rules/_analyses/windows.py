@@ -7,6 +7,7 @@ import ast
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.loops import Growth, Loop
 from tfmemlint.facts.syntax.callers import default
+from tfmemlint.facts.syntax.nodes import names_in, stored_in
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -200,12 +201,7 @@ class WindowLists:
     def _are_changed(self, windows: Windows, statements: list[ast.stmt]) -> bool:
         """Whether statements give another value to a name that tells what the windows are."""
         parts = (windows.series, windows.width, *windows.bounds)
-        read = {each.id for part in parts for each in ast.walk(part) if isinstance(each, ast.Name)}
-        nodes = (each for statement in statements for each in ast.walk(statement))
-        return any(
-            isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store) and each.id in read
-            for each in nodes
-        )
+        return not names_in(*parts).isdisjoint(stored_in(*statements))
 
 
 def _width(part: ast.Slice, variable: str) -> ast.expr | None:

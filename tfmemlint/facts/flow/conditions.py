@@ -10,6 +10,7 @@ from tfmemlint.facts.flow.flow import Origin
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.callers import default
+from tfmemlint.facts.syntax.nodes import holds
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -145,7 +146,7 @@ class Conditions:
 
 def _spelled(test: ast.expr, held: bool) -> list[tuple[str, bool, ast.expr]]:
     """What a test without calls tells, by its text and whether it holds."""
-    if any(isinstance(each, ast.Call) for each in ast.walk(test)):
+    if holds(ast.Call, test):
         return []
     return [(ast.unparse(one), holds, one) for one, holds in _apart(test, held)]
 

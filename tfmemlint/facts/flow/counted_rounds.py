@@ -10,7 +10,7 @@ from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import RANGES, WRAPS_ITERABLE
 from tfmemlint.facts.syntax.bindings import Binding, How
-from tfmemlint.facts.syntax.nodes import same_code
+from tfmemlint.facts.syntax.nodes import nodes_of, same_code
 from tfmemlint.facts.syntax.tree import LEAVES, LOOPS
 from tfmemlint.light_typing import TYPE_CHECKING
 
@@ -102,7 +102,7 @@ class CountedRounds:
         A remainder leaves few of them, unless it is that of a division by no more than `every`.
         """
         for test, is_held in self._tree.tests(node, loop.node):
-            parts = [each for each in ast.walk(test) if isinstance(each, ast.BinOp)]
+            parts = [*nodes_of(ast.BinOp, test)]
             divided = [each.right for each in parts if isinstance(each.op, ast.Mod)]
             if any(not self._is_often(each, loop, few, every) for each in divided):
                 return True

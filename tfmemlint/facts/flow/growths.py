@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from tfmemlint.facts.flow.frames import Frame, entered
-from tfmemlint.facts.flow.loops import Growth, Loop, Over
+from tfmemlint.facts.flow.loops import Growth, Loop, Over, added_elements
 from tfmemlint.facts.flow.paths import is_entry
 from tfmemlint.facts.syntax.nodes import is_empty, is_none, same_code
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
@@ -60,10 +60,7 @@ class Grown(NamedTuple):
     @property
     def elements(self) -> list[ast.expr]:
         """What is added, element by element; empty where a whole list is, made elsewhere."""
-        function = self.node.func if isinstance(self.node, ast.Call) else None
-        if isinstance(function, ast.Attribute) and function.attr == "append":
-            return [self.value]
-        return self.value.elts if isinstance(self.value, ast.List) else []
+        return added_elements(self.node, self.value)
 
 
 class Growths:

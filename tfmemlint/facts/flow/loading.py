@@ -13,7 +13,7 @@ from tfmemlint.facts.flow.iterables import MANY, called
 from tfmemlint.facts.flow.loops import Growth, Loop
 from tfmemlint.facts.library.reading import READERS
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.facts.syntax.nodes import is_empty, same_code
+from tfmemlint.facts.syntax.nodes import holds, is_empty, names_in, same_code
 from tfmemlint.facts.syntax.targets import element
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
@@ -229,7 +229,7 @@ class Loading:
 
     def _stops_early(self, loop: Loop) -> bool:
         """Whether anything but counting to a large number leaves a loop before its end."""
-        ends = self._counted_rounds.awaited(loop) if _has_break(loop) else ()
+        ends = self._counted_rounds.awaited(loop) if holds(ast.Break, loop.node) else ()
         numbers = [None if each is None else self._numbers.of(each).value for each in ends]
         return any(each is None or each <= MANY for each in numbers)
 
@@ -306,12 +306,8 @@ def _operands(node: ast.expr) -> list[ast.expr]:
     return [node.left, node.right] if isinstance(node, ast.BinOp) else []
 
 
-def _has_break(loop: Loop) -> bool:
-    return any(isinstance(each, ast.Break) for each in ast.walk(loop.node))
-
-
 def _mentions(node: ast.expr, names: frozenset[str]) -> bool:
-    return any(isinstance(each, ast.Name) and each.id in names for each in ast.walk(node))
+    return not names_in(node).isdisjoint(names)
 
 
 def _zipped(node: ast.expr) -> ast.expr | None:

@@ -12,7 +12,7 @@ from tfmemlint.facts.flow.entries import entries_of
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import RANGES, WRAPS_ITERABLE
 from tfmemlint.facts.syntax.bindings import Binding, How
-from tfmemlint.facts.syntax.nodes import is_empty, within
+from tfmemlint.facts.syntax.nodes import is_empty, names_in, nodes_of, stored_in, within
 from tfmemlint.facts.syntax.targets import targets
 from tfmemlint.facts.syntax.tree import LOOPS, LoopNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
@@ -64,6 +64,14 @@ class Loop(NamedTuple):
         return within(self.node.body) if isinstance(self.node, LOOPS) else iter(())
 
 
+def added_elements(growth: ast.AST, value: ast.expr) -> list[ast.expr]:
+    """What `xs.append(x)`, `xs.extend([x])` or `xs += [x]` adds, where that is written there."""
+    function = growth.func if isinstance(growth, ast.Call) else None
+    if isinstance(function, ast.Attribute) and function.attr == "append":
+        return [value]
+    return value.elts if isinstance(value, ast.List) else []
+
+
 class Growth(NamedTuple):
     """A list that starts empty and gets elements in a loop: `xs = []`, then `xs.append(x)`."""
 
@@ -80,10 +88,7 @@ class Growth(NamedTuple):
     @property
     def elements(self) -> list[ast.expr]:
         """What is added, element by element; empty where a whole list is, made elsewhere."""
-        function = self.node.func if isinstance(self.node, ast.Call) else None
-        if isinstance(function, ast.Attribute) and function.attr == "append":
-            return [self.value]
-        return self.value.elts if isinstance(self.value, ast.List) else []
+        return added_elements(self.node, self.value)
 
 
 class Loops:
@@ -134,9 +139,7 @@ class Loops:
     def invariant(self, expression: ast.expr, loop: Loop) -> bool:
         """Whether an expression reads no name that the loop binds, in its header or its body."""
         bound = self._bound_by(loop)
-        return not any(
-            isinstance(each, ast.Name) and each.id in bound for each in ast.walk(expression)
-        )
+        return names_in(expression).isdisjoint(bound)
 
     def unvarying(self, expression: ast.expr, loop: Loop, hops: int = 3) -> bool:
         """Whether an expression gives the same object in every round, wherever it is put there."""
@@ -146,8 +149,7 @@ class Loops:
             return False
         origins = self._flow.origins(expression) or ()
         return bool(origins) and all(
-            each.how is How.ASSIGNED
-            and not each.path
+            each.is_whole
             and isinstance(each.value, (ast.Name, ast.Attribute, ast.Subscript))
             and each.value is not expression
             and self.unvarying(each.value, loop, hops - 1)
@@ -221,18 +223,13 @@ class Loops:
         return [Growth(grown.id, starts[0], node, value, tuple(outside))]
 
     def _bound_by(self, loop: Loop) -> frozenset[str]:
-        nodes = ast.walk(loop.node)
-        return frozenset(
-            each.id
-            for each in nodes
-            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
-        )
+        return frozenset(stored_in(loop.node))
 
     def _describe(self, node: LoopNode | ast.comprehension) -> Loop:
         if isinstance(node, ast.While):
             endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
             over = Over.FOREVER if endless else Over.CONDITION
-            if any("epoch" in each.id.lower() for each in _names(node.test)):
+            if any("epoch" in each.id.lower() for each in nodes_of(ast.Name, node.test)):
                 over = Over.EPOCHS
             return Loop(node, over, None, None if endless else self._counted(node))
         iterable = self._bare(node.iter)
@@ -291,7 +288,7 @@ class Loops:
         return iterable
 
     def _range(self, node: ast.For | ast.AsyncFor | ast.comprehension, call: ast.Call) -> Over:
-        words = [each.id for part in (node.target, *call.args) for each in _names(part)]
+        words = [each.id for part in (node.target, *call.args) for each in nodes_of(ast.Name, part)]
         inner = (each for part in call.args for each in ast.walk(part))
         words += [each.attr for each in inner if isinstance(each, ast.Attribute)]
         if any("epoch" in word.lower() for word in words):
@@ -337,7 +334,3 @@ def _sum_with_itself(target: ast.AST, value: ast.expr | None) -> ast.BinOp | Non
     if not (isinstance(value.left, ast.Name) and isinstance(value.right, ast.List)):
         return None
     return value if isinstance(target, ast.Name) and target.id == value.left.id else None
-
-
-def _names(node: ast.AST) -> list[ast.Name]:
-    return [each for each in ast.walk(node) if isinstance(each, ast.Name)]

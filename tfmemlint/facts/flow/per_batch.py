@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from tfmemlint.facts.flow.loops import Over
 from tfmemlint.facts.graphs.tracing import RUNS_PYTHON
@@ -22,7 +22,6 @@ class PerBatch:
 
     def __init__(self, tf: TensorFlow) -> None:
         self._tree = tf.tree
-        self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
         self._bodies = tf.bodies
@@ -69,7 +68,7 @@ class PerBatch:
         own = self._bodies.body(function)
         if any(isinstance(each, (ast.Yield, ast.YieldFrom)) for each in own):
             return True
-        if any(self._is_mapped(each) for each in self._mentions(function)):
+        if any(self._is_mapped(each) for each in self._bodies.mentions(function)):
             return True
         owner = self._members.class_of(function)
         if owner is None or isinstance(function, ast.Lambda):
@@ -77,16 +76,6 @@ class PerBatch:
         serves = any(self._functions.method(owner, each) for each in _PER_ITEM)
         uncalled = function.name != "__init__" and not self._callers.calls_of(function)
         return function.name in _PER_ITEM or (serves and uncalled)
-
-    def _mentions(self, function: FunctionNode) -> Iterator[ast.expr]:
-        if isinstance(function, ast.Lambda):
-            yield function
-        elif self._members.class_of(function) is None:
-            for binding in self._bindings.of(self._tree.scope(function), function.name):
-                yield from self._bindings.readers(binding)
-        else:
-            attributes = self._tree.all(ast.Attribute)
-            yield from (each for each in attributes if each.attr == function.name)
 
     def _is_mapped(self, function: ast.expr) -> bool:
         """Whether a function is handed to something that calls it for each of many elements."""

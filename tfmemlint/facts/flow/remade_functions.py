@@ -11,7 +11,7 @@ from tfmemlint.facts.flow.uses import Trail
 from tfmemlint.facts.graphs.wrappings import DATA, Made, is_plain, wrapped_by
 from tfmemlint.facts.library.makers import given_to
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.facts.syntax.nodes import root_name, within
+from tfmemlint.facts.syntax.nodes import nodes_of, root_name, within
 from tfmemlint.facts.syntax.tracers import TF_FUNCTION
 from tfmemlint.facts.syntax.tree import LEAVES, FunctionNode, parameters
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
@@ -318,7 +318,7 @@ class RemadeFunctions:
             return False
         if not isinstance(expression, (ast.Name, ast.Attribute)):
             return True
-        names = (each for each in ast.walk(expression) if isinstance(each, ast.Name))
+        names = nodes_of(ast.Name, expression)
         return any(
             self._tree.inside(binding.node, container) and binding.how is not How.DEFINED
             for name in names

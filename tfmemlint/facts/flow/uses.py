@@ -32,7 +32,6 @@ class Uses:
         self._functions = tf.functions
         self._bodies = tf.bodies
         self._callers = tf.callers
-        self._members = tf.members
         self._objects = tf.objects
         self._decorators = tf.of(Decorators)
 
@@ -209,7 +208,7 @@ class Uses:
             return None
         calls = self._callers.calls_of(function)
         called = {call.func for call in calls}
-        mentions = self._mentions(function)
+        mentions = self._bodies.mentions(function)
         seen = all(each in called or self._leads_to(each, called) for each in mentions)
         return [*calls] if calls and seen else None
 
@@ -217,12 +216,3 @@ class Uses:
         """Whether a function that is put somewhere is called there, and nowhere else."""
         carried = self._objects.carried(mention)
         return bool(carried) and all(each in called for each in carried or ())
-
-    def _mentions(self, function: ast.FunctionDef) -> Iterator[ast.expr]:
-        if self._members.class_of(function) is None:
-            for binding in self._bindings.of(self._tree.scope(function), function.name):
-                yield from self._bindings.readers(binding)
-            return
-        for each in self._tree.all(ast.Attribute):
-            if each.attr == function.name:
-                yield each

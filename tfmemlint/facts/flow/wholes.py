@@ -11,6 +11,7 @@ from tfmemlint.facts.library import makers, traits
 from tfmemlint.facts.library.kinds import Extent, Kind
 from tfmemlint.facts.library.known_data import READ_DATA_SETS
 from tfmemlint.facts.library.signatures import having
+from tfmemlint.facts.syntax.nodes import names_in
 from tfmemlint.facts.syntax.tree import parameters
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
@@ -110,7 +111,7 @@ class Wholes:
             return False
         taken = parameters(function)[self._members.class_of(function) is not None :]
         names = {each.arg for each in taken}
-        if not any(isinstance(each, ast.Name) and each.id in names for each in ast.walk(node)):
+        if names_in(node).isdisjoint(names):
             return False
         calls = self._callers.calls_of(function)
         return not calls or any(self._is_given(call, hops - 1) for call in calls)

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.syntax.bindings import Binding, How
-from tfmemlint.facts.syntax.nodes import within
+from tfmemlint.facts.syntax.nodes import names_in, stored_in, within
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -181,12 +181,8 @@ class LoopBodies:
         return any(map(self._tracers.makes_tf_function, decorators))
 
     def _changes(self, test: ast.expr, loop: Loop) -> bool:
-        stored = {
-            each.id
-            for each in ast.walk(loop.node)
-            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
-        }
-        return any(isinstance(each, ast.Name) and each.id in stored for each in ast.walk(test))
+        stored = stored_in(loop.node)
+        return not names_in(test).isdisjoint(stored)
 
     def _takes_index(self, use: ast.Name) -> bool:
         node: ast.AST = use

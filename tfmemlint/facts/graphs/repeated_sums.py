@@ -9,7 +9,7 @@ from functools import cached_property
 from tfmemlint.facts.flow.loops import Loop, Over
 from tfmemlint.facts.flow.paths import End
 from tfmemlint.facts.library.steady_words import COMPUTES, DRAWS, EXACT
-from tfmemlint.facts.syntax.nodes import root_name
+from tfmemlint.facts.syntax.nodes import nodes_of, root_name, stored_in
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class RepeatedSums:
         if not self._is_steady(value, found, _MOST_HOPS) or not found.computes:
             return None
         plain = direct and body == node.body and all(map(_is_named, body)) and value.frame is None
-        names = [each for statement in body for each in _stored(statement)]
+        names = [each for statement in body for each in stored_in(statement)]
         plain = plain and len(names) == len(set(names)) and isinstance(value.node, ast.expr)
         assert isinstance(value.node, ast.expr)
         return RepeatedSum(loop, node, times, last, name, value.node, plain)
@@ -136,7 +136,7 @@ class RepeatedSums:
         """Whether a statement gives names or places values, and does nothing else."""
         if not isinstance(statement, ast.Assign):
             return False
-        calls = (each for each in ast.walk(statement) if isinstance(each, ast.Call))
+        calls = nodes_of(ast.Call, statement)
         return all(self._is_known(each) or self._only_holds(each) for each in calls)
 
     def _only_holds(self, call: ast.Call) -> bool:
@@ -243,8 +243,3 @@ def _is_named(statement: ast.stmt) -> bool:
         return isinstance(statement.target, ast.Name)
     targets = statement.targets if isinstance(statement, ast.Assign) else []
     return len(targets) == 1 and isinstance(targets[0], ast.Name)
-
-
-def _stored(node: ast.AST) -> set[str]:
-    names = (each for each in ast.walk(node) if isinstance(each, ast.Name))
-    return {each.id for each in names if isinstance(each.ctx, ast.Store)}

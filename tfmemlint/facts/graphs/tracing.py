@@ -11,6 +11,7 @@ from tfmemlint.facts.graphs.switches import EAGER_SWITCHES
 from tfmemlint.facts.library import element_ops
 from tfmemlint.facts.library.pipeline_methods import METHODS
 from tfmemlint.facts.syntax.bindings import Binding
+from tfmemlint.facts.syntax.nodes import nodes_of
 from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
@@ -281,7 +282,7 @@ class Tracing:
 
     def _runs_a_model(self, block: ast.AST, hops: int = _MAX_CALLERS) -> bool:
         """Whether code calls an instance of a Keras class of this module, or what it calls does."""
-        calls = [each for each in ast.walk(block) if isinstance(each, ast.Call)]
+        calls = [*nodes_of(ast.Call, block)]
         owners = (self._functions.instance_of(call.func) for call in calls)
         if any(owner is not None and self._classes.is_keras(owner) for owner in owners):
             return True

@@ -9,7 +9,7 @@ from functools import cached_property
 from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.syntax.bindings import Binding, How
-from tfmemlint.facts.syntax.nodes import within
+from tfmemlint.facts.syntax.nodes import names_in, within
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ class Unrollings:
     def _counter_picks(self, loop: Loop, body: list[ast.AST]) -> bool:
         """Whether what a `while` counts is an index into more than data, or part of a text."""
         test = loop.node.test if isinstance(loop.node, ast.While) else None
-        counted = {each.id for each in ast.walk(test) if isinstance(each, ast.Name)} if test else ()
+        counted = names_in(test) if test else ()
         for each in body if counted else ():
             if isinstance(each, ast.Subscript):
                 data = self._values.of(each.value).is_array

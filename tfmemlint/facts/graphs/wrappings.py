@@ -9,6 +9,7 @@ from functools import cached_property
 from tfmemlint.facts.flow.uses import Trail
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.syntax.bindings import Binding
+from tfmemlint.facts.syntax.nodes import nodes_of
 from tfmemlint.facts.syntax.tracers import TF_FUNCTION
 from tfmemlint.facts.syntax.tree import FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING
@@ -71,7 +72,7 @@ class Wrappings:
         if wrapped is not None and wrapped is not made:
             inside.append(wrapped)
         for each in inside:
-            calls = (node for node in ast.walk(each) if isinstance(node, ast.Call))
+            calls = nodes_of(ast.Call, each)
             called = (self._functions.function(call.func) for call in calls)
             inside += [found for found in called if found is not None and found not in inside]
         return inside

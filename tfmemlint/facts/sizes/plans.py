@@ -16,6 +16,7 @@ from tfmemlint.facts.sizes.models import Models
 from tfmemlint.facts.sizes.moments import UNSEEN, Item, Moment, Part
 from tfmemlint.facts.sizes.numbers import Numbers
 from tfmemlint.facts.sizes.steps import Steps
+from tfmemlint.facts.syntax.nodes import names_in
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -226,7 +227,7 @@ class Plans:
                 sizes.setdefault(target.id, []).append((node, amount, side is Kind.ARRAY))
         for name, found in sizes.items():
             node, amount, host = max(found, key=lambda each: each[1].value or 0)
-            reads = {each.id for each in ast.walk(node.value) if isinstance(each, ast.Name)}
+            reads = names_in(node.value)
             yield Item(node, Part.DATA, f"`{name}`", amount, host)
             others = [each for each in found if each[0] is not node]
             if others and name in reads:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from enum import Enum
 from itertools import chain
 
-from tfmemlint.facts.syntax.nodes import same_code
+from tfmemlint.facts.syntax.nodes import names_in, same_code
 from tfmemlint.facts.syntax.reaching import Reaching
 from tfmemlint.facts.syntax.targets import element, targets
 from tfmemlint.facts.syntax.tree import COMPREHENSIONS, FUNCTIONS, ScopeNode, Tree
@@ -327,7 +327,7 @@ def _missing(assignment: ast.Assign, tree: Tree) -> frozenset[str]:
         return frozenset()
     if not isinstance(handler, ast.ExceptHandler) or handler.type is None:
         return frozenset()
-    caught = {each.id for each in ast.walk(handler.type) if isinstance(each, ast.Name)}
+    caught = names_in(handler.type)
     tried = tree.parent(handler)
     if caught.isdisjoint(_IMPORT_ERRORS) or not isinstance(tried, ast.Try):
         return frozenset()

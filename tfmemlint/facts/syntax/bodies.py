@@ -22,6 +22,16 @@ class Bodies:
         self._tree = tf.tree
         self._bindings = tf.bindings
 
+    def mentions(self, function: FunctionNode) -> Iterator[ast.expr]:
+        """Where a function may be meant by its name; a lambda is where it stands."""
+        if isinstance(function, ast.Lambda):
+            yield function
+        elif isinstance(self._tree.parent(function), ast.ClassDef):
+            yield from self._tree.attributes.get(function.name, ())
+        else:
+            for binding in self._bindings.of(self._tree.scope(function), function.name):
+                yield from self._bindings.readers(binding)
+
     def returns(self, function: FunctionNode) -> tuple[ast.expr, ...]:
         """The expressions a function returns or yields nothing else than; empty for generators."""
         return self._given_back(function)[0]

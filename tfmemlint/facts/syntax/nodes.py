@@ -8,7 +8,9 @@ from collections.abc import Iterable, Iterator
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, TypeVar
+
+    A = TypeVar("A", bound=ast.AST)
 
 
 def blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
@@ -26,6 +28,26 @@ def within(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
         node = pending.pop()
         yield node
         pending += children(node)[::-1]
+
+
+def nodes_of(kind: type[A], *nodes: ast.AST) -> Iterator[A]:
+    """The nodes of a type in these subtrees, in source order."""
+    return (each for each in within(nodes) if isinstance(each, kind))
+
+
+def holds(kind: type[ast.AST] | tuple[type[ast.AST], ...], *nodes: ast.AST) -> bool:
+    """Whether any node of these subtrees is of a type."""
+    return any(isinstance(each, kind) for each in within(nodes))
+
+
+def names_in(*nodes: ast.AST) -> set[str]:
+    """The names that code mentions."""
+    return {each.id for each in nodes_of(ast.Name, *nodes)}
+
+
+def stored_in(*nodes: ast.AST) -> set[str]:
+    """The names that code gives values."""
+    return {each.id for each in nodes_of(ast.Name, *nodes) if isinstance(each.ctx, ast.Store)}
 
 
 def is_none(node: ast.AST) -> bool:
