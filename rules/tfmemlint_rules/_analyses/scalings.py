@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
+from tfmemlint.facts.flow.loading import Gathered
 from tfmemlint.facts.flow.stacks import Stack
 from tfmemlint.facts.flow.wholes import Whole
 from tfmemlint.facts.library.kinds import Extent, Kind
@@ -82,12 +83,14 @@ class Scalings:
     """Such arithmetic in a file."""
 
     def __init__(self, tf: TensorFlow) -> None:
-        self._tf = tf
         self._tree = tf.tree
         self._loops = tf.loops
         self._names = tf.names
         self._values = tf.values
         self._wholes = tf.wholes
+        self._arrays = tf.arrays
+        self._loading = tf.loading
+        self._stacks = tf.stacks
         self._bindings = tf.bindings
         self._objects = tf.objects
 
@@ -205,34 +208,36 @@ class Scalings:
     def _gathered(self, origin: ast.expr | None) -> Whole | None:
         """An array of a list with what a loop loads from all files."""
         stack = self._stack(origin)
-        loaded = stack is not None and self._home(stack.call).loading.gathered(stack.listed)
+        loaded = stack is not None and self._loaded(stack)
         return Whole(None, None, loaded=True, given=False) if loaded else None
 
     def _dtype_of_files(self, origin: ast.expr | None) -> str | None:
         """The dtype of an array of a list with what a loop loads from files."""
         stack = self._stack(origin)
-        if stack is None or argument(stack.call, 1, "dtype") is not None:
+        loaded = self._loaded(stack) if stack is not None else None
+        if stack is None or loaded is None or argument(stack.call, 1, "dtype") is not None:
             return None
-        home = self._home(stack.call)
-        loaded = home.loading.gathered(stack.listed)
-        if loaded is None:
-            return None
+        home = self._tree.elsewhere(stack.call)
+        values = self._values if home is None else home.values
         made = loaded.comprehension
         added = loaded.growth.elements if loaded.growth else [made.elt] if made else []
-        found = {home.values.of(each).dtype for each in added}
-        if found == {None} or not found:
-            sized = home.arrays.elements(stack.listed)
+        found = {values.of(each).dtype for each in added}
+        if found <= {None}:
+            sized = (self._arrays if home is None else home.arrays).elements(stack.listed)
             return sized.dtype if sized is not None else None
         return found.pop() if len(found) == 1 else None
+
+    def _loaded(self, stack: Stack) -> Gathered | None:
+        home = self._tree.elsewhere(stack.call)
+        return (self._loading if home is None else home.loading).gathered(stack.listed)
 
     def _stack(self, origin: ast.expr | None) -> Stack | None:
         """The call that makes an array of a list, be it in another file."""
         if not isinstance(origin, ast.Call):
             return None
-        return next((each for each in self._home(origin).stacks.all if each.call is origin), None)
-
-    def _home(self, node: ast.AST) -> TensorFlow:
-        return self._tree.elsewhere(node) or self._tf
+        home = self._tree.elsewhere(origin)
+        every = (self._stacks if home is None else home.stacks).all
+        return next((each for each in every if each.call is origin), None)
 
     def _split(self, array: ast.expr) -> Whole | None:
         """`x[:-5000]` of a whole array, by literal places: the larger part is as large as all."""

@@ -139,6 +139,10 @@ class Datasets:
         elif isinstance(node, ast.NamedExpr):
             yield from self.of(node.value, frame)
         elif isinstance(node, ast.Subscript):  # `tfds.load(name)["train"]`
+            put = self._flow.put_there(node)
+            if put is not None:  # `ds["train"] = ds["train"].batch(32)`
+                yield from self.of(put, frame)
+                return
             chains = self.of(node.value, frame)
             yield from (each for each in chains if each.source.kind is From.CATALOGUE)
             if not chains:
