@@ -124,6 +124,19 @@ def test_the_facts_import_nothing_but_the_standard_library() -> None:
     assert foreign - {*sys.stdlib_module_names, "tfmemlint"} == set()
 
 
+def test_no_analysis_holds_the_facts_of_which_it_is_one() -> None:
+    """Files are let go of without a search for objects that hold each other."""
+    held = {
+        (path.name, node.lineno)
+        for path in (*modules("facts"), *RULES.rglob("*.py"))
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute)
+        if isinstance(node.value, ast.Name) and node.value.id == "tf"
+    }
+
+    assert held == set()
+
+
 def test_the_engine_knows_no_rule_by_name() -> None:
     named = {
         path.name
