@@ -3,11 +3,14 @@
 import pytest
 
 from tfmemlint.facts.pipelines.held import (
+    LOST,
     OUTSIDE,
     Held,
     Several,
     Tensor,
     each_of,
+    either,
+    lost,
     part_of,
     row,
     together,
@@ -67,3 +70,13 @@ def test_an_axis_of_one_becomes_as_long_as_what_it_meets(
     made = together(Tensor("float32", element), Tensor("float32", other, 0.0))
 
     assert (made.shape, made.times) == (shape, times)
+
+
+def test_of_two_ways_what_is_out_of_sight_says_nothing() -> None:
+    assert lost([row((IMAGE, LABEL))]) is LOST
+    assert lost([OUTSIDE]) is OUTSIDE
+    assert either(IMAGE, LOST) == either(LOST, IMAGE) == IMAGE
+    assert either(LOST, LOST) is LOST
+    small = either(IMAGE, OUTSIDE)
+    assert isinstance(small, Tensor)
+    assert small.times == 0.0

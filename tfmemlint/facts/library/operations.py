@@ -14,6 +14,7 @@ from tfmemlint.facts.library.makers import DTYPE_BYTES, FILLED, argument
 from tfmemlint.facts.library.shapes import Shape, expanded, reshaped
 from tfmemlint.facts.pipelines.features import FEATURES, feature, parsed
 from tfmemlint.facts.pipelines.held import (
+    LOST,
     NUMBER,
     OUTSIDE,
     Held,
@@ -50,7 +51,7 @@ class Effects:
     def lost(self) -> Tensor:
         """Something that was not understood."""
         self.known = False
-        return OUTSIDE
+        return LOST
 
 
 class Given(NamedTuple):

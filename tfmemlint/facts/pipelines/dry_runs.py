@@ -19,6 +19,7 @@ from tfmemlint.facts.pipelines.held import (
     Tensor,
     each_of,
     either,
+    lost,
     number,
     part_of,
     row,
@@ -196,13 +197,13 @@ class DryRun:
             self.effects.stateful = True  # what it holds may be another number by then
         return OUTSIDE if value is None else number(value)
 
-    def is_left_out(self, node: ast.expr) -> bool:
-        """Whether something from outside may be `None`, as where a parameter is given nothing."""
+    def may_be_none(self, node: ast.expr) -> bool | None:
+        """Whether something from outside may be `None`, or surely is something else."""
         default = self._callers.left_out(node)
-        ends = (
+        found = (
             [each.node for each in self._sources.of(node).found] if default is None else [default]
         )
-        return any(map(is_none, ends))
+        return any(map(is_none, found)) or (False if self._callers.is_always_given(node) else None)
 
     def is_of_element(self, node: ast.expr) -> bool:
         while isinstance(node, (ast.Attribute, ast.Subscript)):
@@ -238,7 +239,7 @@ class DryRun:
             return given.first if node.func.id in ("list", "tuple") else OUTSIDE
         self.effects.stateful = self.effects.stateful or is_print(node.func)
         self.effects.known = self.effects.known and is_print(node.func)
-        return OUTSIDE
+        return OUTSIDE if is_print(node.func) else lost(given.all)
 
     def _given(self, node: ast.Call) -> Given:
         places = tuple(self.held(each) for each in node.args)

@@ -33,14 +33,19 @@ if TYPE_CHECKING:
 def is_nothing(run: DryRun, test: ast.expr) -> bool | None:
     """Whether `x is None` holds, if that is known: of `None` itself, and of parts of an element.
 
-    Of what a function around is given it holds where somebody gives it nothing.
+    Of what a function around is given it holds where somebody gives it nothing, and does not where
+    all that it may be is in sight, and something.
     """
     if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not is_none(test.comparators[0]):
         return None
     held = run.scope.get(getattr(test.left, "id", ""), OUTSIDE)
-    if held is OUTSIDE and run.is_left_out(test.left):
+    may_be_none = run.may_be_none(test.left) if held is OUTSIDE else None
+    if may_be_none is not None:
+        run.effects.known = False  # others may give it something, or nothing
+    if may_be_none is False:
+        return not isinstance(test.ops[0], (ast.Is, ast.Eq))
+    if may_be_none:
         held = NOTHING
-        run.effects.known = False  # others may give it something
     if held is not NOTHING and any(each.times == 0 for each in tensors(held)):
         return None
     return (held is NOTHING) is isinstance(test.ops[0], (ast.Is, ast.Eq))

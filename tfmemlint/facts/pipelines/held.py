@@ -40,6 +40,8 @@ class Tensor(NamedTuple):
     """Whether it was kept as the bytes of its numbers: people do that to arrays."""
     value: float | None = None
     """The number it is, where that does not depend on the element."""
+    is_lost: bool = False
+    """Whether it was made of the element by what is out of sight: it may be as large as that."""
 
     @property
     def nbytes(self) -> int | None:
@@ -88,6 +90,14 @@ NOTHING = Tensor(times=0.0)
 """`None`, where it is surely that."""
 OUTSIDE = Tensor(times=0.0)
 """Something that may be small, however large the element is, or does not depend on it."""
+
+LOST = OUTSIDE._replace(is_lost=True)
+"""Something made of the element that is not understood."""
+
+
+def lost(given: Iterable[Held]) -> Tensor:
+    """What something out of sight makes of these."""
+    return LOST if any(part.times > 0 for each in given for part in tensors(each)) else OUTSIDE
 
 
 def number(value: float) -> Tensor:
@@ -156,7 +166,9 @@ def own(before: Held, after: Held) -> int | None:
 def anew(held: Held) -> Held:
     """The same, as the beginning of what is made of it next."""
     if isinstance(held, Tensor):
-        return held._replace(times=1.0, is_decoded=False, is_view=False, recast=False)
+        return held._replace(
+            times=1.0, is_decoded=False, is_view=False, recast=False, is_lost=False
+        )
     return Several(tuple((key, anew(part)) for key, part in held.parts))
 
 
@@ -175,9 +187,11 @@ def batched(held: Held) -> Held:
 
 
 def either(one: Held, other: Held) -> Held:
-    """What is sure of something that is one of two."""
-    if one is other:
+    """What is sure of something that is one of two, as far as these are in sight."""
+    if one is other or _is_lost(other):
         return one
+    if _is_lost(one):
+        return other
     if isinstance(one, Tensor) and isinstance(other, Tensor):
         return Tensor(
             one.dtype if one.dtype == other.dtype else None,
@@ -195,6 +209,10 @@ def either(one: Held, other: Held) -> Held:
         return Several(tuple((key, either(left, right)) for (key, left), (_, right) in pairs))
     parts = (each.times for held in (one, other) for each in tensors(held))
     return Tensor(times=min(parts, default=0.0))
+
+
+def _is_lost(held: Held) -> bool:
+    return isinstance(held, Tensor) and held.is_lost
 
 
 def together(one: Tensor, other: Tensor) -> Tensor:

@@ -232,6 +232,14 @@ class Callers:
         given = any(self.given_for(binding))
         return None if given else default(self._tree.taker(binding.node), binding.name)
 
+    def is_always_given(self, node: ast.expr) -> bool:
+        """Whether an expression is a parameter for which there are calls, and each is given it."""
+        binding = self._bindings.only(node) if isinstance(node, ast.Name) else None
+        if binding is None or binding.how is not How.PARAMETER:
+            return False
+        given = [*self.given_for(binding)]
+        return bool(given) and all(each is not None for each in given)
+
     def handed_on(
         self, call: ast.Call, function: FunctionNode, name: str, run_by: ast.Call | None
     ) -> list[ast.expr]:
