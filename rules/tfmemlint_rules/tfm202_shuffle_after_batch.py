@@ -27,9 +27,9 @@ cache's memory), where they are batched again or taken apart afterwards, and whe
 functions for other modules, if a `map` has made something else of them. And where a buffer of so
 many examples would hold about as much, as it does where either holds all there are: slices of an
 array apart, of which it is batches that are copies, or where one batch is as long as the data. So
-it is for up to 1,024 rows of an array of unknown width that no `map` changes, and where nothing
-takes what is shuffled; and for rows of CSV files. Of a ready-made data set, such as MNIST, less
-than 256 MB in the buffer are hidden.
+it is for up to 64 examples of unknown size, up to 1,024 rows of an array of unknown width that no
+`map` changes, and where nothing takes what is shuffled; and for rows of CSV files. Of a ready-made
+data set, such as MNIST, less than 256 MB in the buffer are hidden.
 """
 
 from __future__ import annotations
@@ -58,6 +58,8 @@ from tfmemlint.light_typing import NamedTuple
 KEEPS_ELEMENTS = methods.PASSING | {"filter"}
 KEEPS_BATCHES = KEEPS_ELEMENTS | {"concatenate", "enumerate", "ignore_errors", "map"}
 
+A_HANDFUL = 64
+"""Examples, which are two batches or three."""
 USUAL = 32
 """Examples of a batch, where nobody knows how many."""
 
@@ -120,10 +122,14 @@ def _cost(file: File, held: _Held, shuffle: Step) -> Cost:
 
 
 def _are_few(file: File, buffer: float | None, size: float | None, shuffle: Step) -> bool:
-    """Whether the buffer is filled with a few rows of an array, which nothing makes larger."""
+    """Whether the buffer has but a few examples, or rows of an array that nothing makes larger."""
     chain, place = file.tf.streams.around(shuffle)
     examples = None if buffer is None else buffer * (USUAL if size is None else size)
-    return examples is not None and file.tf.streams.are_few_rows(chain, place, examples)
+    if examples is None:
+        return False
+    unknown = file.tf.streams.element(chain, place).at_most is None  # what is known is counted
+    handful = unknown and examples <= A_HANDFUL
+    return handful or file.tf.streams.are_few_rows(chain, place, examples)
 
 
 class _Held(NamedTuple):

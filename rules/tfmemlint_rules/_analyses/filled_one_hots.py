@@ -53,8 +53,9 @@ class FilledOneHots:
     @cached_property
     def all(self) -> tuple[FilledOneHot, ...]:
         """Every one, in source order."""
-        found = (self._of(call) for call, _ in self._names.calls(_ZEROS))
-        return tuple(each for each in found if each is not None)
+        made = (self._of(call) for call, _ in self._names.calls(_ZEROS))
+        found = [each for each in made if each is not None]
+        return tuple(each for each in found if not any(_is_beside(each, one) for one in found))
 
     def _of(self, made: ast.Call) -> FilledOneHot | None:
         shape, assignment = argument(made, 0, "shape"), self._tree.parent(made)
@@ -179,3 +180,9 @@ class FilledOneHots:
 def _is_of_rows(place: ast.expr) -> bool:
     """Whether an index takes rows as they are: `y[:count]`, `y[train]`, no number of one."""
     return isinstance(place, (ast.Name, ast.Slice))
+
+
+def _is_beside(small: FilledOneHot, large: FilledOneHot) -> bool:
+    """Whether one has as many rows, of the same words, as a cube, which is so many times larger."""
+    ends = zip((small.axes[0], small.axes[-1]), (large.axes[0], large.axes[-1]), strict=True)
+    return len(small.axes) < len(large.axes) and all(same_code(*each) for each in ends)

@@ -175,7 +175,7 @@ class OneHots:
                 parts = True
             elif name in _STEPS or name.startswith(_TOGETHER):
                 parts = False
-        return parts or not self._names.uses(("keras.layers.Dense",))
+        return parts or not any(name == "Dense" for _, name in self._layers)
 
     @cached_property
     def _layers(self) -> list[tuple[ast.Call, str]]:

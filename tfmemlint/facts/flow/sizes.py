@@ -101,6 +101,14 @@ class Sizes:
             return None
         if isinstance(node, (ast.Tuple, ast.List)):
             return self.dimensions(node.elts, frame, value)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            both = (node.left, node.right)
+            if any(isinstance(each, (ast.Tuple, ast.List)) for each in both):  # `x.shape + (1,)`
+                first, last = (self.shape(each, frame, value) for each in both)
+                return None if first is None or last is None else (*first, *last)
+        measured = self._measured(node, frame)
+        if measured is not None:
+            return value(*measured).shape
         if isinstance(node, ast.Name):
             origins = self._flow.origins(node, frame) or ()
             if len(origins) == 1 and isinstance(origins[0].value, (ast.Tuple, ast.List)):
