@@ -60,6 +60,8 @@ _KEEPING_METHODS = frozenset(
     {"clip", "convert", "copy", "crop", "flatten", "numpy", "ravel", "reshape", "resize", "squeeze"}
     | {"swapaxes", "transpose"}
 )
+_GRAYS = {"max": None, "mean": "float64", "min": None, "sum": "uint64"}
+"""Methods that make one number of the colors of a pixel, and of what type."""
 _IN_ANOTHER_SHAPE = frozenset(
     f"numpy.{name}"
     for name in """abs ascontiguousarray clip copy expand_dims flip fliplr flipud moveaxis pad ravel
@@ -357,8 +359,8 @@ class Pictures:
             return whole._replace(dtype=told, is_lazy=False)
         if method.attr in _KEEPING_METHODS:
             return whole
-        if method.attr == "mean" and argument(node, 0, "axis") is not None:
-            return _gray(whole)._replace(dtype="float64")
+        if method.attr in _GRAYS and argument(node, 0, "axis") is not None:
+            return _gray(whole)._replace(dtype=_GRAYS[method.attr] or whole.dtype)
         return UNKNOWN
 
     def _array(self, node: ast.Call, frame: Frame | None) -> Picture:
