@@ -2,7 +2,8 @@
 
 ## What it finds
 `load_model(path)`, `tf.saved_model.load(path)` and `hub.load(url)` in a loop, or in a function that
-a loop calls, where the path is the same in every round.
+a loop calls, where the path is the same in every round. Also in a function that a web server runs
+for every request, `@app.route("/predict")`, or that one calls.
 
 ## Why it costs memory
 Each time the file is read, and a model built and traced anew. Models are made of objects that hold
@@ -19,7 +20,8 @@ loop stands around the call itself.
 When another program writes the file again between rounds. The rule is silent by itself where the
 path is given to something else in the loop, or to a `ModelCheckpoint`, where it depends on the
 round or on what a function is given, where models are kept beside each other, where a condition
-decides, such as `if self.model is None`, and in functions that it sees no loop around.
+decides, such as `if self.model is None`, and in functions around which it sees neither a loop nor
+a server.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Law, Metric, Rule, edits
+from tfmemlint_rules._analyses.loaded_per_request import LoadedPerRequest
 from tfmemlint_rules._analyses.same_each_round import InEachRound, SameEachRound
 
 
@@ -37,6 +40,14 @@ def check(file: File) -> Iterator[Diagnostic]:
             file.span(found.call),
             f"`{called}` loads the same model in every round of `{loop}`",
             _fix(file, found),
+            Cost(f"`{called}`", law=Law.STEPS),
+        )
+    for served in file.tf.of(LoadedPerRequest).all:
+        called, handler = file.named(served.call), getattr(served.handler, "name", "")
+        yield Diagnostic(
+            file.span(served.call),
+            f"`{called}` loads the same model for every request that `{handler}` serves",
+            None,
             Cost(f"`{called}`", law=Law.STEPS),
         )
 
@@ -55,6 +66,6 @@ RULE = Rule(
         at_most=0.2,
         because="one model is in memory, and none that waits for the collector",
     ),
-    triggers=("load load_model KerasLayer", "for while"),
+    triggers=("load load_model KerasLayer", "for get post put route while"),
     check=check,
 )

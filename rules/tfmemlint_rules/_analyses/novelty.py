@@ -26,11 +26,16 @@ class Novelty:
     def is_of_request(self, part: ast.expr, at: ast.AST) -> bool:
         """Whether code runs for every request, `@app.post("/")`, and reads what it has of it."""
         function = self._tree.function(at)
+        names = nodes_of(ast.Name, part)
+        return self.serves(function) and any(
+            self._bindings.home(each.id, each) is function for each in names
+        )
+
+    def serves(self, function: ast.AST | None) -> bool:
+        """Whether a server runs a function for every request: `@app.post("/")`."""
         decorators: list[ast.expr] = getattr(function, "decorator_list", [])
         methods = (each.func for each in decorators if isinstance(each, ast.Call))
-        serves = any(isinstance(each, ast.Attribute) and each.attr in _SERVES for each in methods)
-        names = nodes_of(ast.Name, part)
-        return serves and any(self._bindings.home(each.id, each) is function for each in names)
+        return any(isinstance(each, ast.Attribute) and each.attr in _SERVES for each in methods)
 
     def is_new(self, part: ast.expr, loop: Loop, hops: int = _MAX_HOPS) -> bool:
         """Whether an expression reads what the loop goes over, or what each round fetches anew."""

@@ -16,7 +16,7 @@ from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from tfmemlint.facts import TensorFlow
 
-_LOADS = frozenset(
+LOADS = frozenset(
     {
         *("keras.models.load_model", "tensorflow.saved_model.load"),
         *("tensorflow_hub.load", "tensorflow_hub.KerasLayer"),
@@ -67,7 +67,7 @@ class SameEachRound:
     def loaded(self) -> tuple[InEachRound, ...]:
         """The models that are loaded in each round, from a path that stays the same."""
         found: list[InEachRound] = []
-        for call, _ in self._names.calls(_LOADS):
+        for call, _ in self._names.calls(LOADS):
             each = self._around(call)
             if each is None or not each.same or self._is_kept_for_all(call):
                 continue
@@ -82,7 +82,7 @@ class SameEachRound:
         if text is None:
             return False
         here, extent = self._tree.function(found.call), self._loops.extent(found.loop)
-        loads = {call for call, _ in self._names.calls(_LOADS)}
+        loads = {call for call, _ in self._names.calls(LOADS)}
         loaders = {function for each in loads if (function := self._tree.function(each))}
         loads.update(call for each in loaders for call in self._callers.calls_of(each))
         others = [call for call, _ in self._names.calls(_KEEPS_BEST)]
