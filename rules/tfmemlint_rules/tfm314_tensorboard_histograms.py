@@ -2,7 +2,7 @@
 
 ## What it finds
 `TensorBoard(folder, histogram_freq=1)`: the callback writes a histogram of each weight of the
-model, every so many epochs. The model has a layer of many weights.
+model, every so many epochs. The model has a layer of many weights, or is made out of sight.
 
 ## Why it costs memory
 TensorBoard sorts numbers into thirty buckets by way of a table: for each number a row of thirty
@@ -23,8 +23,8 @@ be taken out alone.
 When the largest layer is small. A table that is known to stay below 50 MB is hidden, unless
 `min-bytes` says otherwise. The rule is silent by itself where the code that makes the network has
 no wide layer in sight: 512 units, 256 filters of several pixels, or a network of
-`keras.applications`; where the number is 0 or not known; in tests; and in code of Keras 1, whose
-histograms are made in another way.
+`keras.applications` (it speaks where the network itself is out of sight); where the number is 0 or
+not known; in tests; and in code of Keras 1, whose histograms are made in another way.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from tfmemlint.facts.flow.remade_models import FITS
+from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.light_typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ _CONVOLUTIONS = frozenset(
 _WIDE_LAYERS = _CONVOLUTIONS | frozenset(
     {"keras.layers.Dense", "keras.layers.GRU", "keras.layers.LSTM", "keras.layers.SeparableConv2D"}
 )
+_NETWORKS = ("keras.Model", "keras.Sequential", "keras.applications.", "keras.layers.")
 _READY_MADE = ("keras.applications.", "keras_hub.models.", "keras_nlp.models.")
 _WIDE, _WIDE_KERNEL = 512, 256
 """From so many units, or filters of several pixels, layers as a rule have 200,000 weights."""
@@ -51,11 +53,19 @@ class LargeWeights:
 
     @cached_property
     def may_be_large(self) -> bool:
-        """Whether code that makes these models says that a layer is wide."""
+        """Whether code that makes these models says that a layer is wide, or none is in sight."""
         here = _has_wide_layer(self._tree, self._names, self._values)
-        return here or any(
-            _has_wide_layer(each.tree, each.names, each.values) for each in self._elsewhere
+        return (
+            here
+            or self._is_out_of_sight
+            or any(_has_wide_layer(each.tree, each.names, each.values) for each in self._elsewhere)
         )
+
+    @property
+    def _is_out_of_sight(self) -> bool:
+        """Whether a model comes from nowhere in sight, such as a parameter that no call gives."""
+        kinds = {self._values.of(each).kind for each in self._trained}
+        return kinds == {Kind.UNKNOWN} and not self._names.uses(_NETWORKS)
 
     @cached_property
     def _trained(self) -> tuple[ast.expr, ...]:
