@@ -6,6 +6,7 @@ from textwrap import dedent
 import pytest
 
 from tfmemlint import File
+from tfmemlint.facts.library.kinds import Extent
 from tfmemlint.facts.pipelines.held import Held, Several, Tensor, row
 from tfmemlint.facts.sizes.arrays import bytes_of
 
@@ -231,3 +232,34 @@ def test_rows_that_are_picked_are_as_many_as_their_numbers(made: str, text: str 
     told = None if sized is None or sized.dims is None else bytes_of(sized)
 
     assert (told.text if told else None) == text
+
+
+@pytest.mark.parametrize(
+    ("made", "whole"),
+    [
+        ("rows[1:]", True),
+        ("rows[:-1]", True),
+        ("rows[:split]", True),
+        ("rows[split:]", True),
+        ("rows[: rows.shape[0] // 2]", True),
+        ("rows[np.random.permutation(len(rows))]", True),
+        ("rows[-1:]", False),
+        ("rows[:32]", False),
+        ("rows[start : start + 32]", False),
+        ("rows[: len(other)]", False),
+        ("rows[: min(32, len(rows))]", False),
+        ("rows[first : first + 32]", False),
+        ("rows[::2]", False),
+        ("rows[np.random.permutation(len(rows))[:32]]", False),
+    ],
+)
+def test_what_leaves_out_but_an_end_is_still_all_of_it(made: str, whole: bool) -> None:
+    text = (
+        "rows = np.load('rows.npy')\nsplit = int(len(rows) * 0.8)\n"
+        "first = np.random.randint(0, len(rows) - 32)\n"
+        f"for start in range(0, len(rows), 32):\n    made = {made}\n"
+    )
+    file = File("code.py", IMPORTS + text)
+    *_, assigned = (each for each in ast.walk(file.tree) if isinstance(each, ast.Assign))
+
+    assert (file.tf.values.of(assigned.value).extent is Extent.WHOLE) is whole

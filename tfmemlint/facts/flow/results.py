@@ -132,6 +132,8 @@ class Results:
     def of_loading(self, node: ast.Call, path: tuple[int, ...]) -> Value | None:
         """An element of what `keras.datasets.mnist.load_data()` returns."""
         name = self._names.qualified(node.func) or ""
+        if name in makers.LOADS_WHOLE and len(path) == 1:
+            return Value(Kind.ARRAY, Extent.WHOLE, origin=node)  # one of what was kept together
         if not (name.startswith("keras.datasets.") and name.endswith(".load_data")):
             return None
         if len(path) < 2:
@@ -152,8 +154,12 @@ class Results:
         origins = self._flow.origins(node.value, frame) or ()
         made = origins[0].value if len(origins) == 1 and not origins[0].path else node.value
         name = self._names.qualified(made.func) if isinstance(made, ast.Call) else None
+        if node.attr not in ("data", "target"):
+            return UNKNOWN
+        if name in makers.LOADS_WHOLE:
+            return Value(Kind.ARRAY, Extent.WHOLE, origin=made)
         shape = SKLEARN_DATASETS.get(name or "")
-        if shape is None or node.attr not in ("data", "target"):
+        if shape is None:
             return UNKNOWN
         if node.attr == "target":
             return Value(Kind.ARRAY, Extent.WHOLE, None, shape[:1], made)

@@ -13,6 +13,7 @@ from tfmemlint.facts.library.kinds import Value
 from tfmemlint.facts.library.shapes import Shape
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.names import Names
+from tfmemlint.facts.syntax.nodes import same_code
 
 _MAX_DEPTH = 15
 _MOST = 2.0**63
@@ -81,6 +82,39 @@ class Sizes:
             return None
         value, how, _, inner, _ = origins[0]
         return self.rows(value, inner, hops - 1) if how is How.ASSIGNED else None
+
+    def keeps_most(self, whole: ast.expr, part: ast.Slice, frame: Frame | None) -> bool:
+        """Whether a slice leaves out but an end: `xs[1:]`, `xs[: int(0.8 * len(xs))]`."""
+        first, last = part.lower, part.upper
+        start = first is None or isinstance(first, ast.Constant)
+        end = last is None or (isinstance(last, ast.UnaryOp) and constant(last.operand) is not None)
+        return (
+            part.step is None
+            and (start or self._is_share(first, whole, frame))
+            and (end or self._is_share(last, whole, frame))
+        )
+
+    def _is_share(
+        self, node: ast.expr | None, whole: ast.expr, frame: Frame | None, hops: int = 5
+    ) -> bool:
+        """Whether a number is worked out from the length of something."""
+        if node is None or not hops:
+            return False
+        if isinstance(node, ast.BinOp):
+            sides = (node.left, node.right)
+            return any(self._is_share(each, whole, frame, hops - 1) for each in sides)
+        measured = self.rows(node, frame)
+        if measured is not None:
+            return same_code(measured[0], whole)
+        if isinstance(node, ast.Call) and len(node.args) == 1:
+            name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+            rounds = name in ("ceil", "floor", "int", "round")
+            return rounds and self._is_share(node.args[0], whole, frame, hops - 1)
+        origins = self._flow.origins(node, frame) if isinstance(node, _MOVED) else None
+        if origins is None or len(origins) != 1 or origins[0].path:
+            return False
+        value, how, _, inner, _ = origins[0]
+        return how is How.ASSIGNED and self._is_share(value, whole, inner, hops - 1)
 
     def _measured(
         self, shape: ast.expr, frame: Frame | None

@@ -25,6 +25,7 @@ _UNDECIDED = Value(origin=ast.Name(id=""))
 """What is known of a value that depends on itself, before anything else is."""
 _VALUE = Question("value", _UNDECIDED, UNKNOWN)
 _BUNDLED = ("data", "images", "labels", "target")
+_PLACES = ("iloc", "loc")
 _AS_LIST = frozenset({"sorted", "list", "tuple", "reversed"})
 
 
@@ -227,8 +228,10 @@ class Values:
         found = self._from_origins(node, frame)
         if found.kind is not Kind.UNKNOWN:
             return found
-        if node.attr in ("values", "T", "path", "name"):
+        if node.attr in ("values", "T", "path", "name", *_PLACES):
             inner = self._of(node.value, frame)
+            if inner.kind is Kind.FRAME and node.attr in _PLACES:
+                return inner
             if inner.kind is Kind.PATH and node.attr in ("path", "name"):
                 return inner
             if inner.kind is Kind.FRAME and node.attr == "values":
@@ -243,9 +246,7 @@ class Values:
             sliced = isinstance(node.slice, ast.Slice)
             return Value(Kind.PATHS if sliced else Kind.PATH, Extent.PART, origin=inner.origin)
         if inner.kind is Kind.FRAME:
-            if isinstance(node.slice, (ast.Constant, ast.List, ast.Name)):
-                return inner._replace(shape=None)  # columns
-            return UNKNOWN
+            return self._of_frame(inner, node, frame)
         if not inner.is_array and inner.kind is not Kind.STORED:
             return self._unpacked_constant(node, frame)
         indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
@@ -262,11 +263,27 @@ class Values:
             return inner._replace(shape=indexed(inner.shape, indices))
         rest = inner.shape[1:] if inner.shape is not None and len(indices) == 1 else None
         if isinstance(first, ast.Slice):
+            most = self._sizes.keeps_most(node.value, first, frame)
             return inner._replace(
-                extent=Extent.PART,
+                extent=inner.extent if most else Extent.PART,
                 shape=None if rest is None else (self._length(first, inner, frame), *rest),
             )
+        picked = self._of(first, frame) if first is not None and len(indices) == 1 else UNKNOWN
+        made = picked.origin if picked.extent is not Extent.PART else None
+        if isinstance(made, ast.Call) and self._names.is_any(made.func, makers.PERMUTES):
+            return inner._replace(shape=_unknown_rows(inner.shape))
         return inner._replace(extent=Extent.PART, shape=None)
+
+    def _of_frame(self, inner: Value, node: ast.Subscript, frame: Frame | None) -> Value:
+        """Columns of a table, of all its rows or of some."""
+        if not isinstance(node.value, ast.Attribute) or node.value.attr not in _PLACES:
+            columns = isinstance(node.slice, (ast.Constant, ast.List, ast.Name))
+            return inner._replace(shape=None) if columns else UNKNOWN
+        rows = node.slice.elts[0] if isinstance(node.slice, ast.Tuple) else node.slice
+        if not isinstance(rows, ast.Slice):
+            return UNKNOWN
+        most = self._sizes.keeps_most(node.value.value, rows, frame)
+        return inner._replace(extent=inner.extent if most else Extent.PART, shape=None)
 
     def _length(self, part: ast.Slice, whole: Value, frame: Frame | None) -> int | None:
         rows = whole.shape[0] if whole.shape else None

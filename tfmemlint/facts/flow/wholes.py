@@ -10,6 +10,7 @@ from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.library import makers, traits
 from tfmemlint.facts.library.kinds import Extent, Kind
 from tfmemlint.facts.library.known_data import READ_DATA_SETS
+from tfmemlint.facts.library.reading import LOADS
 from tfmemlint.facts.library.signatures import having
 from tfmemlint.facts.syntax.nodes import names_in
 from tfmemlint.facts.syntax.tree import parameters
@@ -24,6 +25,8 @@ _MAKES = (
     | READ_DATA_SETS
     | {*makers.FILLED}
 )
+_OF_LISTS = having(traits.JOINS | traits.LISTED)
+_PARSES = frozenset({"json.load"})
 _LARGE_BATCH = 2_048
 """Rows that people choose as one batch, and benchmarks make as one."""
 _READ = makers.LOADS_WHOLE | READ_DATA_SETS | (makers.FRAMES - {"pandas.DataFrame"})
@@ -64,19 +67,23 @@ class Wholes:
         self._members = tf.members
         self._values = tf.values
         self._passes = tf.passes
+        self._loading = tf.loading
+        self._sources = tf.sources
 
     @cached_property
     def any_made(self) -> bool:
         """Whether anything in the file loads an array, or makes one of nothing but numbers."""
-        return self._names.uses(("keras.datasets",)) or self._names.mentions(_MAKES)
+        makes = self._names.uses(("keras.datasets",)) or self._names.mentions(_MAKES)
+        return makes or self._names.mentions(_PARSES | LOADS)
 
     def of(self, expression: ast.expr, frame: Frame | None = None) -> Whole | None:
         """The array an expression is, if it holds all rows; sizes are upper bounds."""
         value = self._values.of(expression, frame)
         origin = value.origin
-        if not value.is_array or value.extent is not Extent.WHOLE or origin is None:
+        if not value.is_array or value.extent is Extent.PART or origin is None:
             return None
-        if self._repeated(origin):
+        gathered = value.extent is Extent.UNKNOWN and self._is_gathered(origin)
+        if (value.extent is Extent.UNKNOWN and not gathered) or self._repeated(origin):
             return None
         made = self._values.of(origin).shape
         shape = value.shape or made
@@ -85,7 +92,7 @@ class Wholes:
             rows = made[0]
         known = [each for each in shape[1:] if each is not None] if shape else []
         width = prod(known) if shape and len(known) == len(shape) - 1 else None
-        return Whole(rows, width, self._is_loaded(origin), self._is_given(origin))
+        return Whole(rows, width, gathered or self._is_loaded(origin), self._is_given(origin))
 
     def named(self, expression: ast.expr) -> ast.expr | None:
         """The name or attribute of a whole array whose rows these are, whatever their type."""
@@ -115,6 +122,19 @@ class Wholes:
             return False
         calls = self._callers.calls_of(function)
         return not calls or any(self._is_given(call, hops - 1) for call in calls)
+
+    def _is_gathered(self, origin: ast.expr) -> bool:
+        """Whether an array is made of a list that is loaded from all files, or parsed."""
+        if not isinstance(origin, ast.Call) or not origin.args:
+            return False
+        if not self._names.is_any(origin.func, _OF_LISTS):
+            return False
+        (given, *_) = origin.args
+        ends = (each.node for each in self._sources.of(given).found)
+        parsed = (
+            isinstance(each, ast.Call) and self._names.is_any(each.func, _PARSES) for each in ends
+        )
+        return any(parsed) or self._loading.gathered(given) is not None
 
     def _is_loaded(self, origin: ast.expr) -> bool:
         name = self._names.qualified(origin.func) if isinstance(origin, ast.Call) else None

@@ -65,6 +65,7 @@ LOADERS: Mapping[str, Api] = {
         Api(FRAME),
     ),
     **alike("pathlib", "Path PurePath", Api(PATH)),
+    "pickle.load": Api(LOADS),
     "progressbar.progressbar": Api(PROGRESS),
     "pydicom.dcmread": Api(READS),
     "pyvips.Image.new_from_file": Api(READS),
@@ -77,6 +78,12 @@ LOADERS: Mapping[str, Api] = {
     **alike("scipy.ndimage", "mean sum", Api(FEWER)),
     "skimage.io.imread": Api(READS),
     "skimage.transform.resize": Api(IMAGES),
+    **alike(
+        "sklearn.datasets",
+        """fetch_california_housing fetch_covtype fetch_lfw_people fetch_mldata
+        fetch_olivetti_faces fetch_openml""",
+        Api(LOADS),
+    ),
     "sklearn.model_selection.train_test_split": Api(SPLITS),
     "soundfile.read": Api(READS),
     "tifffile.imread": Api(READS),

@@ -69,6 +69,8 @@ COUNTED = {name: row.counts for name, row in APIS.items() if row.counts is not N
 SPACED = {name: row.dtype for name, row in APIS.items() if row.traits & traits.SPACED}
 """Functions that space so many numbers evenly, and their dtypes."""
 
+PERMUTES = frozenset({"numpy.random.permutation"})
+"""What names each row once, in some order."""
 LOADS_WHOLE = having(traits.LOADS)
 STORED = having(traits.STORED)
 FRAMES = having(traits.FRAME)
