@@ -37,8 +37,12 @@ _LARGEST = 500_000
 """Bytes of a file that others are not told of: data, or made by a program."""
 _LARGEST_NOTEBOOK = 2_000_000
 """The same of a notebook, most of which is what its cells have shown."""
-_MOST_KEPT = 1_500_000
+_KEPT = 700_000
 """Bytes of the files whose facts are kept for those that are checked next."""
+_MOST_KEPT = 1_500_000
+"""The same in projects where that is soon reached, as each file leads to many."""
+_SOON = 10
+"""Files that are checked until then."""
 _MOST_ASKED = 60
 """Files that one file leads to."""
 _MOST_AROUND = 120
@@ -90,12 +94,15 @@ class Project:
         self._targets: dict[str, tuple[str, ...]] = {}
         self._glances = Glances()
         self._words: dict[str, frozenset[bytes]] = {}
+        self._code: dict[str, bytes | None] = {}
+        """That of notebooks."""
         self._handed_on: dict[str, frozenset[bytes]] = {}
         self._given: dict[str, frozenset[str]] = {}
         self._importing: dict[str, Importers] = {}
         self._forest: Forest | None = None
         self._kept: dict[str, _Kept | None] = {}
-        self._size = 0
+        self._size, self._most, self._checked = 0, _KEPT, 0
+        """What is kept, how much that may be, and files checked since it began, in this order."""
         self._asked: set[str] = set()
         self._refused = False
         """Whether any file led to too many others: what is known of it may not be all there is."""
@@ -117,7 +124,12 @@ class Project:
         here = os.path.abspath(path)
         self._asked = {here}
         before = self._kept.get(here)
-        if self._size > _MOST_KEPT or (before is not None and before.text != text):
+        self._checked += 1
+        is_full = self._size > self._most
+        if is_full:
+            soon = self._checked * _KEPT < _SOON * self._most
+            self._most = _MOST_KEPT if soon else _KEPT
+        if is_full or (before is not None and before.text != text):
             self.forget()
             before = None
         if before is not None and not assumed and not self._refused:
@@ -134,9 +146,10 @@ class Project:
 
     def forget(self) -> None:
         """Let go of all that was read."""
-        self._forest, self._size, self._refused = None, 0, False
+        self._forest, self._size, self._checked, self._refused = None, 0, 0, False
         self._kept.clear()
         self._words.clear()
+        self._code.clear()
         self._handed_on.clear()
         self._given.clear()
 
@@ -218,7 +231,7 @@ class Project:
 
     def _given_in(self, path: str) -> frozenset[str]:
         if path not in self._given:
-            data = _CALLED.sub(b" (", _read(path) or b"")
+            data = _CALLED.sub(b" (", self._read(path) or b"")
             self._given[path] = frozenset(intern(each.decode()) for each in words(data))
         return self._given[path]
 
@@ -294,14 +307,13 @@ class Project:
         from tfmemlint.decoding import UndecodableError, decode  # noqa: PLC0415
         from tfmemlint.facts import TensorFlow  # noqa: PLC0415
         from tfmemlint.facts.syntax.tree import Tree  # noqa: PLC0415
-        from tfmemlint.notebooks import read as read_notebook  # noqa: PLC0415
         from tfmemlint.parsing import TooDeep, parse  # noqa: PLC0415
 
-        data = _read(path)
+        data = self._read(path)
         if data is None:
             return None
         try:
-            text = (read_notebook if path.endswith(_NOTEBOOK) else decode)(data).text
+            text = decode(data).text
             tree = Tree(parse(text, path, self._pieces(path)), self._forest)
         except (UndecodableError, SyntaxError, TooDeep, RecursionError, MemoryError):
             return None
@@ -425,15 +437,30 @@ class Project:
     def _handed_on_by(self, path: str) -> frozenset[bytes]:
         """All words that may be names of what a file imports."""
         if path not in self._handed_on:
-            data = (_read(path) or b"").replace(b"\\\r\n", b" ").replace(b"\\\n", b" ")
+            data = (self._read(path) or b"").replace(b"\\\r\n", b" ").replace(b"\\\n", b" ")
             found = (word for names in _BEHIND.findall(data) for word in _WORD.findall(names))
             self._handed_on[path] = frozenset(found)
         return self._handed_on[path]
 
     def _words_in(self, path: str) -> frozenset[bytes]:
         if path not in self._words:
-            self._words[path] = words(_read(path) or b"")
+            self._words[path] = words(self._read(path) or b"")
         return self._words[path]
+
+    def _read(self, path: str) -> bytes | None:
+        """What a file holds: of a notebook its code, as most of it is what cells have shown."""
+        if not path.endswith(_NOTEBOOK):
+            return _read(path)
+        if path not in self._code:
+            from tfmemlint.decoding import UndecodableError  # noqa: PLC0415
+            from tfmemlint.notebooks import read  # noqa: PLC0415
+
+            try:
+                code = read(_read(path) or b"").text.encode("utf-8", "surrogatepass")
+            except UndecodableError:
+                code = None
+            self._code[path] = code
+        return self._code[path]
 
     def _aims(self, path: str) -> tuple[str, ...]:
         """The files that a file may import."""
