@@ -344,8 +344,15 @@ class Pictures:
             return self._stacked(node, given, frame, name)
         made = self._made.get(name)
         if made is not None:
-            return made(self, node, self._ask(given, frame), frame)
+            return made(self, node, self._given(given, frame), frame)
         return self._array(node, frame)
+
+    def _given(self, given: ast.expr, frame: Frame | None) -> Picture:
+        """What a function is given, be it as a list of one: `np.reshape([state], (1, 84, 84))`."""
+        if not isinstance(given, ast.List) or len(given.elts) != 1:
+            return self._ask(given, frame)
+        alone = self._ask(given.elts[0], frame)
+        return alone if alone.dims is None else alone._replace(dims=(1, *alone.dims))
 
     def _method(self, node: ast.Call, method: ast.Attribute, frame: Frame | None) -> Picture:
         array = self._array(node, frame)
