@@ -91,7 +91,7 @@ def _rules(
     reported = checker.check(path, opened.data, opened).checked.findings
     for each in heard:
         for finding in each.found:
-            unsaid = _unsaid(checker, path, finding, reported)
+            unsaid = _unsaid(checker, path, opened, finding, reported)
             yield f"{finding.code} {finding.name}{unsaid}: {finding.diagnostic.message}"
     silent = [each for each in heard if each.questions and not each.found]
     for each in sorted(silent, key=lambda each: -len(each.questions)):
@@ -104,7 +104,9 @@ def _rules(
         yield f"{one or f'{others} other rules'} had nothing to ask about this line."
 
 
-def _unsaid(checker: Checker, path: str, finding: Finding, reported: Sequence[Finding]) -> str:
+def _unsaid(
+    checker: Checker, path: str, opened: Opened, finding: Finding, reported: Sequence[Finding]
+) -> str:
     """Why a finding is not reported, for behind the rule's name; nothing if it is."""
     span = finding.diagnostic.span
     if any(each.code == finding.code and each.diagnostic.span == span for each in reported):
@@ -113,6 +115,9 @@ def _unsaid(checker: Checker, path: str, finding: Finding, reported: Sequence[Fi
         return " is not selected here"
     if is_small(finding.diagnostic, checker.config(path).min_bytes):
         return " is hidden, since that is known to be small (`--min-bytes 0` shows it)"
+    rule = checker.rules[finding.code]
+    if not checker.awaited(path, opened.content.text, [rule]):
+        return " is not asked, as the file and those around it lack words that it waits for"
     return " is ignored by a comment"
 
 

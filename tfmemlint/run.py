@@ -316,16 +316,21 @@ class Checker:
         fixed, change = tuple(repaired.counts.items()), Change(opened.data, now.data)
         return found, _outcome_of(path, now, seen)._replace(fixed=fixed, change=change)
 
-    def _findings(self, path: str, plan: Plan, opened: Opened) -> _Looked:
-        here, text = plan.reported_in(path), opened.content.text
+    def awaited(self, path: str, text: str, rules: Sequence[Outline]) -> list[Outline] | None:
+        """Those whose words are in a file or around it; None where no rule has a say."""
         code, strings = screen.code(text.encode("utf-8", "surrogatepass"))
         if screen.is_inside_tensorflow(code):
-            return _Looked(())
+            return None
         words = screen.words(code + b" " + strings)
-        rules = [rule for rule in plan.rules if rule.code in here]
+        reached = self.project.words(path, code) if self.config(path).follow_imports else ()
+        return screen.awaited(rules, words, reached)
+
+    def _findings(self, path: str, plan: Plan, opened: Opened) -> _Looked:
+        here, text = plan.reported_in(path), opened.content.text
+        rules = self.awaited(path, text, [rule for rule in plan.rules if rule.code in here])
+        if rules is None:
+            return _Looked(())
         follows = self.config(path).follow_imports
-        reached = self.project.words(path, code) if follows else ()
-        rules = screen.awaited(rules, words, reached)
         cells = [cell.start for cell in _cells(opened)]
         opens = self.project.file if follows else None
         least = self.config(path).min_bytes

@@ -203,7 +203,9 @@ RULE = Rule(
         "binomial choice datasets empty fill fromfile full genfromtxt integers load loadtxt memmap "
         "normal ones rand randint randn random random_sample read_csv read_data_sets "
         "read_excel read_feather read_hdf read_parquet read_pickle standard_normal "
-        "stateless_normal stateless_uniform truncated_normal uniform zeros",
+        "stateless_normal stateless_uniform truncated_normal uniform zeros "
+        "fetch_california_housing fetch_covtype fetch_lfw_people fetch_olivetti_faces fetch_openml "
+        "glob h5py iglob iterdir listdir loadmat rglob scandir walk",
         "GradientTape Layer Model Module Sequential applications clone_model compile evaluate "
         "feed_dict layers load_model model_from_json predict predict_on_batch test_on_batch "
         "train_on_batch",
