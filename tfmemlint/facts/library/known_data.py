@@ -60,14 +60,14 @@ KERAS_CLASSES = {
 }
 """How many classes the labels of some of them have."""
 
-CATALOGUE: dict[str, tuple[int, tuple[int, int, int]]] = {
-    "cifar10": (60_000, (32, 32, 3)),
-    "cifar100": (60_000, (32, 32, 3)),
-    "fashion_mnist": (70_000, (28, 28, 1)),
-    "kmnist": (70_000, (28, 28, 1)),
-    "mnist": (70_000, (28, 28, 1)),
+CATALOGUE: dict[str, tuple[dict[str, int], tuple[int, int, int]]] = {
+    "cifar10": ({"train": 50_000, "test": 10_000}, (32, 32, 3)),
+    "cifar100": ({"train": 50_000, "test": 10_000}, (32, 32, 3)),
+    "fashion_mnist": ({"train": 60_000, "test": 10_000}, (28, 28, 1)),
+    "kmnist": ({"train": 60_000, "test": 10_000}, (28, 28, 1)),
+    "mnist": ({"train": 60_000, "test": 10_000}, (28, 28, 1)),
 }
-"""Data sets of tensorflow_datasets that are small: how many images they have, and of what size."""
+"""Small data sets of tensorflow_datasets: how many images their parts have, and of what size."""
 
 SKLEARN_DATASETS = {
     f"sklearn.datasets.load_{name}": shape

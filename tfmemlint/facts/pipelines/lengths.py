@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from math import prod
+import re
+from math import ceil, prod
 
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.library import pipeline_methods as methods
@@ -15,9 +16,12 @@ from tfmemlint.facts.pipelines.parts import Parts
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tfmemlint.facts import TensorFlow
 
 _GROWS = frozenset({"append", "extend", "insert"})
+_SHARE = re.compile(r"(?P<number>-?\d+)(?P<percent>%)?")
 _MAKES_MORE = methods.having(methods.MORE)
 """The steps that may make more elements of fewer; `repeat` only gives the same ones again."""
 
@@ -86,7 +90,7 @@ class Lengths:
         if name == "tensorflow_datasets.load":
             given = argument(source.node, 0, "name")
             known = CATALOGUE.get(str(given.value)) if isinstance(given, ast.Constant) else None
-            return None if known is None else known[0]
+            return None if known is None else _loaded(known[0], argument(source.node, 1, "split"))
         if name.endswith(".zip"):
             zipped = map(self.at_most, source.parts)
             return min((each for each in zipped if each is not None), default=None)
@@ -154,3 +158,26 @@ class Lengths:
     def _number(self, expression: ast.expr | None, frame: Frame | None = None) -> int | None:
         number = self._values.number(expression, frame)
         return number if isinstance(number, int) else None
+
+
+def _loaded(parts: Mapping[str, int], split: ast.expr | None) -> int:
+    """How many elements a split of a data set has at most: `train[:10%]`, `train+test`."""
+    if not isinstance(split, ast.Constant):
+        return sum(parts.values())
+    found = 0
+    for each in str(split.value).split("+"):
+        name, _, cut = each.strip().partition("[")
+        whole = parts.get(name, sum(parts.values()))
+        start, end = (_place(text, whole) for text in f"{cut.rstrip(']')}:".split(":")[:2])
+        found += max(0, (whole if end is None else end) - (start or 0))
+    return found
+
+
+def _place(text: str, whole: int) -> int | None:
+    """An end of a part, in elements or as a share; None where none is told."""
+    share = _SHARE.fullmatch(text.strip())
+    if share is None:
+        return None
+    place = int(share["number"])
+    place = ceil(place * whole / 100) if share["percent"] else place
+    return min(whole, whole + place if place < 0 else place)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 
-from tfmemlint.facts.library.known_data import CATALOGUE
 from tfmemlint.facts.library.makers import DTYPE_BYTES, argument
 from tfmemlint.facts.pipelines.chains import BATCHING, Chain, From, Source, Step
 from tfmemlint.facts.pipelines.held import Tensor, part_of, tensors
@@ -205,10 +204,6 @@ class Streams:
             for each in found[1:]:
                 least = smaller(least, each)
             return least
-        if source.kind is From.CATALOGUE:
-            given = argument(node, 0, "name")
-            ready = CATALOGUE.get(str(given.value)) if isinstance(given, ast.Constant) else None
-            return count(ready[0]) if ready is not None else _ELEMENTS
         most = self._lengths.at_most(chain, 0)
         return count(most) if most is not None else _ELEMENTS
 
