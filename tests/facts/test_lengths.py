@@ -68,7 +68,7 @@ def empty():
         ("D.from_tensors(x).repeat(1000)", 1),
         ("D.list_files('*').take(7)", 7),
         ("D.range(9).take(20)", 9),
-        ("tfds.load('mnist', split='train').cache()", 70_000),
+        ("tfds.load('mnist', split='train').cache()", 60_000),
         ("D.zip((D.list_files('a'), D.list_files('b').take(7))).shuffle(9)", 7),
         ("D.range(3).concatenate(D.list_files('*').take(4)).batch(8)", 7),
         ("D.from_tensor_slices(load_iris().data)", 150),
