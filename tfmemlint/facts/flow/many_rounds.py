@@ -42,7 +42,7 @@ class ManyRounds:
         self._conditions = tf.conditions
         self._counted_rounds = tf.counted_rounds
         self._decorators = tf.of(Decorators)
-        self._called_in: dict[FunctionNode, tuple[Loop, int | None] | None] = {}
+        self._called_in: dict[tuple[FunctionNode, int], tuple[Loop, int | None] | None] = {}
 
     def of(self, node: ast.AST) -> tuple[Loop, int | None] | None:
         """The loop that surely runs `node` more than a few times, and how often."""
@@ -69,11 +69,11 @@ class ManyRounds:
             return None
         if not self._decorators.leave(function):
             return None
-        if function not in self._called_in:
-            self._called_in[function] = None  # what calls itself goes round no loop
+        state = function, hops  # what is not found in a few calls may be in some more
+        if state not in self._called_in:
             found = (self._of(call, hops - 1) for call in self._callers.calls_of(function))
-            self._called_in[function] = next(filter(None, found), None)
-        return self._called_in[function]
+            self._called_in[state] = next(filter(None, found), None)
+        return self._called_in[state]
 
     def _where_it_holds(self, node: ast.AST, hops: int) -> tuple[Loop, int | None] | None:
         """As `_of`, of code under tests of its function that hold in the calls of some loop."""
