@@ -55,7 +55,7 @@ class Trainings:
         self._remade_models = tf.remade_models
         self._many_rounds = tf.of(ManyRounds)
         self._searches = tf.of(Searches)
-        self._applying: dict[FunctionNode, bool] = {}
+        self._applying: dict[tuple[FunctionNode, int], bool] = {}
 
     @cached_property
     def all(self) -> tuple[Training, ...]:
@@ -321,9 +321,9 @@ class Trainings:
 
     def _applies(self, function: FunctionNode, hops: int) -> bool:
         """Whether a function has an optimizer change variables, itself or by what it calls."""
-        if function not in self._applying:
-            self._applying[function] = False
-            self._applying[function] = any(
+        state = function, hops
+        if state not in self._applying:
+            self._applying[state] = any(
                 (isinstance(each.func, ast.Attribute) and each.func.attr in APPLIES)
                 or (
                     hops > 0
@@ -333,7 +333,7 @@ class Trainings:
                 for each in self._bodies.body(function)
                 if isinstance(each, ast.Call)
             )
-        return self._applying[function]
+        return self._applying[state]
 
     def _trains(self, method: FunctionNode, owner: ast.ClassDef, hops: int) -> bool:
         """Whether a method trains a model of its object, in a graph."""
