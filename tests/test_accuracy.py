@@ -20,6 +20,15 @@ def pipeline(paths):
 EAGER = """import tensorflow as tf
 
 tf.config.run_functions_eagerly(True)
+
+
+@tf.function
+def step(x):
+    return tf.reduce_sum(x * x)
+
+
+for each in range(1000):
+    step(tf.ones([each, 1000]))
 """
 CLEAN = "import tensorflow as tf\n\nprint(tf.zeros(3))\n"
 

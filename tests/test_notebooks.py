@@ -745,10 +745,10 @@ class TestCommandLine:
         assert path.read_bytes() == training(PIPELINE)
 
     def test_a_fix_may_wait_for_another_one(self, path: Path) -> None:
-        path.write_bytes(training(f"x = 1  # tfmemlint: ignore[TFM202]\n{PIPELINE}.shuffle(2)"))
+        path.write_bytes(training(f"x = 1  # tfmemlint: ignore[TFM202]\n{PIPELINE}.shuffle(20)"))
         check("--fix", "--unsafe-fixes", path, folder=path.parent)
 
-        twice = MENDED.replace(".batch(32)", ".shuffle(2).batch(32)")
+        twice = MENDED.replace(".batch(32)", ".shuffle(20).batch(32)")
         assert path.read_bytes() == training(f"x = 1\n{twice}")
 
     def test_a_diff_shows_lines_of_the_file(self, path: Path) -> None:
