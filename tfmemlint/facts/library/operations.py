@@ -31,6 +31,8 @@ from tfmemlint.facts.pipelines.held import (
     told,
     vague,
 )
+from tfmemlint.facts.pipelines.python_readers import run_reads
+from tfmemlint.facts.syntax.functions import Functions
 from tfmemlint.facts.syntax.names import Names
 from tfmemlint.light_typing import NamedTuple
 
@@ -85,10 +87,13 @@ class Given(NamedTuple):
 class Operations:
     """The operations of TensorFlow, on tensors of which little is known."""
 
-    def __init__(self, names: Names, values: Values, effects: Effects) -> None:
+    def __init__(
+        self, names: Names, functions: Functions, values: Values, effects: Effects
+    ) -> None:
         self._names = names
         self._values = values
         self._effects = effects
+        self._functions = functions
 
     def made(self, name: str, given: Given) -> Held:
         """What the operation `name` makes of its arguments."""
@@ -271,6 +276,7 @@ class Operations:
         self._effects.exact = False
         inputs = [part for each in given.all for part in tensors(each)]
         of_file = any(each.is_path or each.times == inf for each in inputs)
+        of_file = of_file or run_reads(given.node, self._names, self._functions)
 
         def made(output: ast.expr | None) -> Tensor:
             dtype = self._values.dtype(output)

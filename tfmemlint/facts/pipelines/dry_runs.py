@@ -64,7 +64,7 @@ class DryRun:
         self._calls = 0
         self._nesting = 0
         self.effects = Effects()
-        self.operations = Operations(names, values, self.effects)
+        self.operations = Operations(names, functions, values, self.effects)
 
     def given(self, function: ast.expr, arguments: list[Held]) -> Held:
         """What calling `function` with these gives."""

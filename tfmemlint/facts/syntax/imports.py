@@ -82,7 +82,7 @@ class Imports:
     @cached_property
     def any(self) -> bool:
         """Whether the file imports anything from another file."""
-        return bool(self._brought or self._starred)
+        return bool(self._brought or self.starred)
 
     @cached_property
     def words(self) -> tuple[frozenset[bytes], ...]:
@@ -166,7 +166,7 @@ class Imports:
 
     def _may_mean(self, name: str) -> bool:
         """Whether a name may be one that other files give: most are not."""
-        return name in self._brought or bool(self._starred)
+        return name in self._brought or bool(self.starred)
 
     @cached_property
     def _brought(self) -> frozenset[str]:
@@ -183,7 +183,7 @@ class Imports:
         found = self._bindings.at_end(name)
         if found or not hops or self._others is None:
             return found
-        for place in self._starred:
+        for place in self.starred:
             home = self._tree.elsewhere(place.module)
             if home is not None and (found := home.imports.inside(name, hops - 1)):
                 return found
@@ -198,13 +198,13 @@ class Imports:
         """What a name means that nothing here binds, after `from ... import *`."""
         if self._bindings.home(name.id, name) is not None:
             return None
-        for place in self._starred:
+        for place in self.starred:
             if self.home(place).inside(name.id):
                 return place._replace(names=(name.id,))
         return None
 
     @cached_property
-    def _starred(self) -> tuple[Place, ...]:
+    def starred(self) -> tuple[Place, ...]:
         """The files all of whose names are imported."""
         stars = (each for each in self._tree.all(ast.alias) if each.name == "*")
         found = (

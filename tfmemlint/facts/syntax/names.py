@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 
@@ -209,6 +209,10 @@ class Names:
         """The names that mean an imported thing somewhere in the file: most mean none anywhere."""
         found = {each.asname or each.name.partition(".")[0] for each in self._tree.all(ast.alias)}
         found.update(*(_STARS.get(module, ()) for module in self._starred_modules))
+        for place in self._imports.starred:
+            home = self._tree.elsewhere(place.module)
+            others = home.tree.all(ast.alias) if home is not None else ()
+            found.update(each.asname or each.name.partition(".")[0] for each in others)
         renamed = [
             (name, root.id)
             for name, how, _, value, _ in self._bindings.all
@@ -238,12 +242,16 @@ class Names:
         for module in self._starred_modules:
             if name in _STARS.get(module, ()):
                 return canonical(f"{module}.{name}")
+        for place in self._imports.starred:
+            bindings = self._imports.home(place).inside(name)
+            if bindings:
+                return self._brought_by(bindings)
         return None
 
     @cached_property
     def _read_of_stars(self) -> list[str]:
         """What the file reads of all that `from ... import *` brings."""
-        if not self._starred_modules:
+        if not self._starred_modules and not self._imports.starred:
             return []
         read = {each.id for each in self._tree.all(ast.Name)}
         free = (each for each in read if not self._bindings.named(each))
@@ -277,13 +285,16 @@ class Names:
         if place is None or not place.names:
             return None
         name, *rest = place.names
-        bindings = self._imports.home(place).inside(name)
+        found = self._brought_by(self._imports.home(place).inside(name))
+        return canonical(".".join((found, *rest))) if found else None
+
+    def _brought_by(self, bindings: Sequence[Binding]) -> str | None:
+        """What a name of another file means there, if it imports that."""
         origin = bindings[0].node if len(bindings) == 1 else None
         if not isinstance(origin, ast.alias):
             return None
         home = self._tree.elsewhere(origin)
-        found = home.names.imported(origin) if home is not None else None
-        return canonical(".".join((found, *rest))) if found else None
+        return home.names.imported(origin) if home is not None else None
 
 
 def _root(expression: ast.expr | None) -> ast.expr | None:

@@ -1,0 +1,4 @@
+import os
+
+import numpy as np
+import tensorflow as tf
