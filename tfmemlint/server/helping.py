@@ -189,12 +189,18 @@ class _StoppedError(BaseException):
 
 def help() -> None:
     """Look at documents for a server, through the standard streams, until it is gone."""
-    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever is printed is no answer
+    answers = answers_apart()
     bench = _Bench(answers)
     signal.signal(signal.SIGINT, bench.interrupted)
     threading.Thread(target=bench.hear, args=(sys.stdin.buffer,), daemon=True).start()
     bench.work()
+
+
+def answers_apart() -> BinaryIO:
+    """The standard output, for answers alone: whatever is printed goes where errors go."""
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    return answers
 
 
 def _packed(message: object) -> bytes:

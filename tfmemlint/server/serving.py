@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from threading import Event
@@ -22,7 +20,7 @@ from tfmemlint.config import FILES, ConfigError
 from tfmemlint.report.items import severity
 from tfmemlint.report.links import page
 from tfmemlint.server.checking import Desk, Found, Part, offered
-from tfmemlint.server.helping import Helper
+from tfmemlint.server.helping import Helper, answers_apart
 from tfmemlint.server.texts import Positions, difference, edits, moved
 from tfmemlint.vocabulary import Applicability, Edit, Finding, Fix
 
@@ -338,9 +336,7 @@ def serve() -> int:
     def _(_: None) -> None:
         ended.set()
 
-    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever is printed is no answer
-    server.start_io(stdout=answers)
+    server.start_io(stdout=answers_apart())
     return 0 if ended.is_set() else 1
 
 

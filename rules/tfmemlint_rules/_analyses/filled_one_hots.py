@@ -173,8 +173,7 @@ class FilledOneHots:
     def _read_as(self, statement: ast.Assign, path: tuple[int, ...]) -> Iterator[ast.Name]:
         """Where the name is read that a statement gives its value to, or the part at a path."""
         for name, taken in targets(statement.targets[0], ast.Name):
-            binding = self._bindings.at(name) if taken == path else None
-            yield from self._bindings.readers(binding) if binding is not None else ()
+            yield from self._bindings.read_of(name) if taken == path else ()
 
 
 def _is_of_rows(place: ast.expr) -> bool:

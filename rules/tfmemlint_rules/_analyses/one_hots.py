@@ -9,6 +9,7 @@ from functools import cached_property
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.library.known_data import KERAS_CLASSES
 from tfmemlint.facts.library.makers import SPLITS_ARGUMENTS, argument
+from tfmemlint.facts.sizes.rows import IDENTITIES
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ _MAX_HOPS = 14
 A_FEW = 32
 """Classes, whose rows are 256 bytes: less than most of what is labelled."""
 _CATEGORICAL = frozenset({"keras.utils.to_categorical", "tensorflow.one_hot"})
-_IDENTITIES = frozenset({"numpy.eye", "numpy.identity", "tensorflow.eye"})
+_IDENTITIES = frozenset(IDENTITIES)
 _KEEPS = frozenset(
     {
         *("numpy.array", "numpy.asarray", "tensorflow.cast", "tensorflow.constant"),

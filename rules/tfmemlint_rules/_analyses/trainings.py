@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from tfmemlint.facts.flow.many_rounds import ManyRounds
-from tfmemlint.facts.flow.remade_models import APPLIES, FITS, is_plain_use
+from tfmemlint.facts.flow.remade_models import APPLIES, FITS, FORGETS, is_plain_use
 from tfmemlint.facts.graphs.tracing import TracedBy
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import given_to
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 _MAX_HOPS = 4
 _SHOWS = frozenset({"id", "isinstance", "len", "print", "type"})
 _SAVES = frozenset({"tensorflow.train.Checkpoint", "tensorflow.train.CheckpointManager"})
-_FORGETS = frozenset({"keras.backend.clear_session"})
 
 
 class Training(NamedTuple):
@@ -67,15 +66,13 @@ class Trainings:
 
     def _is_told_of_caller(self, training: Training, found: Mapping[ast.Call, Training]) -> bool:
         """Whether the function that makes a model is one whose calls are told of."""
-        function = self._tree.function(training.made)
-        calls = self._callers.calls_of(function) if function is not None else ()
-        others = [found[each] for each in calls if each in found]
+        others = [found[each] for each in self._callers.around(training.made) if each in found]
         return any(each.again is training.again for each in others)
 
     def forgets(self, training: Training) -> bool:
         """Whether the rounds have Keras forget what it made, which frees nothing of this."""
         ran = self._remade_models.ran_in(training.runs)
-        return any(self._names.is_any(each.func, _FORGETS) for each in ran)
+        return any(self._names.is_any(each.func, FORGETS) for each in ran)
 
     def _models(self) -> Iterator[Training]:
         for call in self._tree.all(ast.Call):
@@ -215,8 +212,7 @@ class Trainings:
 
         What is trained there is told of the call that gives it.
         """
-        function = self._tree.function(use)
-        calls = self._callers.calls_of(function) if function is not None and hops else ()
+        calls = self._callers.around(use) if hops else ()
         here = [each for each in calls if self._tree.inside(each, around)]
         becomes = [self._becomes(each, around, owner, hops - 1) for each in here]
         return None if None in becomes or not becomes else False

@@ -36,7 +36,7 @@ _READS = frozenset(
     | {"trainable_weights", "variables", "weights"}
 )
 _CHANGES = frozenset({"add", "compile", "trainable"})
-_FORGETS = frozenset({"keras.backend.clear_session"})
+FORGETS = frozenset({"keras.backend.clear_session"})
 FITS = frozenset({"fit", "fit_generator", "train_on_batch"})
 APPLIES = frozenset({"apply_gradients", "minimize"})
 _TRAINS = FITS | APPLIES | {"train_step"}
@@ -229,7 +229,7 @@ class RemadeModels:
         return self._tracers.makes_tf_function(above.func) and bool(self._calls(above))
 
     def _forgets(self, call: ast.Call) -> bool:
-        return self._names.is_any(call.func, _FORGETS)
+        return self._names.is_any(call.func, FORGETS)
 
     def _calls(self, made: ast.Call | FunctionNode) -> list[ast.expr] | None:
         """The calls of a traced function, by what is called, if nothing else is done with it."""

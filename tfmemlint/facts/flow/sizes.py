@@ -11,7 +11,6 @@ from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.library import makers
 from tfmemlint.facts.library.kinds import Value
 from tfmemlint.facts.library.shapes import Shape
-from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.names import Names
 from tfmemlint.facts.syntax.nodes import same_code
 
@@ -77,11 +76,8 @@ class Sizes:
             return array, frame
         if not hops or not isinstance(expression, _MOVED):
             return None
-        origins = self._flow.origins(expression, frame)
-        if origins is None or len(origins) != 1 or origins[0].path:
-            return None
-        value, how, _, inner, _ = origins[0]
-        return self.rows(value, inner, hops - 1) if how is How.ASSIGNED else None
+        before = self._flow.one_before(expression, frame)
+        return None if before is None else self.rows(before.value, before.frame, hops - 1)
 
     def keeps_most(self, whole: ast.expr, part: ast.Slice, frame: Frame | None) -> bool:
         """Whether a slice leaves out but an end: `xs[1:]`, `xs[: int(0.8 * len(xs))]`."""
@@ -110,11 +106,8 @@ class Sizes:
             name = getattr(node.func, "id", getattr(node.func, "attr", ""))
             rounds = name in ("ceil", "floor", "int", "round")
             return rounds and self._is_share(node.args[0], whole, frame, hops - 1)
-        origins = self._flow.origins(node, frame) if isinstance(node, _MOVED) else None
-        if origins is None or len(origins) != 1 or origins[0].path:
-            return False
-        value, how, _, inner, _ = origins[0]
-        return how is How.ASSIGNED and self._is_share(value, whole, inner, hops - 1)
+        before = self._flow.one_before(node, frame) if isinstance(node, _MOVED) else None
+        return before is not None and self._is_share(before.value, whole, before.frame, hops - 1)
 
     def _measured(
         self, shape: ast.expr, frame: Frame | None

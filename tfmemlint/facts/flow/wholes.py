@@ -129,7 +129,7 @@ class Wholes:
             return False
         if not self._names.is_any(origin.func, _OF_LISTS):
             return False
-        (given, *_) = origin.args
+        given = origin.args[0]
         ends = (each.node for each in self._sources.of(given).found)
         parsed = (
             isinstance(each, ast.Call) and self._names.is_any(each.func, _PARSES) for each in ends

@@ -65,16 +65,13 @@ _ENGINES = (
     "keras.engine.training",
 )
 """Where the parts of Keras stood that all others were made of."""
+OPTIMIZERS = "Adadelta Adafactor Adagrad Adam AdamW Adamax Ftrl Lion Nadam RMSprop SGD"
 _ALIKE: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("keras", _ENGINES, "Input Model Sequential"),
     ("keras.layers", _ENGINES, "Layer"),
     ("keras.losses", ("tensorflow.losses",), "Loss"),
     ("keras.metrics", ("tensorflow.metrics",), "Mean Metric Sum"),
-    (
-        "keras.optimizers",
-        ("tensorflow.optimizers",),
-        "Adadelta Adafactor Adagrad Adam AdamW Adamax Ftrl Lion Nadam RMSprop SGD",
-    ),
+    ("keras.optimizers", ("tensorflow.optimizers",), OPTIMIZERS),
     (
         "tensorflow",
         ("tensorflow.dtypes",),
@@ -144,12 +141,10 @@ def ending(names: tuple[str, ...]) -> frozenset[str]:
 @lru_cache(maxsize=1_000)
 def last_words(names: frozenset[str]) -> frozenset[str]:
     """What stands behind the last dot where one of these canonical names is meant."""
-    found = {*names}
-    pending = [*names]
-    for name in pending:
-        pending += (each for each in _OTHERS.get(name, ()) if each not in found)
-        found.update(pending)
-    return frozenset(name.rpartition(".")[2] for name in found)
+    meant = [*names]
+    for name in meant:
+        meant += _OTHERS.get(name, ())
+    return frozenset(name.rpartition(".")[2] for name in meant)
 
 
 @lru_cache(maxsize=1_000)

@@ -234,10 +234,10 @@ class Callers:
 
     def is_always_given(self, node: ast.expr) -> bool:
         """Whether an expression is a parameter for which there are calls, and each is given it."""
-        binding = self._bindings.only(node) if isinstance(node, ast.Name) else None
+        binding = self._bindings.only(node)
         if binding is None or binding.how is not How.PARAMETER:
             return False
-        given = [*self.given_for(binding)]
+        given = self.given_for(binding)
         return bool(given) and all(each is not None for each in given)
 
     def handed_on(

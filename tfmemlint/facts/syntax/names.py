@@ -8,7 +8,13 @@ from functools import cached_property
 from itertools import chain
 
 from tfmemlint.facts.library.keras_layers import ALIASES, KEEPS, MERGES, PARAMETERS, WEIGHTLESS
-from tfmemlint.facts.library.spellings import canonical, ending, last_words, spellings
+from tfmemlint.facts.library.spellings import (
+    OPTIMIZERS,
+    canonical,
+    ending,
+    last_words,
+    spellings,
+)
 from tfmemlint.facts.syntax.bindings import Binding, How
 from tfmemlint.light_typing import TYPE_CHECKING
 
@@ -32,9 +38,7 @@ _STARS = {
         }
     ),
     "keras.models": frozenset({"Model", "Sequential", "clone_model", "load_model"}),
-    "keras.optimizers": frozenset(
-        "Adadelta Adafactor Adagrad Adam AdamW Adamax Ftrl Lion Nadam RMSprop SGD".split()  # noqa: SIM905
-    ),
+    "keras.optimizers": frozenset(OPTIMIZERS.split()),
     "keras.preprocessing.image": frozenset({"ImageDataGenerator", "img_to_array", "load_img"}),
     "keras.utils": frozenset({"Sequence", "img_to_array", "load_img", "to_categorical"}),
 }
@@ -242,11 +246,7 @@ class Names:
         for module in self._starred_modules:
             if name in _STARS.get(module, ()):
                 return canonical(f"{module}.{name}")
-        for place in self._imports.starred:
-            bindings = self._imports.home(place).inside(name)
-            if bindings:
-                return self._brought_by(bindings)
-        return None
+        return self._brought_by(self._imports.inside(name))
 
     @cached_property
     def _read_of_stars(self) -> list[str]:
