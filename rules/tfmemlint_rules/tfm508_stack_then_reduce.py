@@ -40,7 +40,7 @@ FEW = 8
 """Tensors, of which a copy is worth no word: no more than so many."""
 OF_DATA = frozenset({Over.ARRAY, Over.CONDITION, Over.DATASET, Over.FOREVER, Over.OFFSETS})
 BINDS_TIGHTER = (ast.Attribute, ast.Call, ast.Constant, ast.Name, ast.Subscript)
-STANDS_ALONE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Call, ast.Expr, ast.Return)
+STANDS_ALONE = (ast.Assign, ast.AugAssign, ast.Call, ast.Expr, ast.Return)
 
 
 def check(file: File) -> Iterator[Diagnostic]:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from tfmemlint import File
+from tfmemlint.facts.syntax.annotated import Annotated
 from tfmemlint.facts.syntax.nodes import root_name, same_code, within
 from tfmemlint.facts.syntax.tree import Tree
 
@@ -137,13 +138,30 @@ def test_all_nodes_are_walked_but_operators_and_contexts() -> None:
     for source in (odd + newest, *map(inspect.getsource, (argparse, ast, inspect))):
         code = ast.parse(source)
         left_out = (ast.expr_context, ast.operator, ast.boolop, ast.unaryop, ast.cmpop)
-        expected = [each for each in ast.walk(code) if not isinstance(each, left_out)]
         tree = Tree(code)
-        kinds = {type(each) for each in expected}
+        expected = [each for each in ast.walk(code) if not isinstance(each, left_out)]
+        kinds = {type(each) for each in expected} - {Annotated}
         found: list[ast.AST] = [each for kind in kinds for each in tree.all(kind)]
 
         assert set(expected) == set(within([code])) == set(found)
         assert len(expected) == len(found)
+
+
+def test_an_annotated_assignment_is_one_like_others_but_where_it_declares_a_field() -> None:
+    code = ast.parse("a = 1\ndef f():\n    if b:\n        c: d = e\n        g: h\ni = 2\n")
+    field = ast.parse("class J:\n    k: l = m\n")
+    tree = Tree(code)
+    Tree(code)
+    _, inner, _ = tree.all(ast.Assign)
+    given = inner.value
+
+    assert isinstance(inner, Annotated)
+    assert [each.lineno for each in tree.all(ast.Assign)] == [1, 4, 6]
+    assert [tree.statement(each) for each in (inner.annotation, given)] == [inner, inner]
+    assert tree.place(inner)[1] == 0
+    assert tree.function(given) is code.body[1]
+    assert [ast.unparse(each) for each in tree.all(ast.AnnAssign)] == ["g: h"]
+    assert [*Tree(field).all(ast.Assign)] == []
 
 
 def test_a_statement_runs_with_an_earlier_one_if_only_with_is_between() -> None:

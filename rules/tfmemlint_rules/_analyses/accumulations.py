@@ -247,9 +247,8 @@ class Accumulations:
         following: list[ast.expr] = []
         if isinstance(parent, ast.Return):
             following += self._callers.around(parent)
-        elif isinstance(parent, (ast.Assign, ast.AnnAssign)):
-            targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
-            for target in targets:
+        elif isinstance(parent, ast.Assign):
+            for target in parent.targets:
                 following += self._bindings.read_of(target)
         found = (call for each in following for call in self._taken(each, hops - 1))
         return list(dict.fromkeys(found))

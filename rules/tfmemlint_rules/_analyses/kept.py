@@ -199,7 +199,7 @@ class KeptTensors:
             return node.func.id == "next"
         if not isinstance(node.func, ast.Attribute) or node.func.attr in _OF_TAPES:
             return False
-        assigned = isinstance(self._tree.statement(node), (ast.Assign, ast.AnnAssign))
+        assigned = isinstance(self._tree.statement(node), ast.Assign)
         resolved = self._functions.function(node.func) is not None
         return assigned and not resolved and not self._tapes.recording(node)
 

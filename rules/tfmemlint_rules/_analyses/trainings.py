@@ -156,11 +156,10 @@ class Trainings:
     def _uses(self, node: ast.expr, around: ast.AST, hops: int) -> list[ast.expr] | None:
         """Where what an expression makes is used in its round; None where it may be kept."""
         above = self._tree.parent(node)
-        if not isinstance(above, (ast.Assign, ast.AnnAssign)):
+        if not isinstance(above, ast.Assign):
             return [node]
-        targets = above.targets if isinstance(above, ast.Assign) else [above.target]
         found: list[ast.expr] = []
-        for target in targets:
+        for target in above.targets:
             home = self._bindings.home(target.id, target) if isinstance(target, ast.Name) else None
             if not isinstance(target, ast.Name) or home is None or hops == 0:
                 return None
@@ -194,7 +193,7 @@ class Trainings:
             return self._handed_back(use, above, around, owner, hops)
         if isinstance(above, ast.Return):
             return self._given_back(use, around, owner, hops)
-        if isinstance(above, (ast.Assign, ast.AnnAssign)):
+        if isinstance(above, ast.Assign):
             kept = self._tree.is_conditional(above)  # the best one, or the first
             return None if kept or not hops else self._is_trained(use, around, owner, hops - 1)
         if not isinstance(above, ast.Call):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from tfmemlint.facts.syntax.annotated import Annotated
 from tfmemlint.facts.syntax.bindings import Binding
 from tfmemlint.light_typing import TYPE_CHECKING
 
@@ -53,7 +54,7 @@ class Annotations:
         if isinstance(binding.node, ast.arg):
             return binding.node.annotation
         above = self._tree.parent(binding.node)
-        if isinstance(above, ast.AnnAssign) and above.target is binding.node:
+        if isinstance(above, (ast.AnnAssign, Annotated)) and above.target is binding.node:
             return above.annotation
         called = binding.value if not binding.path else None
         function = self._functions.function(called.func) if isinstance(called, ast.Call) else None
@@ -65,7 +66,7 @@ class Annotations:
         owner = self._functions.instance_of(attribute.value)
         if owner is None:
             return
-        for each in self._tree.all(ast.AnnAssign):
+        for each in self._tree.all(ast.AnnAssign, Annotated):
             target = each.target
             if isinstance(target, ast.Name):
                 is_field = target.id == attribute.attr and each in owner.body

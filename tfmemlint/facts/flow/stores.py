@@ -180,9 +180,6 @@ class Stores:
         for at in tree.all(ast.Assign):
             for target in at.targets:
                 yield from _stores(target, at.value)
-        for declared in tree.all(ast.AnnAssign):
-            if declared.value is not None:
-                yield from _stores(declared.target, declared.value)
         for counted in filter(_is_number_added, tree.all(ast.AugAssign)):
             if isinstance(counted.target, ast.Attribute):
                 yield Store(counted.target, counted.value, _CHANGED, is_loop=False)

@@ -120,9 +120,9 @@ class Uses:
             return self._calls(function)
         if isinstance(parent, (ast.Lambda, ast.Yield, ast.YieldFrom)):
             return None
-        if not isinstance(parent, (ast.Assign, ast.AnnAssign)):
+        if not isinstance(parent, ast.Assign):
             return self._put_down(node) or []
-        targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
+        targets = parent.targets
         if len(targets) != 1 or not isinstance(targets[0], ast.Name):
             return self._put_down(node)
         name = targets[0]

@@ -96,9 +96,9 @@ class DryRun:
 
     def _simple(self, node: ast.stmt) -> None:
         """Run a statement that does not decide what comes next."""
-        if isinstance(node, (ast.Assign, ast.AnnAssign)):
-            held = OUTSIDE if node.value is None else self.held(node.value)
-            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+        if isinstance(node, ast.Assign):
+            held = self.held(node.value)
+            for target in node.targets:
                 self.bind(target, held)
         elif isinstance(node, ast.AugAssign):
             self.bind(node.target, self.held(ast.BinOp(node.target, node.op, node.value)))

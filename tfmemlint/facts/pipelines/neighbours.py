@@ -75,8 +75,6 @@ def _assigned(statement: ast.stmt) -> tuple[str, ast.expr | None]:
     """The one name or attribute a statement gives a value to, and the value."""
     if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
         return ast.unparse(statement.targets[0]), statement.value
-    if isinstance(statement, ast.AnnAssign):
-        return ast.unparse(statement.target), statement.value
     return "", None
 
 

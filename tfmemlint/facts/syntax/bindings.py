@@ -295,9 +295,9 @@ def _all_bindings(tree: Tree) -> Iterator[Binding]:
                 yield Binding(target.id, How.ASSIGNED, target, assignment.value)
             else:
                 yield from _bind(target, How.ASSIGNED, assignment.value)
-    for annotated in tree.all(ast.AnnAssign):
-        if annotated.value is not None:
-            yield from _bind(annotated.target, How.ASSIGNED, annotated.value)
+    for field in tree.all(ast.AnnAssign):
+        if field.value is not None:
+            yield from _bind(field.target, How.ASSIGNED, field.value)
     for walrus in tree.all(ast.NamedExpr):
         yield from _bind(walrus.target, How.ASSIGNED, walrus.value)
     for augmented in tree.all(ast.AugAssign):

@@ -114,12 +114,8 @@ class Members:
         self,
     ) -> Mapping[tuple[ast.ClassDef, str], list[tuple[ast.expr, tuple[int, ...]]]]:
         everything: dict[tuple[ast.ClassDef, str], list[tuple[ast.expr, tuple[int, ...]]]] = {}
-        for assignment in self._tree.all(ast.Assign, ast.AnnAssign):
-            if assignment.value is None:
-                continue
-            given = (
-                assignment.targets if isinstance(assignment, ast.Assign) else [assignment.target]
-            )
+        for assignment in self._tree.all(ast.Assign):
+            given = assignment.targets
             unpacked = [each for target in given for each in targets(target, ast.Attribute)]
             for attribute, path in unpacked:
                 owner = self.receiver_named(attribute.value)

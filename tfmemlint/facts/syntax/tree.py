@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import chain
 
+from tfmemlint.facts.syntax.annotated import Annotated, as_assignments
 from tfmemlint.facts.syntax.nodes import FIELDS, blocks, children
 from tfmemlint.light_typing import TYPE_CHECKING
 
@@ -103,6 +104,8 @@ class Tree:
                     pending.append(value)
             if kind in _SCOPED:
                 self._open_scope(node)
+        if ast.AnnAssign in by_type or Annotated in by_type:
+            self._annotated()
 
     if TYPE_CHECKING:
 
@@ -152,6 +155,19 @@ class Tree:
         for attribute in self.all(ast.Attribute):
             found.setdefault(attribute.attr, []).append(attribute)
         return found
+
+    def _annotated(self) -> None:
+        """Take annotated assignments for what they are, wherever they are no fields."""
+        by_type, scopes = self._by_type, self._scopes
+        declared = [*self.all(ast.AnnAssign)]
+        found = as_assignments(declared, self._parents)
+        by_type[ast.AnnAssign] = [each for each in declared if each not in found]
+        by_type[Annotated] += found.values()
+        assigned = [*self.all(ast.Assign, Annotated)]
+        assigned.sort(key=lambda each: (each.lineno, each.col_offset))
+        by_type[ast.Assign] = [*assigned]
+        for each in found.keys() & scopes.keys():
+            scopes[found[each]] = scopes.pop(each)
 
     def parent(self, node: ast.AST) -> ast.AST | None:
         """The node that holds this one; None for the module."""
