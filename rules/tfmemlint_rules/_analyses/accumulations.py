@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.loops import Loop, Over
 from tfmemlint.facts.graphs.graph_loops import InGraph
 from tfmemlint.facts.graphs.tracing import TracedBy
@@ -16,10 +17,7 @@ from tfmemlint.facts.library.signatures import having
 from tfmemlint.facts.syntax.bindings import Binding, How
 from tfmemlint.facts.syntax.callers import default
 from tfmemlint.facts.syntax.nodes import same_code
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
+from tfmemlint.light_typing import NamedTuple
 
 _MAX_HOPS = 4
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from enum import Enum
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.flow import Origin
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.iterables import called
@@ -16,10 +17,6 @@ from tfmemlint.facts.library.shapes import is_all, is_new, is_rest
 from tfmemlint.facts.pipelines.chains import BATCHING
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.nodes import same_code
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 FEW = 32
 """What `predict` takes for a batch if it is told nothing."""

@@ -5,13 +5,11 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.growths import Grown
 from tfmemlint.facts.flow.stacks import Stack
 from tfmemlint.facts.library.kinds import Kind
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
+from tfmemlint.light_typing import NamedTuple
 
 _PREDICTS = frozenset({"predict", "predict_on_batch"})
 _MAX_HOPS = 4

@@ -7,15 +7,12 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.library.makers import given_to
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.nodes import within
 from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 DECORATORS = frozenset({"keras.ops.custom_gradient", "tensorflow.custom_gradient"})
 _ACTIVATIONS = frozenset({"silu", "swish"})

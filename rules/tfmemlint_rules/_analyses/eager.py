@@ -7,14 +7,11 @@ import re
 from collections.abc import Iterator
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.remade_models import FITS, RUNS
 from tfmemlint.facts.graphs.tracing import TracedBy, Tracing
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _RUNS = FITS | RUNS
 """Methods of Keras's that run steps of a model."""

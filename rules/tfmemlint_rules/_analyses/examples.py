@@ -5,15 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library import pipeline_methods as methods
 from tfmemlint.facts.library.kinds import Extent, Kind
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.pipelines.chains import Chain, From
 from tfmemlint.facts.pipelines.consumers import End, Into
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _KEEPS_EXAMPLES = methods.having(methods.KEEPS, but=methods.ADDS) | {"map"}
 _HOLDS_EXAMPLES = frozenset({Kind.ARRAY, Kind.TENSOR, Kind.PATHS})

@@ -6,15 +6,13 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library.makers import DTYPE_BYTES, argument
 from tfmemlint.facts.syntax.nodes import same_code
 from tfmemlint.facts.syntax.targets import targets
 from tfmemlint.facts.syntax.tree import LOOPS
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
+from tfmemlint.light_typing import NamedTuple
 from tfmemlint_rules._analyses.one_hots import A_FEW
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _ZEROS = frozenset({"numpy.zeros"})
 _TAKES = frozenset({"evaluate", "fit", "from_tensor_slices", "predict"})

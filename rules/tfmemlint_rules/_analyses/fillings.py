@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import ast
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.loading import Gathered
 from tfmemlint.facts.flow.loops import Growth
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
+from tfmemlint.light_typing import NamedTuple
 from tfmemlint_rules._analyses.ops import Ops
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 
 class Filling(NamedTuple):

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.passes import Pass
 from tfmemlint.facts.graphs.tapes import Tape
@@ -13,11 +14,7 @@ from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.tree import FunctionNode
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
-
+from tfmemlint.light_typing import NamedTuple
 
 BATCH = 32
 """Rows that a step is left with: what has no more is in order."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from enum import Enum
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.iterables import called
 from tfmemlint.facts.flow.loading import Gathered
 from tfmemlint.facts.flow.stored import Stored, is_everything
@@ -15,10 +16,7 @@ from tfmemlint.facts.library.makers import WRAPS_ITERABLE, argument
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.nodes import names_in, same_code
 from tfmemlint.facts.syntax.tree import FunctionNode
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
+from tfmemlint.light_typing import NamedTuple
 
 _MAX_HOPS = 4
 FROM_GENERATOR = "tensorflow.data.Dataset.from_generator"

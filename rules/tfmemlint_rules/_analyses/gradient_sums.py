@@ -6,14 +6,12 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.growths import Grown
 from tfmemlint.facts.syntax.bindings import Binding
 from tfmemlint.facts.syntax.nodes import nodes_of, stored_in
 from tfmemlint.facts.syntax.tree import FUNCTIONS, LOOPS, FunctionNode, LoopNode
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
+from tfmemlint.light_typing import NamedTuple
 
 _ZEROS = frozenset({"tensorflow.zeros", "tensorflow.zeros_like", "keras.ops.zeros_like"})
 _APPLIES = frozenset({"apply", "apply_gradients"})

@@ -6,18 +6,15 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.loops import Loop, Over
 from tfmemlint.facts.flow.remade_models import APPLIES, FITS
 from tfmemlint.facts.graphs.graph_loops import InGraph
 from tfmemlint.facts.graphs.tracing import TracedBy
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.syntax.nodes import within
-from tfmemlint.light_typing import TYPE_CHECKING
 from tfmemlint_rules._analyses.batches import Batches, Rows
 from tfmemlint_rules._analyses.joins import Joined, Joins
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _OF_DATA = frozenset({Over.ARRAY, Over.DATASET, Over.OFFSETS, Over.TENSOR})
 _COUNTS = frozenset(

@@ -5,12 +5,9 @@ from __future__ import annotations
 import ast
 from enum import Enum
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.tree import FunctionNode
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 5
 _PACKS = frozenset(

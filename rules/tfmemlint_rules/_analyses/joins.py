@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from itertools import takewhile
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.graphs.tapes import Tape
 from tfmemlint.facts.library import makers, traits
@@ -16,7 +17,6 @@ from tfmemlint.facts.syntax.tree import FunctionNode, ScopeNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
     from tfmemlint.facts.flow.frames import Frame
 
 _MAX_HOPS = 3

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import ast
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library import makers
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.light_typing import TYPE_CHECKING
 from tfmemlint_rules._analyses.joins import Joined, Joins
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 3
 _GIVES_NEW = frozenset({"copy", "numpy", "predict", "predict_on_batch"})

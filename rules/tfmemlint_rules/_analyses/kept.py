@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from enum import IntEnum
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.growths import Grown
 from tfmemlint.facts.flow.iterables import called
 from tfmemlint.facts.flow.loops import Loop, Over
@@ -18,10 +19,7 @@ from tfmemlint.facts.syntax.bindings import Binding, How
 from tfmemlint.facts.syntax.nodes import holds, root_name
 from tfmemlint.facts.syntax.targets import element
 from tfmemlint.facts.syntax.tree import FunctionNode
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
+from tfmemlint.light_typing import NamedTuple
 
 _MAX_HOPS = 4
 _SEVERAL = (

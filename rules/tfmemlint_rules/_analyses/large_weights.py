@@ -6,13 +6,13 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.remade_models import FITS
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
     from tfmemlint.facts.flow.values import Values
     from tfmemlint.facts.syntax.names import Names
     from tfmemlint.facts.syntax.tree import Tree

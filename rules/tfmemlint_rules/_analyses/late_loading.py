@@ -7,15 +7,12 @@ import builtins
 from collections.abc import Iterator
 from enum import Enum
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.iterables import called
 from tfmemlint.facts.flow.loops import Growth
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.nodes import holds, names_in, nodes_of, root
-from tfmemlint.light_typing import TYPE_CHECKING
 from tfmemlint_rules._analyses.generators import Held, Hoard
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 4
 _STEADY = frozenset(

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import ast
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.loops import Over
 from tfmemlint.facts.pipelines.chains import Chain
-from tfmemlint.light_typing import TYPE_CHECKING
 from tfmemlint_rules._analyses.kept import Kept
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _PUTS_AWAY = frozenset({"add", "append", "appendleft", "extend", "insert", "update"})
 _ONCE = frozenset({Over.ARRAY, Over.DATASET, Over.OFFSETS, Over.UNKNOWN})

@@ -5,15 +5,13 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library.makers import given_to
 from tfmemlint.facts.syntax.decorators import Decorators
 from tfmemlint.facts.syntax.tree import FunctionNode
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
+from tfmemlint.light_typing import NamedTuple
 from tfmemlint_rules._analyses.novelty import Novelty
 from tfmemlint_rules._analyses.same_each_round import LOADS
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _SERVERS = ("bottle", "django", "fastapi", "flask", "quart", "sanic", "starlette", "tornado")
 _MAX_HOPS = 4
@@ -33,7 +31,6 @@ class LoadedPerRequest:
         self._tree = tf.tree
         self._names = tf.names
         self._bindings = tf.bindings
-        self._bodies = tf.bodies
         self._callers = tf.callers
         self._loops = tf.loops
         self._novelty = tf.of(Novelty)

@@ -9,15 +9,13 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.frames import run_at
 from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.flow.remade_functions import A_FEW
 from tfmemlint.facts.graphs.retraces import Given
 from tfmemlint.facts.syntax.tracers import PARTIAL
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
+from tfmemlint.light_typing import NamedTuple
 
 
 class NewCallable(NamedTuple):

@@ -5,12 +5,10 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.syntax.tree import FUNCTIONS
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
+from tfmemlint.light_typing import NamedTuple
 
 _PRODUCTS = frozenset({"tensorflow.linalg.matmul", "tensorflow.matmul", "keras.ops.matmul"})
 _ONE_HOTS = frozenset({"tensorflow.one_hot", "keras.ops.one_hot"})

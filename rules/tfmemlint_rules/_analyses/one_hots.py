@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.library.known_data import KERAS_CLASSES
 from tfmemlint.facts.library.makers import SPLITS_ARGUMENTS, argument
@@ -13,7 +14,6 @@ from tfmemlint.facts.sizes.rows import IDENTITIES
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
     from tfmemlint.facts.syntax.names import Names
 
 _MAX_HOPS = 14

@@ -5,12 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library.makers import argument, given_to
 from tfmemlint.facts.syntax.nodes import holds, names_in, stored_in
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 4
 

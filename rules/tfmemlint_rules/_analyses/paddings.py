@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import ast
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.remade_functions import A_FEW
 from tfmemlint.facts.library import pipeline_methods as methods
 from tfmemlint.facts.pipelines.chains import Chain, From
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _PASSES_BATCHES = methods.PASSING | {"cache"}
 _SIGNATURES = ("output_shapes", "output_signature")

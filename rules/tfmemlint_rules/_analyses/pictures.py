@@ -8,6 +8,7 @@ from enum import IntEnum
 from functools import cached_property
 from math import prod
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.paths import ANY, End, is_entry
 from tfmemlint.facts.flow.sizes import as_count
@@ -22,7 +23,6 @@ from tfmemlint_rules._analyses.shown import Shown
 if TYPE_CHECKING:
     from typing import ClassVar
 
-    from tfmemlint.facts import TensorFlow
 
 _SMALLEST_SIDE = 16
 """Pixels: what is smaller is the board of a game, or a matrix."""

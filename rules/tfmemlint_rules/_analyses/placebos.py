@@ -6,12 +6,10 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.syntax.nodes import within
 from tfmemlint.facts.syntax.tree import LoopNode
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
+from tfmemlint.light_typing import NamedTuple
 
 _RESETS = frozenset({"tensorflow.reset_default_graph"})
 _COLLECTS = frozenset({"gc.collect", "keras.backend.clear_session"})

@@ -5,13 +5,11 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.files import Content, Contents, may_load
 from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.library.makers import FILLED, argument
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
+from tfmemlint.light_typing import NamedTuple
 
 _MAKES = frozenset({"numpy.empty", "numpy.ndarray", "numpy.ones", "numpy.zeros"})
 _FEWEST_AXES = 2

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.iterables import called
 from tfmemlint.facts.flow.loops import Loop, Over
@@ -13,14 +14,11 @@ from tfmemlint.facts.library import makers
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.nodes import names_in
 from tfmemlint.facts.syntax.tree import FunctionNode
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
+from tfmemlint.light_typing import NamedTuple
 from tfmemlint_rules._analyses.batches import FEW, LARGE, Batches, Rows
 from tfmemlint_rules._analyses.reads_of_one import ReadsOfOne
 from tfmemlint_rules._analyses.single_passes import SinglePasses
 from tfmemlint_rules._analyses.training_steps import TrainingSteps
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 4
 _OFTEN = 8

@@ -6,16 +6,14 @@ import ast
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.graphs.tapes import Tape
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.nodes import names_in
 from tfmemlint.facts.syntax.tree import FunctionNode
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
+from tfmemlint.light_typing import NamedTuple
 
 _PY_FUNCTION = "tensorflow.py_function"
 _EXACT = ("bool", "int", "string", "uint")

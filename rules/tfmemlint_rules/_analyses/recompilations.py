@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.flow.many_rounds import ManyRounds
 from tfmemlint.facts.flow.remade_models import FITS
@@ -12,10 +13,7 @@ from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument, given_to
 from tfmemlint.facts.syntax.nodes import nodes_of, root_name, same_code, within
 from tfmemlint.facts.syntax.tree import LOOPS
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
+from tfmemlint.light_typing import NamedTuple
 
 _WITHOUT_SLOTS = frozenset({"keras.optimizers.SGD", "keras.optimizers.legacy.SGD"})
 _CHANGES = frozenset({"add", "compile", "set_weights", "load_weights"})

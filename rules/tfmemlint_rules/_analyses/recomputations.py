@@ -5,13 +5,11 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.syntax.nodes import names_in
 from tfmemlint.facts.syntax.tree import LOOPS, FunctionNode
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
+from tfmemlint.light_typing import NamedTuple
 
 _RECOMPUTES = frozenset({"keras.remat", "tensorflow.recompute_grad"})
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.frames import run_at
 from tfmemlint.facts.flow.loops import Loop, Over
 from tfmemlint.facts.flow.paths import End
@@ -16,7 +17,6 @@ from tfmemlint.facts.syntax.tree import LOOPS
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
     from tfmemlint.facts.flow.frames import Frame
 
 _LENGTHENS = METHODS.keys() - {"apply", "concatenate", "shard", "skip", "take"}

@@ -6,14 +6,12 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library.makers import FILLED, argument, given_to
 from tfmemlint.facts.syntax.nodes import is_none
 from tfmemlint.facts.syntax.tree import FunctionNode
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
+from tfmemlint.light_typing import NamedTuple
 from tfmemlint_rules._analyses.pictures import DEQUE, Picture, Pictures, Sort
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _ARRAYS = frozenset({"numpy.empty", "numpy.ones", "numpy.zeros"})
 _SAMPLES = frozenset({"random.choice", "random.choices", "random.sample"})

@@ -5,16 +5,14 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.loops import Loop, Over
 from tfmemlint.facts.library.keras_apis import SLOTS
 from tfmemlint.facts.library.makers import argument, given_to
 from tfmemlint.facts.syntax.decorators import Decorators
 from tfmemlint.facts.syntax.nodes import names_in, root_name, stored_in
 from tfmemlint.facts.syntax.tree import LOOPS, FunctionNode, LoopNode
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
+from tfmemlint.light_typing import NamedTuple
 
 LOADS = frozenset(
     {

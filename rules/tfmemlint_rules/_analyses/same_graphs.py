@@ -6,16 +6,13 @@ import ast
 import builtins
 from collections.abc import Iterator
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.graphs.wrappings import DATA, Made
 from tfmemlint.facts.library import makers
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.nodes import root_name
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 
 class SameGraphs:

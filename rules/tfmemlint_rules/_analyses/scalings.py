@@ -5,15 +5,13 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.loading import Gathered
 from tfmemlint.facts.flow.stacks import Stack
 from tfmemlint.facts.flow.wholes import Whole
 from tfmemlint.facts.library.kinds import Extent, Kind
 from tfmemlint.facts.library.makers import argument
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
+from tfmemlint.light_typing import NamedTuple
 
 UFUNCS: dict[type[ast.operator], str] = {
     ast.Add: "add",

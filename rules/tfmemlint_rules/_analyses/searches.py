@@ -9,14 +9,12 @@ from itertools import count as naturals
 from itertools import takewhile
 from math import ceil, log, prod
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.sizes import as_count
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.syntax.decorators import Decorators
 from tfmemlint.facts.syntax.tree import FunctionNode
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
+from tfmemlint.light_typing import NamedTuple
 
 _MAX_HOPS = 4
 _MINIMISERS = {

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.sizes import as_count
 from tfmemlint.facts.library.makers import argument
@@ -13,7 +14,6 @@ from tfmemlint.facts.syntax.tree import FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
     from tfmemlint.facts.flow.paths import Path
 
 _MOST_WRAPPERS = 8

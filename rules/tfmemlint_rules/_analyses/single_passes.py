@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import ast
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.loops import Loop, Over
 from tfmemlint.facts.syntax.tree import FunctionNode
-from tfmemlint.light_typing import TYPE_CHECKING
 from tfmemlint_rules._analyses.lifetimes import repeats
 from tfmemlint_rules._analyses.training_steps import TrainingSteps
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _DATA = frozenset({Over.ARRAY, Over.DATASET, Over.UNKNOWN})
 _MAX_HOPS = 4

@@ -5,14 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.passes import Pass
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import given_to
 from tfmemlint.facts.syntax.tree import FunctionNode
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _SAME_FOR_EVERY_BATCH = ("keras.losses.", "keras.metrics.", "keras.optimizers.")
 

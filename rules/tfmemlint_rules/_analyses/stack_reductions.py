@@ -6,12 +6,10 @@ import ast
 from collections.abc import Sequence
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library.makers import argument
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
+from tfmemlint.light_typing import NamedTuple
 from tfmemlint_rules._analyses.kept import KeptTensors, Sort
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _SUMS = frozenset({"keras.ops.sum", "tensorflow.math.reduce_sum", "tensorflow.reduce_sum"})
 _MEANS = frozenset({"keras.ops.mean", "tensorflow.math.reduce_mean", "tensorflow.reduce_mean"})

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import ast
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.syntax.bindings import Binding, How
 from tfmemlint.facts.syntax.nodes import within
 from tfmemlint.facts.syntax.tree import FUNCTIONS
-from tfmemlint.light_typing import TYPE_CHECKING
 from tfmemlint_rules._analyses.joins import Joined
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 5
 _LEAST_AXES = {"numpy.append": 1, "numpy.concatenate": 1, "numpy.hstack": 1, "numpy.vstack": 2}

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import ast
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.graphs.tracing import Traced, TracedBy
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.syntax.bindings import Binding, How
 from tfmemlint.facts.syntax.tree import FunctionNode
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 6
 _TAPE_GIVES = frozenset({"batch_jacobian", "gradient", "jacobian"})

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import ast
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.iterables import called
 from tfmemlint.facts.flow.loops import Over
 from tfmemlint.facts.flow.uses import Trail
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.syntax.nodes import same_code
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
+from tfmemlint.light_typing import NamedTuple
 
 
 class Counted(NamedTuple):

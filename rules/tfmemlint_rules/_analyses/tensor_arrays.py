@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import ast
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.loops import Growth, Loop
 from tfmemlint.facts.graphs.graph_loops import InGraph
 from tfmemlint.facts.graphs.loop_bodies import is_range
 from tfmemlint.facts.library.makers import argument
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
+from tfmemlint.light_typing import NamedTuple
 from tfmemlint_rules._analyses.accumulations import Accumulated, Accumulations
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _STACKS = frozenset({"tensorflow.convert_to_tensor", "tensorflow.stack", "keras.ops.stack"})
 _JOINS = frozenset({"tensorflow.concat", "keras.ops.concatenate"})

@@ -5,13 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.loops import Loop, Over
 from tfmemlint.facts.syntax.nodes import children
 from tfmemlint.facts.syntax.tree import LOOPS, FunctionNode
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 3
 _STEPS = frozenset({"apply_gradients", "train_on_batch"})

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.many_rounds import ManyRounds
 from tfmemlint.facts.flow.remade_models import APPLIES, FITS, FORGETS, is_plain_use
 from tfmemlint.facts.graphs.tracing import TracedBy
@@ -13,11 +14,8 @@ from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import given_to
 from tfmemlint.facts.syntax.functions import STAYS_A_FUNCTION
 from tfmemlint.facts.syntax.tree import FunctionNode, LoopNode
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
+from tfmemlint.light_typing import NamedTuple
 from tfmemlint_rules._analyses.searches import Searches
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 4
 _SHOWS = frozenset({"id", "isinstance", "len", "print", "type"})

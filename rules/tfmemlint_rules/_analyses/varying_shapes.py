@@ -10,6 +10,7 @@ import ast
 from enum import Enum
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.flow.remade_functions import A_FEW
 from tfmemlint.facts.graphs.retraces import Given
@@ -19,13 +20,10 @@ from tfmemlint.facts.syntax.bindings import Binding, How
 from tfmemlint.facts.syntax.targets import element
 from tfmemlint.facts.syntax.tracers import TF_FUNCTION
 from tfmemlint.facts.syntax.tree import FunctionNode
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
+from tfmemlint.light_typing import NamedTuple
 from tfmemlint_rules._analyses.novelty import Novelty
 from tfmemlint_rules._analyses.paddings import Paddings
 from tfmemlint_rules._analyses.sequences import Sequences
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 8
 _SETTLED = ("input_signature", "reduce_retracing", "experimental_relax_shapes")

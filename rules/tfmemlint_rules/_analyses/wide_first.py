@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import DIMENSIONS_AS_ARGUMENTS, DTYPE_BYTES, argument
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
     from tfmemlint.facts.flow.frames import Frame
 
 _FILLS = frozenset({"numpy.full", "numpy.ones"})

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import ast
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.loops import Growth, Loop
 from tfmemlint.facts.syntax.callers import default
 from tfmemlint.facts.syntax.nodes import names_in, stored_in
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
+from tfmemlint.light_typing import NamedTuple
 
 _MAX_HOPS = 8
 _MAX_STEPS = 24

@@ -5,12 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.syntax.annotated import Annotated
 from tfmemlint.facts.syntax.bindings import Binding
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _WRAPS = frozenset({"typing.Annotated", "typing.ClassVar", "typing.Final", "typing.Optional"})
 

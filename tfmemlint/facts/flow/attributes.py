@@ -6,13 +6,13 @@ import ast
 from collections.abc import Collection, Iterable, Iterator
 from weakref import ref
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.frames import Frame, entered, frame_at
 from tfmemlint.facts.flow.paths import ANY, End, unpacked
 from tfmemlint.facts.syntax.functions import CALL
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
     from tfmemlint.facts.flow.paths import Path, Ways
     from tfmemlint.facts.syntax.tree import FunctionNode
 

@@ -6,15 +6,13 @@ import ast
 from collections.abc import Iterable
 from itertools import islice
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.flow import Origin
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.callers import default
 from tfmemlint.facts.syntax.nodes import holds
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
+from tfmemlint.light_typing import NamedTuple
 
 _MAX_HOPS = 4
 _MOST_TESTS = 30

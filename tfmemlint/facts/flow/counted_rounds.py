@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.iterables import called
 from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.library.kinds import Kind
@@ -12,10 +13,6 @@ from tfmemlint.facts.library.makers import RANGES, WRAPS_ITERABLE
 from tfmemlint.facts.syntax.bindings import Binding, How
 from tfmemlint.facts.syntax.nodes import nodes_of, same_code
 from tfmemlint.facts.syntax.tree import LEAVES, LOOPS
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _ADDS = frozenset({"append", "extend"})
 _MIRRORED: dict[type[ast.cmpop], type[ast.cmpop]] = {

@@ -5,14 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library import makers
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.signatures import APIS
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _MAX_DEPTH = 20
 

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import ast
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library.makers import RANGES, argument
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.nodes import children
 from tfmemlint.facts.syntax.tree import LEAVES, LOOPS, SCOPES, LoopNode
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _FIRST_PAST: dict[type[ast.cmpop], int] = {ast.Eq: 0, ast.GtE: 0, ast.Gt: 1}
 """How far past a number a counter is when a comparison with it holds for the first time."""

@@ -5,16 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.frames import Frame, entered, frame_at
 from tfmemlint.facts.flow.paths import ANY, End
 from tfmemlint.facts.flow.solver import Question
 from tfmemlint.facts.syntax.bindings import Binding, How
 from tfmemlint.facts.syntax.nodes import is_none
 from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
+from tfmemlint.light_typing import NamedTuple
 
 _MAX_CALLS = 8
 """Callers looked at for the value of a parameter; a function called from more places is unknown."""

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.frames import Frame, entered
 from tfmemlint.facts.flow.loops import Growth, Loop, Over, added_elements
 from tfmemlint.facts.flow.paths import is_entry
@@ -13,7 +14,6 @@ from tfmemlint.facts.syntax.nodes import is_empty, is_none, same_code
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
     from tfmemlint.facts.flow.paths import End
     from tfmemlint.facts.syntax.bindings import Binding
     from tfmemlint.facts.syntax.tree import FunctionNode

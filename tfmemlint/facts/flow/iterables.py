@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.flow import Origin
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.library import makers, traits
@@ -13,10 +14,6 @@ from tfmemlint.facts.library.shapes import written_out
 from tfmemlint.facts.library.signatures import having
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.nodes import same_code
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 FEW = 32
 """As many as one batch: a literal list of them is no data set."""

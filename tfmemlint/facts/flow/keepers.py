@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import ast
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.nodes import root
 from tfmemlint.facts.syntax.tree import FunctionNode
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _MOST_HOPS = 4
 _LOOKS_UP = frozenset({"get", "pop", "setdefault"})

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.files import Content, Contents, may_load, may_parse
 from tfmemlint.facts.flow.flow import Origin
 from tfmemlint.facts.flow.frames import Frame, frame_at
@@ -15,10 +16,7 @@ from tfmemlint.facts.library.reading import READERS
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.nodes import holds, is_empty, names_in, same_code
 from tfmemlint.facts.syntax.targets import element
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
+from tfmemlint.light_typing import NamedTuple
 
 _MAX_HOPS = 8
 _MOST_LISTS = 3

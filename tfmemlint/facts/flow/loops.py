@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from enum import Enum
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.early_ends import EarlyEnds
 from tfmemlint.facts.flow.entries import entries_of
 from tfmemlint.facts.library.kinds import Kind
@@ -18,7 +19,6 @@ from tfmemlint.facts.syntax.tree import LOOPS, LoopNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
     from tfmemlint.facts.flow.frames import Frame
 
 

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import ast
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.frames import entered
 from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.library.element_ops import RANDOM
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.syntax.decorators import Decorators
 from tfmemlint.facts.syntax.tree import FUNCTIONS, LEAVES, LOOPS, FunctionNode
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _FEWEST = 2
 """Rounds that are worth a word at all."""

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from itertools import chain
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.syntax.bindings import Binding, How
 from tfmemlint.facts.syntax.nodes import is_none
 from tfmemlint.facts.syntax.targets import targets
@@ -17,7 +18,6 @@ from tfmemlint.facts.syntax.tree import FUNCTIONS
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
     from tfmemlint.facts.flow.frames import Frame
     from tfmemlint.facts.flow.paths import End
 

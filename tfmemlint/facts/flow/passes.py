@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.treated import Treated
 from tfmemlint.facts.library import makers
@@ -13,10 +14,7 @@ from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.classes import KERAS_MODELS
 from tfmemlint.facts.syntax.tree import FunctionNode
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
+from tfmemlint.light_typing import NamedTuple
 
 _MAX_HOPS = 10
 _CALLBACKS = frozenset({"keras.callbacks.Callback", "keras.callbacks.LambdaCallback"})

@@ -5,14 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.loops import Over
 from tfmemlint.facts.graphs.tracing import RUNS_PYTHON
 from tfmemlint.facts.library.makers import given_to
 from tfmemlint.facts.syntax.tree import FunctionNode
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 8
 

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.flow.uses import Trail
 from tfmemlint.facts.graphs.wrappings import DATA, Made, is_plain, wrapped_by
@@ -17,7 +18,6 @@ from tfmemlint.facts.syntax.tree import LEAVES, FunctionNode, parameters
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
     from tfmemlint.facts.graphs.factories import Factory
 
 A_FEW = 8

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.keepers import Keepers
 from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.flow.many_rounds import ManyRounds
@@ -14,10 +15,7 @@ from tfmemlint.facts.library.makers import MODELS
 from tfmemlint.facts.syntax.decorators import Decorators
 from tfmemlint.facts.syntax.nodes import within
 from tfmemlint.facts.syntax.tree import FunctionNode, Tree
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
+from tfmemlint.light_typing import NamedTuple
 
 _MAX_HOPS = 4
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from itertools import islice
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
     from typing import Any, TypeVar
-
-    from tfmemlint.facts import TensorFlow
 
     Answer = Callable[..., Any]
     Answered = TypeVar("Answered")

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Mapping
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.attributes import Attributes, is_super
 from tfmemlint.facts.flow.containers import through
 from tfmemlint.facts.flow.frames import Frame, entered, frame_at
@@ -27,7 +28,6 @@ from tfmemlint.light_typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import ClassVar
 
-    from tfmemlint.facts import TensorFlow
     from tfmemlint.facts.flow.paths import Path, Ways
     from tfmemlint.facts.flow.stores import Put
 

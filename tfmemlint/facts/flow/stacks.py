@@ -5,13 +5,11 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library import traits
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.library.signatures import APIS, having
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
+from tfmemlint.light_typing import NamedTuple
 
 
 class Stack(NamedTuple):

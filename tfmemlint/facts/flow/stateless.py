@@ -5,11 +5,8 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library import steady_words as words
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 HOPS = 5
 SETTERS = frozenset({"__setattr__", "delattr", "setattr"})

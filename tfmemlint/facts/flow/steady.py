@@ -7,6 +7,7 @@ import builtins
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.stateless import HOPS, SETTERS, Stateless
 from tfmemlint.facts.graphs.wrappings import Made
 from tfmemlint.facts.library import steady_words as words
@@ -14,10 +15,6 @@ from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.words import LIBRARIES
 from tfmemlint.facts.syntax.bindings import Binding, How
 from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _FIXED = frozenset({Kind.NUMBER, Kind.TENSOR, Kind.VARIABLE})
 """What a name bound once stands for all the time, as far as tracing goes."""

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.frames import Frame, frame_at
 from tfmemlint.facts.flow.paths import ANY, End, after, is_entry, key
 from tfmemlint.facts.syntax.bindings import Binding
@@ -15,7 +16,6 @@ from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from typing import TypeVar
 
-    from tfmemlint.facts import TensorFlow
     from tfmemlint.facts.flow.paths import Path, Read
 
     A = TypeVar("A")

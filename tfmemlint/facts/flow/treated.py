@@ -5,12 +5,9 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.syntax.nodes import is_none
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _MAY_BE_MODELS = frozenset({Kind.MODEL, Kind.UNKNOWN})
 _NO_MODELS = (ast.Constant, ast.Dict, ast.JoinedStr, ast.Lambda, ast.List, ast.Set, ast.Tuple)

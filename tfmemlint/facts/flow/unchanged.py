@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import ast
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.graphs.tracing import RUNS_PYTHON
 from tfmemlint.facts.library import makers, traits
 from tfmemlint.facts.library.signatures import APIS, having
 from tfmemlint.facts.syntax.bindings import Binding
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _CONVERTS = ("keras.ops.", "tensorflow.")
 _READS = frozenset({"abs", "float", "int", "len", "max", "min", "print", "sum", "type"})

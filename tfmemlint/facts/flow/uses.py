@@ -6,13 +6,10 @@ import ast
 from collections.abc import Iterator
 from itertools import chain, pairwise
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.decorators import Decorators
 from tfmemlint.facts.syntax.tree import FunctionNode
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 8
 _DISPLAYS = (ast.Dict, ast.List, ast.Tuple)

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterable
 from functools import partial
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.flow import Origin
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.results import Results
@@ -16,10 +17,6 @@ from tfmemlint.facts.library.kinds import UNKNOWN, Extent, Kind, Value, arithmet
 from tfmemlint.facts.library.shapes import Shape, indexed, is_all, is_rest, written_out
 from tfmemlint.facts.syntax.bindings import Binding, How
 from tfmemlint.facts.syntax.targets import element
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _UNDECIDED = Value(origin=ast.Name(id=""))
 """What is known of a value that depends on itself, before anything else is."""

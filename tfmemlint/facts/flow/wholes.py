@@ -6,6 +6,7 @@ import ast
 from functools import cached_property
 from math import prod
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.library import makers, traits
 from tfmemlint.facts.library.kinds import Extent, Kind
@@ -14,10 +15,7 @@ from tfmemlint.facts.library.reading import LOADS
 from tfmemlint.facts.library.signatures import having
 from tfmemlint.facts.syntax.nodes import names_in
 from tfmemlint.facts.syntax.tree import parameters
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
+from tfmemlint.light_typing import NamedTuple
 
 _MAX_HOPS = 5
 _MAKES = (

@@ -7,14 +7,12 @@ from collections.abc import Iterator
 from functools import cached_property
 from itertools import chain
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.graphs.tracing import RUNS_PYTHON, TracedBy
 from tfmemlint.facts.library.kinds import Kind, Value
 from tfmemlint.facts.syntax.bindings import Binding, How
 from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
+from tfmemlint.light_typing import NamedTuple
 
 _CONVERTS = ("keras.ops.", "tensorflow.")
 _MOST_HOPS = 4

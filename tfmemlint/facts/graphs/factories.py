@@ -6,12 +6,10 @@ import ast
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.graphs.wrappings import Made, is_plain
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
+from tfmemlint.light_typing import NamedTuple
 
 
 class Factory(NamedTuple):

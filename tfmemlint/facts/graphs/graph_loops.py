@@ -5,14 +5,11 @@ from __future__ import annotations
 import ast
 from enum import Enum
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.loops import Loop, Over
 from tfmemlint.facts.graphs.tracing import TracedBy
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 4
 _UNROLLED = frozenset({Over.RANGE, Over.EPOCHS, Over.OFFSETS})

@@ -5,14 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.syntax.bindings import Binding, How
 from tfmemlint.facts.syntax.nodes import names_in, stored_in, within
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _LEAVES_PYTHON = (
     ast.AsyncFor,

@@ -11,15 +11,13 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library import makers, traits
 from tfmemlint.facts.library.signatures import having
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.nodes import children, within
 from tfmemlint.facts.syntax.tree import COMPREHENSIONS, LEAVES, LOOPS, SCOPES
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
+from tfmemlint.light_typing import NamedTuple
 
 PROGRESS = having(traits.PROGRESS)
 """What shows how far a loop has come."""

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.loops import Loop, Over
 from tfmemlint.facts.flow.paths import End
 from tfmemlint.facts.library.steady_words import COMPUTES, DRAWS, EXACT
@@ -13,7 +14,6 @@ from tfmemlint.facts.syntax.nodes import nodes_of, root_name, stored_in
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
     from tfmemlint.facts.flow.frames import Frame
 
 _PLAIN = (

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.flow.remade_functions import A_FEW
 from tfmemlint.facts.graphs.tracing import TracedBy
@@ -18,10 +19,7 @@ from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import given_to
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.tree import FunctionNode, parameters
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
+from tfmemlint.light_typing import NamedTuple
 
 
 class Retrace(NamedTuple):

@@ -6,10 +6,7 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
+from tfmemlint.facts import TensorFlow
 
 EAGER_SWITCHES = (
     "tensorflow.config.experimental_run_functions_eagerly",

@@ -5,11 +5,9 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.syntax.tree import COMPREHENSIONS, FUNCTIONS, LOOPS
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
+from tfmemlint.light_typing import NamedTuple
 
 _TAPE = frozenset({"tensorflow.GradientTape"})
 _ASKED = frozenset({"gradient", "jacobian", "batch_jacobian"})

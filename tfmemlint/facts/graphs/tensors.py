@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import ast
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.solver import Question
 from tfmemlint.facts.graphs.tracing import TracedBy
 from tfmemlint.facts.library import traits
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.signatures import having
 from tfmemlint.facts.syntax.bindings import Binding, How
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _DESCRIBES_TENSOR = frozenset({"dtype", "get_shape", "shape"})
 _TAKES_TENSOR = having(traits.TENSOR_FIRST)

@@ -5,12 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library import makers
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 60
 _INPUTS = frozenset({"keras.Input", "keras.layers.InputLayer"})

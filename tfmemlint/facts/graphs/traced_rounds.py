@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.loops import Loop, Over
 from tfmemlint.facts.graphs.graph_loops import InGraph
 from tfmemlint.facts.library import makers, traits
@@ -11,10 +12,6 @@ from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.signatures import APIS
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.callers import default
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 4
 _MOST = 10**9

@@ -7,16 +7,14 @@ from collections.abc import Iterator, Mapping
 from enum import Enum
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.graphs.switches import EAGER_SWITCHES
 from tfmemlint.facts.library import element_ops
 from tfmemlint.facts.library.pipeline_methods import METHODS
 from tfmemlint.facts.syntax.bindings import Binding
 from tfmemlint.facts.syntax.nodes import nodes_of
 from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
+from tfmemlint.light_typing import NamedTuple
 
 _MAX_CALLERS = 4
 

@@ -6,14 +6,12 @@ import ast
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.syntax.bindings import Binding, How
 from tfmemlint.facts.syntax.nodes import names_in, within
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
+from tfmemlint.light_typing import NamedTuple
 
 _MAX_HOPS = 4
 LIKES_STRAIGHT_CODE = (

@@ -6,16 +6,13 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.uses import Trail
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.syntax.bindings import Binding
 from tfmemlint.facts.syntax.nodes import nodes_of
 from tfmemlint.facts.syntax.tracers import TF_FUNCTION
 from tfmemlint.facts.syntax.tree import FunctionNode
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 RUNS = frozenset({"experimental_run_v2", "run"})
 """Methods of distribution strategies that call what they are given."""

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
+from tfmemlint.facts import TensorFlow
 
 _ONLY_THERE = ("keras.distribution", "keras.ops", "keras.random", "keras_hub", "keras_rs")
 

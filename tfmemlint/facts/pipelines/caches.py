@@ -7,13 +7,11 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from itertools import takewhile
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library import pipeline_methods as methods
 from tfmemlint.facts.pipelines.chains import BATCHING, Chain
 from tfmemlint.facts.pipelines.elements import Passage
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
+from tfmemlint.light_typing import NamedTuple
 
 _PLACING = methods.PASSING - {"with_options"}
 _PASSES_CAST = _PLACING | {"batch"}

@@ -7,14 +7,12 @@ from collections.abc import Iterable, Iterator
 from enum import Enum
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library.makers import WRAPS_ITERABLE, given_to
 from tfmemlint.facts.pipelines.chains import METHODS, SOURCES, Chain, From
 from tfmemlint.facts.syntax.nodes import within
 from tfmemlint.facts.syntax.tree import FunctionNode, LoopNode
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
+from tfmemlint.light_typing import NamedTuple
 
 _MAX_CALLS = 5
 

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.flow import Origin
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.solver import Question
@@ -22,10 +23,6 @@ from tfmemlint.facts.pipelines.chains import (
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.targets import element
 from tfmemlint.facts.syntax.tree import FunctionNode
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _MAX_ALTERNATIVES = 8
 """Ways through `if` branches and callers that are kept apart for one pipeline."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library import pipeline_methods as methods
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.known_data import CATALOGUE
@@ -27,10 +28,7 @@ from tfmemlint.facts.pipelines.held import (
 )
 from tfmemlint.facts.pipelines.parts import Parts
 from tfmemlint.facts.pipelines.specs import Specs
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
+from tfmemlint.light_typing import NamedTuple
 
 _KEEPS = methods.having(methods.KEEPS)
 _READERS = {

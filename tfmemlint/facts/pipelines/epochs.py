@@ -5,15 +5,12 @@ from __future__ import annotations
 import ast
 from enum import Enum
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library import pipeline_methods as methods
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.pipelines.chains import SOURCES, Chain, From, Source
 from tfmemlint.facts.pipelines.mapped import Mapped
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _SAME_OF_SAME = methods.having(methods.STEADY)
 _REORDERING = methods.having(methods.SHUFFLES | methods.LOOSENS)

@@ -6,11 +6,8 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.pipelines.chains import REGROUPING, Chain
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _TAKES_ONE = ("get_single_element", "next", "take")
 

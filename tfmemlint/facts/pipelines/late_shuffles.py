@@ -6,12 +6,10 @@ import ast
 from collections.abc import Mapping
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.pipelines.chains import BATCHING, Chain
 from tfmemlint.facts.pipelines.elements import Passage
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
+from tfmemlint.light_typing import NamedTuple
 
 _PASSES = BATCHING | {"prefetch", "repeat", "shard", "skip", "take", "with_options"}
 

@@ -6,6 +6,7 @@ import ast
 import re
 from math import ceil, prod
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.library import pipeline_methods as methods
 from tfmemlint.facts.library.kinds import UNKNOWN
@@ -18,7 +19,6 @@ from tfmemlint.light_typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tfmemlint.facts import TensorFlow
 
 _GROWS = frozenset({"append", "extend", "insert"})
 _SHARE = re.compile(r"(?P<number>-?\d+)(?P<percent>%)?")

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import ast
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.pipelines.dry_runs import DryRun
 from tfmemlint.facts.pipelines.held import Held, Several, part_of, tensors
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
+from tfmemlint.light_typing import NamedTuple
 
 
 class Mapped(NamedTuple):

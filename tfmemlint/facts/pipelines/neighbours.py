@@ -6,11 +6,8 @@ import ast
 from collections.abc import Iterable
 from itertools import pairwise
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.pipelines.chains import Step
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 
 class Neighbours:

@@ -5,12 +5,9 @@ from __future__ import annotations
 import ast
 from weakref import ref
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.pipelines.held import Tensor
 from tfmemlint.facts.sizes.rows import as_array
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 5
 _TOGETHER = (ast.Dict, ast.Tuple)

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import ast
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.pipelines.chains import From, Source
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _KERAS = 32
 """The size of the batches that Keras reads from directories if it is not told one."""

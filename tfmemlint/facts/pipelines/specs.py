@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import ast
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.pipelines.held import UNKNOWN, Held, Several, Tensor, part_of, row
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.tracers import TF_FUNCTION
 from tfmemlint.facts.syntax.tree import FunctionNode, positional
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _SPECS = frozenset({"tensorflow.TensorSpec", "keras.Input", "keras.KerasTensor"})
 _IMAGES = ".image_dataset_from_directory"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.flow import Origin
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.solver import Question
@@ -21,10 +22,6 @@ from tfmemlint.facts.sizes.streams import Streams
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.names import Names
 from tfmemlint.facts.syntax.targets import element
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _UNDECIDED = Sized(None, "undecided")
 """What is known of a tensor that depends on itself, before anything else is."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.pipelines.chains import BATCHING, Chain, From, Step
@@ -11,10 +12,7 @@ from tfmemlint.facts.sizes.amounts import Amount, count, held, smaller
 from tfmemlint.facts.sizes.arrays import Arrays
 from tfmemlint.facts.sizes.numbers import Numbers
 from tfmemlint.facts.sizes.streams import Streams
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
+from tfmemlint.light_typing import NamedTuple
 
 _AT_ONCE = 2
 """How many elements `tf.data.AUTOTUNE` comes to hold while the model keeps up."""

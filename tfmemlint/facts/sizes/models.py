@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from itertools import pairwise
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.frames import Frame, entered
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument
@@ -17,10 +18,6 @@ from tfmemlint.facts.sizes.layer_calls import Dims, Layer
 from tfmemlint.facts.sizes.layer_runs import FLOAT, Run, unseen
 from tfmemlint.facts.sizes.networks import Networks
 from tfmemlint.facts.sizes.numbers import Numbers
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _MOST = 400
 """Layers of one model."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.frames import Frame, frame_at
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.sizes import applications, layers
@@ -11,10 +12,6 @@ from tfmemlint.facts.sizes.amounts import count
 from tfmemlint.facts.sizes.layer_calls import Dims, Layer
 from tfmemlint.facts.sizes.sized import Ask, Sized
 from tfmemlint.facts.sizes.told import Told
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _RUNS = frozenset({"predict", "predict_on_batch", "__call__", "call"})
 

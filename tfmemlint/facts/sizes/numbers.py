@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.flow import Origin
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.sizes import ARITHMETIC, calculated, constant
@@ -18,7 +19,6 @@ from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
     from tfmemlint.facts.syntax.tree import LoopNode
 
 _NUMBER = Question("amount", UNKNOWN, UNKNOWN)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.library import makers
 from tfmemlint.facts.library.kinds import Kind
@@ -15,10 +16,6 @@ from tfmemlint.facts.sizes.numbers import Numbers
 from tfmemlint.facts.sizes.reshapes import Reshapes
 from tfmemlint.facts.sizes.sized import Ask, Sized, broadcast, matmul, promoted
 from tfmemlint.facts.sizes.told import Told, is_true
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _MODULES = ("numpy.", "tensorflow.", "keras.ops.", "keras.backend.", "keras.activations.")
 _ONE_BY_ONE = frozenset(

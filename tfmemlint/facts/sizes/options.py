@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.syntax.nodes import same_code
 from tfmemlint.light_typing import TYPE_CHECKING
@@ -12,7 +13,6 @@ from tfmemlint.light_typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tfmemlint.facts import TensorFlow
 
 _FLAGS = frozenset(
     f"{module}.DEFINE_{kind}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.frames import entered
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import JOINS, RANDOM_GENERATORS
@@ -20,7 +21,6 @@ from tfmemlint.facts.syntax.nodes import names_in
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
     from tfmemlint.facts.syntax.tree import FunctionNode
 
 

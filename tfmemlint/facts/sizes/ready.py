@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.library.known_data import (
     CATALOGUE,
@@ -13,10 +14,6 @@ from tfmemlint.facts.library.known_data import (
 )
 from tfmemlint.facts.library.makers import SCALES, argument
 from tfmemlint.facts.pipelines.chains import Chain, From
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 12
 _LOADS = frozenset(

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import ast
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.sizes.amounts import Amount, count, product
 from tfmemlint.facts.sizes.numbers import Numbers
 from tfmemlint.facts.sizes.sized import Ask, Sized
 from tfmemlint.facts.sizes.told import Told, is_true
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 
 class Reshapes:

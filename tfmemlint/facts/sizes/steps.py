@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library.keras_apis import SLOTS
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument
@@ -15,10 +16,6 @@ from tfmemlint.facts.sizes.layer_runs import Run
 from tfmemlint.facts.sizes.models import Models
 from tfmemlint.facts.sizes.moments import UNSEEN, Item, Part
 from tfmemlint.facts.sizes.numbers import Numbers
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _NAMED = {"adam": "Adam", "adamw": "AdamW", "rmsprop": "RMSprop", "nadam": "Nadam"}
 _KERAS = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library.makers import DTYPE_BYTES, argument
 from tfmemlint.facts.pipelines.chains import BATCHING, Chain, From, Source, Step
 from tfmemlint.facts.pipelines.held import Tensor, part_of, tensors
@@ -21,10 +22,6 @@ from tfmemlint.facts.sizes.amounts import (
 )
 from tfmemlint.facts.sizes.numbers import Numbers
 from tfmemlint.facts.sizes.sized import Sized
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 ENDLESS = Amount(("rounds without end",))
 _ELEMENTS = Amount(("the elements",))

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import ast
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.sizes.amounts import Amount, count
 from tfmemlint.facts.sizes.numbers import Numbers
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _NAMED = (ast.Attribute, ast.Name)
 _MAX_HOPS = 5

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library import element_ops as ops
 from tfmemlint.facts.library.steady_words import BUILTINS
 from tfmemlint.facts.library.sure_words import (
@@ -19,10 +20,7 @@ from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.nodes import children
 from tfmemlint.facts.syntax.tracers import TF_FUNCTION
 from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
+from tfmemlint.light_typing import NamedTuple
 
 _MOST = 40
 """Functions of the module that one may run."""

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import ast
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library import element_ops as ops
 from tfmemlint.facts.library.sure_words import DTYPES, MAKES_TENSORS, MAKES_TENSORS_TOO
 from tfmemlint.facts.syntax.bindings import Binding
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 8
 _SCALARS = frozenset({"bool", "float", "int", "len", "str"})

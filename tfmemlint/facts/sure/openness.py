@@ -10,12 +10,9 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library import open_words as words
 from tfmemlint.facts.syntax.nodes import root
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _MOST_FILES = 30
 _READS_PATHS = frozenset({"abspath", "basename", "dirname", "realpath"})

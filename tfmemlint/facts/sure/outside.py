@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
+from tfmemlint.facts import TensorFlow
+from tfmemlint.light_typing import NamedTuple
 
 
 class Importing(NamedTuple):

@@ -5,13 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library.makers import given_to
 from tfmemlint.facts.pipelines.chains import BATCHING, METHODS, Chain, From, Step
 from tfmemlint.facts.sure.readers import STEPS, ZIPS, Readers
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _AT_HAND = frozenset({From.RANGE, From.SLICES, From.TENSORS})
 _PLAIN_OPTIONS = frozenset({"inject_prefetch"})

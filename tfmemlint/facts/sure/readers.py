@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import ast
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.pipelines.chains import BATCHING
 from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 ZIPS = frozenset({"tensorflow.data.Dataset.zip"})
 STEPS = BATCHING | {

@@ -6,16 +6,13 @@ import ast
 from collections.abc import Iterable
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.steady_words import DRAWS
 from tfmemlint.facts.library.words import LIBRARIES
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.tracers import TF_FUNCTION
 from tfmemlint.facts.syntax.tree import FunctionNode
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _KEEPS_GRAPHS = frozenset(
     [

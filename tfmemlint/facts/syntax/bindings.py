@@ -8,14 +8,12 @@ from collections.abc import Iterator
 from enum import Enum
 from itertools import chain
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.syntax.nodes import names_in, same_code
 from tfmemlint.facts.syntax.reaching import Reaching
 from tfmemlint.facts.syntax.targets import element, targets
 from tfmemlint.facts.syntax.tree import COMPREHENSIONS, FUNCTIONS, ScopeNode, Tree
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
+from tfmemlint.light_typing import NamedTuple
 
 
 class How(Enum):

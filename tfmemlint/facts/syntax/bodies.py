@@ -6,13 +6,10 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.syntax.bindings import Binding
 from tfmemlint.facts.syntax.nodes import children
 from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode, parameters
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 
 class Bodies:

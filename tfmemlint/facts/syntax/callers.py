@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from weakref import ref
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.syntax.bindings import Binding, How
 from tfmemlint.facts.syntax.members import is_decorated
 from tfmemlint.facts.syntax.nodes import within
@@ -15,7 +16,6 @@ from tfmemlint.facts.syntax.tree import FunctionNode, parameters, positional
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
     from tfmemlint.facts.syntax.imports import Lead
 
 

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
-
+from tfmemlint.facts import TensorFlow
 
 KERAS_BASES = frozenset(
     {

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.syntax.tree import FunctionNode
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _WRAPS = frozenset({"functools.wraps"})
 _BUILT_IN = frozenset({"classmethod", "staticmethod"})

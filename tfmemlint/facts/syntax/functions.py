@@ -7,14 +7,10 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from weakref import ref
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.tracers import PARTIAL, TF_FUNCTION
 from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
-
 
 _MAX_HOPS = 10
 

@@ -6,12 +6,12 @@ import ast
 from collections.abc import Callable
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library.words import LIBRARIES, TRACING_WORDS
 from tfmemlint.facts.syntax.bindings import Binding
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
     from tfmemlint.facts.sure.outside import Importing
 
 _TRACERS = frozenset(TRACING_WORDS.encode().split())

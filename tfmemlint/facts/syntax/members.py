@@ -6,14 +6,11 @@ import ast
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.nodes import children
 from tfmemlint.facts.syntax.targets import element, targets
 from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode, positional
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 
 class Members:

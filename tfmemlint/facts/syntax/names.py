@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library.keras_layers import ALIASES, KEEPS, MERGES, PARAMETERS, WEIGHTLESS
 from tfmemlint.facts.library.spellings import (
     OPTIMIZERS,
@@ -16,10 +17,6 @@ from tfmemlint.facts.library.spellings import (
     spellings,
 )
 from tfmemlint.facts.syntax.bindings import Binding, How
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
 
 _MAX_HOPS = 20
 

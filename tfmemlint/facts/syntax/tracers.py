@@ -5,11 +5,7 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts import TensorFlow
-
+from tfmemlint.facts import TensorFlow
 
 TF_FUNCTION = frozenset({"tensorflow.function"})
 PARTIAL = frozenset({"functools.partial"})

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import chain
 
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.syntax.annotated import Annotated, as_assignments
 from tfmemlint.facts.syntax.nodes import FIELDS, blocks, children
 from tfmemlint.light_typing import TYPE_CHECKING
@@ -15,8 +16,6 @@ from tfmemlint.light_typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import Any, TypeVar, overload
     from weakref import ReferenceType
-
-    from tfmemlint.facts import TensorFlow
 
     A = TypeVar("A", bound=ast.AST)
     B = TypeVar("B", bound=ast.AST)
