@@ -82,8 +82,8 @@ def check(file: File) -> Iterator[Diagnostic]:
 def _source_of(file: File, use: ast.expr, hops: int = MOST_HOPS) -> ast.Call | None:
     """The call that makes a dataset of an array, alone or beside others."""
     held, above = [use], file.tf.tree.parent(use)
-    while isinstance(above, (ast.Tuple, ast.List, ast.Dict)):
-        held.append(above)
+    while isinstance(above, (ast.Tuple, ast.List, ast.Dict, ast.keyword)):
+        held += [above] if isinstance(above, ast.expr) else []
         above = file.tf.tree.parent(above)
     if isinstance(above, ast.Call) and file.tf.names.is_any(above.func, SOURCES):
         return above

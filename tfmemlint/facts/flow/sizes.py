@@ -21,6 +21,8 @@ _MOVED = (ast.Attribute, ast.Call, ast.Name, ast.Subscript)
 
 ValueOf = Callable[[ast.expr, Frame | None], Value]
 """What is known of an expression: handed in, for objects that hold each other are never freed."""
+Expected = Callable[[ast.expr, Frame | None], int | float | None]
+"""The number that an option is where nobody says otherwise."""
 
 ARITHMETIC: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Add: lambda left, right: left + right,
@@ -45,9 +47,10 @@ _MAKES_NUMBERS: Mapping[str, Callable[[float], float]] = {
 class Sizes:
     """Numbers, shapes and data types of expressions, followed backwards to literals."""
 
-    def __init__(self, names: Names, flow: Flow) -> None:
+    def __init__(self, names: Names, flow: Flow, expected: Expected) -> None:
         self._names = names
         self._flow = flow
+        self._expected = expected
 
     def number(
         self, expression: ast.expr | None, frame: Frame | None, value: ValueOf
@@ -216,8 +219,11 @@ class Sizes:
             if converts is not None and not node.keywords:
                 given = self._number(node.args[0], frame, value, depth - 1)
                 return None if given is None else calculated(lambda one, _: converts(one), given, 0)
+        origins = self._flow.origins(node, frame)
+        if origins is None:
+            return self._expected(node, frame)
         found: set[int | float] = set()
-        for each in self._flow.origins(node, frame) or ():
+        for each in origins:
             whole = each.is_whole
             number = self._number(each.value, each.frame, value, depth - 1) if whole else None
             if number is None:  # no need to look further: functions that call themselves are many

@@ -9,6 +9,7 @@ from functools import partial
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.flow import Origin
 from tfmemlint.facts.flow.frames import Frame
+from tfmemlint.facts.flow.options import Options
 from tfmemlint.facts.flow.results import Results
 from tfmemlint.facts.flow.sizes import Sizes, constant
 from tfmemlint.facts.flow.solver import Question
@@ -35,7 +36,7 @@ class Values:
         self._classes = tf.classes
         self._flow = tf.flow
         self._is_dataset = tf.datasets.is_dataset
-        self._sizes = Sizes(tf.names, tf.flow)
+        self._sizes = Sizes(tf.names, tf.flow, tf.of(Options).number)
         self._results = Results(tf.names, tf.flow, self._sizes)
         self._solver = tf.solver
 

@@ -117,6 +117,9 @@ def _attribute(run: DryRun, node: ast.Attribute) -> Held:
 
 
 def _subscript(run: DryRun, node: ast.Subscript) -> Held:
+    told = OUTSIDE if run.is_of_element(node) else run.outside(node)
+    if told is not OUTSIDE:
+        return told
     held, key = run.held(node.value), run.key(node.slice)
     if isinstance(key, str) or (key is not None and isinstance(held, Several)):
         return part_of(held, key)

@@ -8,12 +8,12 @@ from collections.abc import Callable
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.flow import Origin
 from tfmemlint.facts.flow.frames import Frame
+from tfmemlint.facts.flow.options import Options
 from tfmemlint.facts.flow.sizes import ARITHMETIC, calculated, constant
 from tfmemlint.facts.flow.solver import Question
 from tfmemlint.facts.library import makers
 from tfmemlint.facts.library.kinds import Extent, Kind
 from tfmemlint.facts.sizes.amounts import UNKNOWN, Amount, count, named, one_of, smaller
-from tfmemlint.facts.sizes.options import Options
 from tfmemlint.facts.sizes.spoken import length_of, short, spoken
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.light_typing import TYPE_CHECKING
@@ -80,13 +80,13 @@ class Numbers:
         rows = self._values.rows(node, frame)
         if rows is not None and rows is not node:
             return self._rows(node, rows, frame)
-        if isinstance(node, (ast.Name, ast.Attribute)):
+        if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
             return self._followed(node, frame, self.of) or self._otherwise(node, frame)
         return spoken(node)
 
-    def _otherwise(self, node: ast.Name | ast.Attribute, frame: Frame | None) -> Amount:
+    def _otherwise(self, node: ast.expr, frame: Frame | None) -> Amount:
         number = self._values.number(node, frame)
-        if number is not None:
+        if number is not None and self._options.number(node, frame) is None:
             return count(number)
         given = self._callers.left_out(node) or self._options.default(node)
         amount = self.of(given) if given is not None else None

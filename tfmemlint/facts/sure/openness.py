@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from tfmemlint.facts import TensorFlow
+from tfmemlint.facts.flow.options import Options
 from tfmemlint.facts.library import open_words as words
 from tfmemlint.facts.syntax.nodes import root
 
@@ -27,11 +28,17 @@ class Openness:
         self._names = tf.names
         self._imports = tf.imports
         self._forest = tf.tree.forest
+        self._options = tf.of(Options)
 
     @cached_property
     def reaches_out(self) -> str | None:
         """What in this file may change what others made, as soon as it is imported."""
         return self._attribute(libraries=True) or self._called()
+
+    @property
+    def is_told_numbers(self) -> bool:
+        """Whether whoever runs this file may give it other numbers than the facts expect."""
+        return self._options.are_read
 
     def _brought(self) -> str | None:
         """What a file of the project that is imported here may change, directly or not."""
@@ -42,6 +49,8 @@ class Openness:
                 seen.add(each)
                 if each.reaches_out is not None:
                     return each.reaches_out
+                if each.is_told_numbers:
+                    return "options"
                 if len(seen) < _MOST_FILES:
                     pending += each._reached()
         return None
@@ -65,6 +74,7 @@ class Openness:
             or self._class()
             or self._called()
             or self._written()
+            or ("options" if self.is_told_numbers else None)
             or self._brought()
         )
 

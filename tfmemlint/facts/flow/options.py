@@ -6,7 +6,10 @@ import ast
 from functools import cached_property
 
 from tfmemlint.facts import TensorFlow
+from tfmemlint.facts.flow.frames import Frame
+from tfmemlint.facts.flow.sizes import constant
 from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.nodes import same_code
 from tfmemlint.light_typing import TYPE_CHECKING
 
@@ -19,6 +22,10 @@ _FLAGS = frozenset(
     for module in ("absl.flags", "tensorflow.flags", "tensorflow.app.flags")
     for kind in ("float", "integer")
 )
+_FLAGS_READ = frozenset(
+    f"{module}.FLAGS" for module in ("absl.flags", "tensorflow.flags", "tensorflow.app.flags")
+)
+_PARSES = frozenset({"parse_args", "parse_known_args"})
 _DATACLASSES = frozenset({"dataclasses.dataclass", "attr.dataclass", "attr.s", "attrs.define"})
 
 
@@ -28,12 +35,51 @@ class Options:
     def __init__(self, tf: TensorFlow) -> None:
         self._tree = tf.tree
         self._names = tf.names
+        self._flow = tf.flow
+        self._bindings = tf.bindings
 
     def default(self, node: ast.expr) -> ast.expr | None:
         """What `args.batch_size` is if nobody says otherwise; None where that cannot be told."""
         if not isinstance(node, ast.Attribute):
             return None
         return self._defaults.get(node.attr)
+
+    def number(self, node: ast.expr, frame: Frame | None = None) -> int | float | None:
+        """The number that an option is expected to be: what it is if nobody says otherwise.
+
+        What is not above zero stands for something else: for all, for none, for as many as fit.
+        """
+        if not isinstance(node, ast.Attribute):
+            return None
+        told = self._told_in(node.value, frame)
+        default = told.default(node) if told is not None else None
+        number = constant(default) if default is not None else None
+        return number if number is not None and number > 0 else None
+
+    def _told_in(self, holder: ast.expr, frame: Frame | None) -> Options | None:
+        """The options of the file that tells what something holds, if a parser may give it."""
+        if self._names.is_any(holder, _FLAGS_READ):
+            return self
+        made, inner = self._flow.made(holder, frame)
+        binding = self._bindings.only(made)
+        if isinstance(made, ast.Subscript):  # `parse_known_args()[0]`
+            made = made.value
+        elif binding is not None and binding.path[:1] == (0,) and binding.value is not None:
+            made = binding.value
+        if isinstance(made, ast.Call):
+            if not isinstance(made.func, ast.Attribute) or made.func.attr not in _PARSES:
+                return None
+            home = self._tree.elsewhere(self._flow.made(made.func.value, inner)[0])
+            return self if home is None else home.of(Options)
+        if binding is None or binding.how is not How.PARAMETER:
+            return None
+        taker = self._tree.taker(binding.node)
+        return None if isinstance(self._tree.parent(taker), ast.ClassDef) else self
+
+    @cached_property
+    def are_read(self) -> bool:
+        """Whether this file reads numbers that whoever runs it may give."""
+        return any(map(self.number, self._tree.all(ast.Attribute)))
 
     @cached_property
     def _defaults(self) -> Mapping[str, ast.expr | None]:

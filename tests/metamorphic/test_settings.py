@@ -1,0 +1,99 @@
+"""What a rule says does not hang on where a program's numbers are written down."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.metamorphic.test_moved import RULES, fixtures
+from tests.metamorphic.variants import spoken
+
+NUMBER = re.compile(r"^[A-Z_]+ = [\d_]+\b", re.MULTILINE)
+PATHS = [
+    (code, path)
+    for code, rule in RULES.items()
+    for path in fixtures(rule)
+    if NUMBER.search(path.read_text(encoding="utf-8"))
+]
+FEWER = {
+    ("TFM109", "flat", "options"): "`unroll=args.unroll`, true by default, is no number",
+    ("TFM401", "flat", "options"): "a mean for each of twenty epochs is little, if it is twenty",
+}
+
+
+def _options(numbers: dict[str, ast.Constant]) -> tuple[str, str]:
+    added = "".join(
+        f"parser.add_argument('--{name.lower()}', type=int, default={ast.unparse(number)})\n"
+        for name, number in numbers.items()
+    )
+    begun = "import argparse\nparser = argparse.ArgumentParser()\n"
+    return f"{begun}{added}args = parser.parse_args()\n", "args.{}"
+
+
+def _dictionary(numbers: dict[str, ast.Constant]) -> tuple[str, str]:
+    entries = ", ".join(f"'{name.lower()}': {ast.unparse(each)}" for name, each in numbers.items())
+    return f"config = {{{entries}}}\n", "config['{}']"
+
+
+def _data_class(numbers: dict[str, ast.Constant]) -> tuple[str, str]:
+    fields = "".join(
+        f"    {name.lower()}: int = {ast.unparse(each)}\n" for name, each in numbers.items()
+    )
+    begun = "import dataclasses\n@dataclasses.dataclass\nclass Config:\n"
+    return f"{begun}{fields}config = Config()\n", "config.{}"
+
+
+PLACES = {"options": _options, "dictionary": _dictionary, "data class": _data_class}
+
+
+class Read(ast.NodeTransformer):
+    """Numbers that are read elsewhere."""
+
+    def __init__(self, names: set[str], reading: str) -> None:
+        self.names, self.reading = names, reading
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if node.id not in self.names or not isinstance(node.ctx, ast.Load):
+            return node
+        return ast.parse(self.reading.format(node.id.lower()), mode="eval").body
+
+
+def kept_elsewhere(
+    text: str, place: Callable[[dict[str, ast.Constant]], tuple[str, str]]
+) -> str | None:
+    """The program with the numbers that have names in capitals in one place of that kind."""
+    tree = ast.parse(text)
+    named: dict[str, ast.Constant] = {}
+    rest: list[ast.stmt] = []
+    for each in tree.body:
+        match each:
+            case ast.Assign([ast.Name(name)], ast.Constant(int()) as number) if name.isupper():
+                named[name] = number
+            case _:
+                rest.append(each)
+    if not named:
+        return None
+    begun, reading = place(named)
+    first = next(
+        (at for at, each in enumerate(rest) if not isinstance(each, (ast.Expr, ast.ImportFrom))),
+        0,
+    )
+    read = Read({*named}, reading)
+    tree.body = [*rest[:first], *ast.parse(begun).body, *map(read.visit, rest[first:])]
+    return ast.unparse(ast.fix_missing_locations(tree))
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(
+    ("code", "path"), PATHS, ids=[f"{code}-{path.stem}" for code, path in PATHS]
+)
+def test_as_much_is_said_wherever_numbers_are_kept(code: str, path: Path, place: str) -> None:
+    rule, text = RULES[code], path.read_text(encoding="utf-8")
+    other = kept_elsewhere(text, PLACES[place])
+    if other is None or (code, path.stem, place) in FEWER:
+        return
+    assert len(spoken(other, rule)) >= len(spoken(ast.unparse(ast.parse(text)), rule)), other
