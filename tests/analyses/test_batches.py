@@ -46,6 +46,7 @@ def rows(look: Look, code: str) -> Rows | None:
         "keras.utils.pad_sequences([x[0]], maxlen=10)",
         "keras.applications.vgg16.preprocess_input(x[:1])",
         "np.concatenate([x[None], x[None]], axis=1)",
+        "np.append(x[None], more, axis=1)",
         "[x[None], np.load('y.npy')]",
         "(np.load('y.npy'), x[None])",
         "{'image': x[None]}",
@@ -87,6 +88,8 @@ def test_up_to_32_rows_are_few(look: Look, expression: str) -> None:
         "np.array([*x])",
         "np.concatenate([x[None], x[None]], axis=0)",
         "np.concatenate([x[None], x[None]])",
+        "np.append(x[None], more, axis=0)",
+        "np.append(x[None], more)",
         "np.repeat(x[None], 1000, axis=0)",
         "np.squeeze(x[None])",
         "[x, x]",
@@ -117,6 +120,13 @@ def test_of_other_arrays_nothing_is_known(look: Look, expression: str) -> None:
         ("for each in x:\n    see(tf.reshape(each, (each.shape[0] * each.shape[1], 3)))", None),
         ("for each in x:\n    see(each)", None),
         ("for each in x:\n    see(each[None])", Rows.ONE),
+        ("it = iter(tf.data.Dataset.range(9).batch(1))\nx, y = next(it)\nsee(x)", Rows.ONE),
+        (
+            "for _ in w:\n    x = next(iter(tf.data.Dataset.range(9).batch(8)))[0]\n    see(x)",
+            Rows.FEW,
+        ),
+        ("it = iter(tf.data.Dataset.range(9).batch(64))\nx, y = next(it)\nsee(x)", None),
+        ("it = iter(paths)\nx, y = next(it)\nsee(x)", None),
     ],
 )
 def test_elements_of_pipelines_are_batches_unless_they_are_large(

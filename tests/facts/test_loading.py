@@ -168,6 +168,17 @@ def test_anything_else_is_not(look: Look, element: str) -> None:
             "files",
         ),
         (
+            "pairs = [(cv2.imread(p), p) for p in paths]\nsee([pair[1] for pair in pairs])\n"
+            "xs, names = zip(*pairs)\nsee(names)\nsee(xs)",
+            "paths",
+        ),
+        (
+            "pairs = [(p, cv2.imread(p)) for p in paths]\nxs, names = [], []\n"
+            "for i, (name, x) in enumerate(pairs):\n    xs.append(x / 255)\n"
+            "    names.append(name)\nsee(names)\nsee(xs)",
+            "paths",
+        ),
+        (
             "for split in ('train', 'test'):\n"
             "    see([cv2.imread(p) for p in glob.glob(split + '/*')])",
             "glob.glob(split + '/*')",

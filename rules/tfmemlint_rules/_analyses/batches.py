@@ -148,7 +148,11 @@ class Batches:
 
     def _part(self, whole: ast.expr, frame: Frame | None) -> Rows | None:
         """A part of what a loop takes from a pipeline: `x` of `(x, mask), y = batch`."""
+        if isinstance(whole, ast.Call):
+            return self._drawn(whole, frame)
         origins = self._flow.origins(whole, frame) or () if isinstance(whole, ast.Name) else ()
+        if len(origins) == 1 and isinstance(origins[0].value, ast.Call) and origins[0].is_whole:
+            return self._drawn(origins[0].value, origins[0].frame)
         looped = [each for each in origins if each.how is How.LOOPED and each.binding is not None]
         if not looped or len(looped) < len(origins):
             return None
@@ -168,15 +172,31 @@ class Batches:
             if yielded is not None or self._is_sequence(loop.iterable):
                 return yielded or Rows.BATCH
             return Rows.BATCH if self._iterables.gives_data(loop.iterable) else None
+        return self._given_by(loop.iterable)
+
+    def _drawn(self, call: ast.Call, frame: Frame | None) -> Rows | None:
+        """What `next(iter(batches))` takes, if that is known to be no more than a few rows."""
+        if called(call) != "next" or not call.args:
+            return None
+        made = self._flow.one_before(call.args[0], frame)
+        value = made.value if made is not None else call.args[0]
+        if not isinstance(value, ast.Call) or called(value) != "iter" or not value.args:
+            return None
+        found = self._given_by(value.args[0]) if self._datasets.of(value.args[0]) else None
+        return None if found is Rows.BATCH else found
+
+    def _given_by(self, pipeline: ast.expr) -> Rows | None:
+        """The rows of an element of a pipeline."""
         found: list[Rows | None] = []
-        for chain in self._datasets.of(loop.iterable):
+        for chain in self._datasets.of(pipeline):
             sizes = [each.argument("batch_size") for each in chain.steps if each.method in BATCHING]
             if isinstance(chain.source.node, ast.Call) and not sizes:  # of Keras's, from files
                 sizes = [makers.argument(chain.source.node, None, "batch_size")]
             size = self._values.number(sizes[-1]) if sizes else None
             if size is not None and size > LARGE:
                 return None
-            found.append(Rows.FEW if size is not None and size <= FEW else Rows.BATCH)
+            few = _few(size) if len(sizes) == 1 else Rows.FEW  # of batches, who knows how many
+            found.append(Rows.BATCH if size is None or size > FEW else few)
         return _most(found) or Rows.BATCH
 
     def _is_sequence(self, iterable: ast.expr) -> bool:
@@ -257,6 +277,9 @@ class Batches:
         if last in ("concat", "concatenate") and isinstance(given, (ast.List, ast.Tuple)):
             beside = _axis(call, 1) not in (None, 0)
             return self.of_inputs(given, frame) if beside else None
+        if last in ("append", "delete", "insert") and given is not None:
+            beside = _axis(call, 3 if last == "insert" else 2) not in (None, 0)
+            return self.of(given, frame) if beside else None
         if last == "stack" and _axis(call, 1) not in (None, 0):
             first = given.left if isinstance(given, ast.BinOp) else given  # `(x,) * 3`
             is_list = isinstance(first, (ast.List, ast.Tuple))

@@ -9,6 +9,7 @@ from enum import IntEnum
 from tfmemlint.facts.flow.flow import Flow, Origin
 from tfmemlint.facts.flow.frames import Frame, entered
 from tfmemlint.facts.flow.iterables import called
+from tfmemlint.facts.flow.paths import key
 from tfmemlint.facts.flow.solver import Question, Solver
 from tfmemlint.facts.flow.values import Values
 from tfmemlint.facts.library import makers, reading
@@ -30,7 +31,9 @@ class Content(IntEnum):
     """A row of a file of text, or one field of it."""
     FIELDS = 4
     """What a text was split into, be they numbers by now."""
-    ARRAY = 5
+    PARTS = 5
+    """A tuple or a list with arrays among what it holds, as in `[image, label]`."""
+    ARRAY = 6
     """What was decoded from a file, in whatever form, at about its full size."""
 
 
@@ -43,7 +46,8 @@ _CONTENT = Question("content", Content.NOTHING, Content.NOTHING)
 class Contents:
     """What expressions hold, given that `source`, a loop or an expression, gives paths.
 
-    Or rows of text or, where it goes over what has been loaded before, arrays.
+    Or rows of text or, where it goes over what has been loaded before, arrays, or what has them at
+    some `places`.
     """
 
     def __init__(
@@ -55,6 +59,7 @@ class Contents:
         values: Values,
         source: ast.AST,
         gives: Content = Content.PATH,
+        places: frozenset[int] = frozenset(),
     ) -> None:
         self._tree = tree
         self._names = names
@@ -64,6 +69,7 @@ class Contents:
         self._values = values
         self._source = source
         self._gives = gives
+        self.places = places
         self._solver = Solver()
 
     def of(self, node: ast.expr, frame: Frame | None) -> Content:
@@ -72,6 +78,21 @@ class Contents:
             return self._gives
         found: Content = self._solver.ask(_CONTENT, self._evaluate, node, frame)
         return found
+
+    def places_in(self, elements: Iterable[ast.expr], frame: Frame | None) -> frozenset[int] | None:
+        """Where in the elements of a list arrays stand: nowhere where they are arrays themselves.
+
+        None if they hold none.
+        """
+        for each in elements:
+            content = self.of(each, frame)
+            if content is Content.PARTS:
+                return self.places
+            if content is Content.ARRAY:
+                parts = each.elts if isinstance(each, (ast.List, ast.Tuple)) else ()
+                held = [self.of(part, frame) is Content.ARRAY for part in parts]
+                return frozenset(each for each, one in enumerate(held) if one and not all(held))
+        return None
 
     def _most(self, nodes: Iterable[ast.expr], frame: Frame | None) -> Content:
         return max((self.of(each, frame) for each in nodes), default=Content.NOTHING)
@@ -115,13 +136,21 @@ class Contents:
         if origin.how is How.LOOPED and target is not None:
             above = self._tree.ancestors(target)
             loop = next(each for each in above if isinstance(each, (*LOOPS, ast.comprehension)))
-            return self._gives if self._source in (loop, target) else Content.NOTHING
+            source = self._source
+            if source is not loop and source not in (target, self._tree.parent(target)):
+                return Content.NOTHING
+            in_parts = self._gives is Content.PARTS and source is not target and origin.path
+            return self._part(origin.path[-1]) if in_parts else self._gives
         if origin.how is How.AUGMENTED and isinstance(target, ast.Name):
             before = self.of(target, origin.frame)
             return max(before, self.of(origin.value, origin.frame))
         if origin.how in (How.ASSIGNED, How.ENTERED):
             return self._unpacked(origin.value, origin.path, origin.frame)
         return Content.NOTHING
+
+    def _part(self, place: object) -> Content:
+        """What stands at a place of something that has arrays at some."""
+        return Content.ARRAY if place in self.places else Content.NOTHING
 
     def _unpacked(self, node: ast.expr, path: tuple[int, ...], frame: Frame | None) -> Content:
         node, path = element(node, path)
@@ -132,6 +161,8 @@ class Contents:
         found_here = self.of(node, frame)
         if path and found_here is Content.FIELDS:
             return Content.TEXT
+        if path and found_here is Content.PARTS:
+            return self._part(path[0])
         # `signal, rate = librosa.load(path)`: the first is the array.
         beside = found_here is Content.ARRAY and path and path[0] != 0
         return Content.NOTHING if beside else found_here
@@ -141,6 +172,8 @@ class Contents:
         if inner is Content.NOTHING:  # `paths[i]`
             at_path = self.of(node.slice, frame) is Content.PATH
             return Content.PATH if at_path else Content.NOTHING
+        if inner is Content.PARTS:
+            return self._part(key(node.slice)[0])
         if inner is Content.ARRAY:
             parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
             kept = any(isinstance(each, ast.Slice) or _names_part(each) for each in parts)

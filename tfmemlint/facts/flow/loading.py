@@ -32,6 +32,8 @@ class Gathered(NamedTuple):
     """How the list is filled, if by `append` and the like."""
     comprehension: ast.ListComp | ast.GeneratorExp | None = None
     """What makes the list, if a comprehension."""
+    places: frozenset[int] = frozenset()
+    """Where in each element the array stands, if elements are tuples or lists: `[image, label]`."""
 
 
 class Loading:
@@ -106,10 +108,10 @@ class Loading:
             return None
         if isinstance(node, (ast.ListComp, ast.GeneratorExp)):
             loops = [self._loops.loop(each) for each in reversed(node.generators)]
-            files = self._files([node.elt], loops, node, frame) if not path else None
-            if files is not None:
-                return Gathered(files, comprehension=node)
-            return self._remade(node, frame, hops) if not path else None
+            if path:
+                return None
+            made = self._files([node.elt], loops, node, frame)
+            return made._replace(comprehension=node) if made else self._remade(node, frame, hops)
         if is_empty(node):
             return self._filled(node, frame) if not path else None
         if isinstance(node, (ast.List, ast.Tuple)) or _is_sum(node):
@@ -123,6 +125,10 @@ class Loading:
         if isinstance(node, ast.Call):
             if called(node) in ("list", "tuple") and node.args:
                 return self._gathered(node.args[0], path, frame, hops - 1)
+            if called(node) == "zip" and path and isinstance(node.args[-1], ast.Starred):
+                pairs = self._gathered(node.args[-1].value, (), frame, hops - 1)
+                held = pairs.places if pairs is not None else ()
+                return pairs._replace(places=frozenset()) if pairs and path[0] in held else None
             if called(node) == "map" and len(node.args) == 2:
                 return self._mapped(node, frame)
             returned = (
@@ -142,10 +148,7 @@ class Loading:
         """`[image.reshape(-1) for image in images]`: as many arrays, made of those of a list."""
         (first, *others) = made.generators
         inner = self._gathered(first.iter, (), frame, hops - 1) if not others else None
-        if inner is None:
-            return None
-        kept = self._contents(first, Content.ARRAY).of(made.elt, frame) is Content.ARRAY
-        return inner if kept else None
+        return self._kept(inner, first, [made.elt], frame) if inner is not None else None
 
     def _from_origin(self, origin: Origin, path: tuple[int, ...], hops: int) -> Gathered | None:
         if origin.how is not How.ASSIGNED:
@@ -155,9 +158,9 @@ class Loading:
             if not self._is_emptied(growth):
                 start = growth.start.node
                 added = growth.elements or [growth.value]
-                files = self._files(added, growth.loops, start, origin.frame)
-                if files is not None:
-                    return Gathered(files, growth=growth)
+                found = self._files(added, growth.loops, start, origin.frame)
+                if found is not None:
+                    return found._replace(growth=growth)
         return self._gathered(origin.value, (*origin.path, *path), origin.frame, hops - 1)
 
     def _filled(self, made: ast.expr, frame: Frame | None) -> Gathered | None:
@@ -169,9 +172,9 @@ class Loading:
             here = self._tree.function(made) is self._tree.function(grown.node)
             start = made if here else grown.node
             inside = frame_at(self._tree, grown.node, frame)
-            files = self._files(grown.elements or [grown.value], grown.loops, start, inside)
-            if files is not None:
-                return Gathered(files)
+            found = self._files(grown.elements or [grown.value], grown.loops, start, inside)
+            if found is not None:
+                return found
         return None
 
     def _mapped(self, call: ast.Call, frame: Frame | None) -> Gathered | None:
@@ -185,25 +188,26 @@ class Loading:
 
     def _files(
         self, added: Iterable[ast.expr], loops: Iterable[Loop], start: ast.AST, frame: Frame | None
-    ) -> ast.expr | None:
-        """What is gone over by the innermost loop that loads a file each trip, and all of them."""
+    ) -> Gathered | None:
+        """The innermost loop that loads a file each trip, and goes over all of them."""
         elements, feeding, limited = tuple(added), list[ast.expr](), False
+        places: frozenset[int] | None = None
         for loop in loops:
             if loop.iterable is None or isinstance(loop.node, ast.While) or self._stops_early(loop):
                 continue
             before = self._loaded_before(elements, loop, frame)
             if before is not None:
-                return before.files
+                return before
             contents = self._contents(loop.node, self._gives(loop.node.iter, frame))
             # Of all folders, but some files of each: there the outer loop has to name the part.
-            loads = not limited and any(
-                contents.of(each, frame) is Content.ARRAY for each in elements
-            )
-            if loads or any(_mentions(each, loop.targets) for each in feeding):
+            loaded = None if limited else contents.places_in(elements, frame)
+            if loaded is not None or any(_mentions(each, loop.targets) for each in feeding):
                 feeding.append(loop.node.iter)
+                places = loaded if places is None else places
                 if self._is_whole(loop.node.iter, start, frame):
                     zipped = _zipped(loop.node.iter)
-                    return zipped or self._iterables.counted(loop.iterable) or loop.iterable
+                    files = zipped or self._iterables.counted(loop.iterable) or loop.iterable
+                    return Gathered(files, places=places or frozenset())
                 limited = limited or self._iterables.is_part(loop.node.iter, frame)
         return None
 
@@ -218,12 +222,20 @@ class Loading:
         if not isinstance(header, ast.For):
             return None
         for source, listed in self._iterables.named_in(header, loop.body):
-            made = self._contents(source, Content.ARRAY)
-            if any(made.of(each, frame) is Content.ARRAY for each in elements):
-                found = self._gathered(listed, (), frame, _MOST_LISTS)
-                if found is not None:
-                    return found
+            found = self._gathered(listed, (), frame, _MOST_LISTS)
+            kept = self._kept(found, source, elements, frame) if found is not None else None
+            if kept is not None:
+                return kept
         return None
+
+    def _kept(
+        self, gathered: Gathered, source: ast.AST, made: Iterable[ast.expr], frame: Frame | None
+    ) -> Gathered | None:
+        """A list whose elements are made of those of another, if they hold the arrays still."""
+        gives = Content.PARTS if gathered.places else Content.ARRAY
+        contents = self._contents(source, gives, gathered.places)
+        places = contents.places_in(made, frame)
+        return None if places is None else gathered._replace(places=places)
 
     def _stops_early(self, loop: Loop) -> bool:
         """Whether anything but counting to a large number leaves a loop before its end."""
@@ -231,16 +243,11 @@ class Loading:
         numbers = [None if each is None else self._numbers.of(each).value for each in ends]
         return any(each is None or each <= MANY for each in numbers)
 
-    def _contents(self, source: ast.AST, gives: Content = Content.PATH) -> Contents:
-        return Contents(
-            self._tree,
-            self._names,
-            self._functions,
-            self._flow,
-            self._values,
-            source,
-            gives,
-        )
+    def _contents(
+        self, source: ast.AST, gives: Content = Content.PATH, places: frozenset[int] = frozenset()
+    ) -> Contents:
+        parts = (self._tree, self._names, self._functions, self._flow, self._values)
+        return Contents(*parts, source, gives, places)
 
     def _gives(self, iterable: ast.expr, frame: Frame | None) -> Content:
         """What a loop over something is taken to give: that it does shows in what becomes of it."""

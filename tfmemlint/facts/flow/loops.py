@@ -176,7 +176,12 @@ class Loops:
 
     @cached_property
     def growths(self) -> tuple[Growth, ...]:
-        """The lists that grow in loops, in source order of the growth."""
+        """The lists that grow in loops, in source order of the growth, each by its first start."""
+        return tuple({each.node: each for each in reversed(self._started)}.values())[::-1]
+
+    @cached_property
+    def _started(self) -> tuple[Growth, ...]:
+        """As `growths`, for each place where the list may start that grows there."""
         found: list[Growth] = []
         for call, method in self._tree.methods("append", "extend"):
             if len(call.args) == 1:
@@ -200,7 +205,7 @@ class Loops:
     @cached_property
     def _growths_by_start(self) -> Mapping[Binding, list[Growth]]:
         found: dict[Binding, list[Growth]] = {}
-        for growth in self.growths:
+        for growth in self._started:
             found.setdefault(growth.start, []).append(growth)
         return found
 
@@ -209,18 +214,22 @@ class Loops:
     ) -> list[Growth]:
         if not isinstance(grown, ast.Name):
             return []
-        stored = not isinstance(grown.ctx, ast.Load)
-        bindings = self._bindings.sharing(grown) if stored else self._bindings.reaching(grown)
+        outside = self._bindings.home(grown.id, grown) is not self._tree.scope(grown)
+        shared = outside or not isinstance(grown.ctx, ast.Load)
+        bindings = self._bindings.sharing(grown) if shared else self._bindings.reaching(grown)
         starts = [each for each in bindings if each.how is How.ASSIGNED and is_empty(each.value)]
         others = [each for each in bindings if not _continues(each)]
-        if len(starts) != 1 or len(others) != 1:
+        if outside:  # when that runs, nobody knows, but what is made of the list comes after it
+            others = [each for each in others if not _is_made_of(each, grown.id)]
+        if len(starts) != len(others) or (len(starts) > 1 and not outside):
             return []
-        outside = [
-            loop for loop in self.around(node) if not self._tree.inside(starts[0].node, loop.node)
-        ]
-        if not outside:
-            return []
-        return [Growth(grown.id, starts[0], node, value, tuple(outside))]
+        around = self.around(node)
+        found: list[Growth] = []
+        for start in starts:
+            kept = [each for each in around if not self._tree.inside(start.node, each.node)]
+            if kept and (len(starts) == 1 or len(kept) == len(around)):
+                found.append(Growth(grown.id, start, node, value, tuple(kept)))
+        return found
 
     def _bound_by(self, loop: Loop) -> frozenset[str]:
         return frozenset(stored_in(loop.node))
@@ -325,6 +334,11 @@ _SEEN_THROUGH = frozenset({"enumerate", "list", "reversed", "sorted", "tqdm", "t
 def _continues(binding: Binding) -> bool:
     """Whether a binding only adds to the list the name had before."""
     return binding.how is How.AUGMENTED or bool(_sum_with_itself(binding.node, binding.value))
+
+
+def _is_made_of(binding: Binding, name: str) -> bool:
+    """`xs = np.array(xs)`."""
+    return binding.value is not None and name in names_in(binding.value)
 
 
 def _sum_with_itself(target: ast.AST, value: ast.expr | None) -> ast.BinOp | None:

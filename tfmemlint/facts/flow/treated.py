@@ -20,6 +20,10 @@ _TOLD = {
 """What these methods of Keras are told by keywords; those of scikit-learn know none of them."""
 
 
+_OF_KERAS = frozenset({b"keras", b"tensorflow", b"tf_keras"})
+"""Words of files that import it, as they may stand in an import."""
+
+
 class Treated:
     """The objects of a file that are what code does with them, wherever they come from."""
 
@@ -27,6 +31,7 @@ class Treated:
         self._tree = tf.tree
         self._bindings = tf.bindings
         self._names = tf.names
+        self._imports = tf.imports
         self._functions = tf.functions
         self._objects = tf.objects
         self._flow = tf.flow
@@ -42,7 +47,7 @@ class Treated:
 
         Or asks it in words that only Keras knows, if nothing says that it is anything else.
         """
-        if not self._names.uses(("keras.", "tensorflow")):
+        if not self._is_of_keras:
             return False
         if self._names.qualified(callee) is not None or self._functions.definition(callee):
             return False
@@ -52,6 +57,13 @@ class Treated:
         return self.may_be_model(callee) and any(
             each is callee or self.is_same(each, callee) for each in self._asked
         )
+
+    @cached_property
+    def _is_of_keras(self) -> bool:
+        """Whether the file has to do with Keras, be it by way of others of its project."""
+        if self._names.uses(("keras.", "tensorflow")):
+            return True
+        return not all(map(_OF_KERAS.isdisjoint, self._imports.words))
 
     @cached_property
     def _handled(self) -> tuple[ast.expr, ...]:
