@@ -1,11 +1,11 @@
 """A pipeline without `prefetch` makes the training wait for its data.
 
 ## What it finds
-A tf.data pipeline that reads, decodes, parses or resizes what it gives and ends without `prefetch`
-in `fit`, or in a loop that takes gradients, followed there through names, branches, helper
-functions and attributes. It is reported where it is made, once for all that take it, be it as
-`fit(batches.repeat())`: only the first batch of an epoch is not prefetched by what stands before a
-`repeat`.
+A tf.data pipeline that reads files, decodes or resizes pictures or sounds, or runs Python, and ends
+without `prefetch` in `fit`, or in a loop that takes gradients, followed there through names,
+branches, helper functions and attributes. It is reported where it is made, once for all that take
+it, be it as `fit(batches.repeat())`: only the first batch of an epoch is not prefetched by what
+stands before a `repeat`.
 
 ## Why it costs memory
 It does not; `prefetch` does. Without it the next batch is read and made while the device waits, and
@@ -31,12 +31,12 @@ When memory is short and time is not. The rule is silent by itself where the pro
 TensorFlow 2.12 or newer, in its requirements or lock files or by the setting `tensorflow`, or the
 file needs Keras 3, and `inject_prefetch` is not mentioned in the file; where it is set to True
 there; in tests; where there is little to do for an element: slices of arrays, also where a `map`
-goes over each once, as to cast, scale or count classes, what a cache in memory has ready,
-ready-made data sets that nothing batches further, and texts of them; for validation and evaluation,
-which are a small part of the time; for pipelines of up to 1,024 elements that are taken, written
-down or of a table that scikit-learn brings along; and for pipelines that code out of sight may
-prefetch: those handed to other modules or to distribution strategies. Where the same line is
-reported for a `shuffle` that comes too late, that goes first.
+goes over each once, as to cast, scale or count classes, records of fields, lines of a table, words,
+what a cache in memory has ready, and ready-made data sets, which prefetch what they decode; for
+validation and evaluation, which are a small part of the time; for pipelines of up to 1,024 elements
+that are taken, written down or of a table that scikit-learn brings along; and for pipelines that
+code out of sight may prefetch: those handed to other modules or to distribution strategies. Where
+the same line is reported for a `shuffle` that comes too late, that goes first.
 """
 
 from __future__ import annotations

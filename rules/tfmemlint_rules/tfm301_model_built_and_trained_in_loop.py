@@ -33,10 +33,11 @@ after the first where the weights took 31 MB, and 17 MB more where they took 6 K
 weights and rounds of a network are known, and all of it comes to less than 256 MB, it is hidden as
 long as `min-bytes` is not set: dense, convolutional and recurrent ones, as they were weighed. The
 rule is silent by itself for up to four rounds, for up to a hundred plain networks of unknown width,
-trials of KerasTuner included, or as many as a loop has folds or settings, for models
-that are kept or handed to code out of sight, where graphs are switched off, or each model has a
-`tf.Graph` of its own, in tests, where TensorFlow is declared to be newer than 2.21, and in code of
-Keras 1 (`nb_epoch`) that calls `clear_session()`, which frees the graph there.
+trials of KerasTuner included, or small ones that a search of scikit-learn tries, or as many as a
+loop has folds or settings, for models that are kept or handed to code out of sight, where graphs
+are switched off, or each model has a `tf.Graph` of its own, in tests, where TensorFlow is declared
+to be newer than 2.21, and in code of Keras 1 (`nb_epoch`) that calls `clear_session()`, which frees
+the graph there.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ BESIDE = frozenset({"BatchNormalization", "Embedding", "LeakyReLU", "Reshape"})
 SLIDES = frozenset(
     {"AveragePooling", "Conv", "GlobalAveragePooling", "GlobalMaxPooling", "MaxPooling"}
 )
-RECURS = frozenset({"GRU", "LSTM"})
+RECURS = frozenset({"GRU", "LSTM", "SimpleRNN"})
 """Those whose graphs were weighed beside plain ones: by class, and by class without its axes."""
 GRAPHS = 2 << 20
 """Bytes a round, for a model and for each of its layers.
@@ -135,7 +136,8 @@ def _is_little(file: File, training: Training) -> bool:
         return False
     if training.rounds is None:
         return isinstance(training.again, (ast.For, ast.AsyncFor, ast.comprehension))
-    return weights is None and training.rounds <= SOME
+    searched = isinstance(training.again, ast.Call)
+    return training.rounds <= SOME and (weights is None or searched)
 
 
 def _known(runs: list[Run]) -> int:

@@ -31,6 +31,24 @@ _SHOWS = frozenset(
     {"IPython.display.display", "matplotlib.pyplot.savefig", "matplotlib.pyplot.show"}
 )
 """What takes longer than a prediction, be it for people to see at once or later."""
+_WRITES = frozenset(
+    {
+        "cv2.imwrite",
+        "imageio.imsave",
+        "imageio.imwrite",
+        "imageio.v2.imwrite",
+        "imageio.v3.imwrite",
+        "keras.preprocessing.image.save_img",
+        "keras.utils.save_img",
+        "matplotlib.image.imsave",
+        "matplotlib.pyplot.imsave",
+        "scipy.misc.imsave",
+        "skimage.io.imsave",
+        "tensorflow.io.write_file",
+    }
+)
+_IMAGES = ("PIL.Image.", "keras.preprocessing.image.array_to_img", "keras.utils.array_to_img")
+_TRAINS = frozenset({"apply_gradients", "fit", "fit_generator", "train_on_batch"})
 _ASKS_PEOPLE = frozenset({"google.colab.files.upload"})
 _SEES = frozenset({"detectMultiScale", "detect_faces", "findContours"})
 """What finds objects in a picture."""
@@ -309,8 +327,27 @@ class Predictions:
                 return True
             if not name and _is_on_axes(each) and self._names.uses(_DRAWS):
                 return True
-        ran = self._consumers.run_by(calls) if self._may_show else ()
-        return any(isinstance(each, ast.Call) and self._shows(each) for each in ran)
+        if self._may_show and any(map(self._shows, self._run_by(calls))):
+            return True
+        always = [each for each in calls if not any(self._tree.tests(each, loop.node))]
+        ran = self._run_by(always)
+        methods = {each.func.attr for each in ran if isinstance(each.func, ast.Attribute)}
+        return _TRAINS.isdisjoint(methods) and any(map(self._draws, ran))
+
+    def _run_by(self, calls: list[ast.Call]) -> list[ast.Call]:
+        return [each for each in self._consumers.run_by(calls) if isinstance(each, ast.Call)]
+
+    def _draws(self, call: ast.Call) -> bool:
+        """Whether a call writes a picture, or has an environment draw itself: both take long."""
+        if not isinstance(call.func, ast.Attribute):
+            return self._names.is_any(call.func, _WRITES)
+        if call.func.attr == "save":
+            picture = call.func.value
+            made = [picture, *(each.value for each in self._flow.origins(picture) or ())]
+            by = [self._names.qualified(each.func) for each in made if isinstance(each, ast.Call)]
+            return any((each or "").startswith(_IMAGES) for each in by)
+        is_render = call.func.attr == "render" and not call.args
+        return is_render or self._names.is_any(call.func, _WRITES)
 
     def _is_due(self, node: ast.AST, loop: Loop) -> bool:
         """Whether code waits for its turn: `if step % 100 == 0`."""
