@@ -5,7 +5,7 @@ A tf.data pipeline that reads files, decodes or resizes pictures or sounds, or r
 without `prefetch` in `fit`, or in a loop that takes gradients, followed there through names,
 branches, helper functions and attributes. It is reported where it is made, once for all that take
 it, be it as `fit(batches.repeat())`: only the first batch of an epoch is not prefetched by what
-stands before a `repeat`.
+stands before a `repeat`. What trains may stand in another file, that imports this one.
 
 ## Why it costs memory
 It does not; `prefetch` does. Without it the next batch is read and made while the device waits, and
@@ -45,6 +45,7 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
+from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library import pipeline_methods as methods
 from tfmemlint.facts.library.words import PIPELINE_WORDS
 from tfmemlint.facts.pipelines.chains import BATCHING, Chain
@@ -64,26 +65,43 @@ def check(file: File) -> Iterator[Diagnostic]:
     if _is_injected(file) if told else injected:
         return
     reported: set[ast.Call] = set()
-    for end in file.tf.consumers.ends:
-        if not _waits(file, end) or any(map(_may_be_prefetched, end.chains)):
+    ends = [each for each in _ends(file) if _waits(*each)]
+    for taker, end in ends:
+        if any(map(_may_be_prefetched, end.chains)):
             continue
         waited: dict[ast.Call, None] = {}
         for chain in end.chains:
             last = _last(file, chain, end)
             if not isinstance(last, ast.Call) or last in reported or not _pays(file, chain):
                 continue
+            if file.tf.tree.elsewhere(last) is not None:
+                continue  # it is reported there
             if any(_goes_on(last, other) for other in end.chains):
                 continue  # one branch adds to what the other gives: a word about the longer will do
             if not _is_told_of(file, chain, last):
                 waited[last] = None
         reported.update(waited)
         for last in [*waited][:1]:  # branches of one pipeline are prefetched where they have met
+            place = last if len(waited) == 1 or taker is not file.tf else end.dataset
             yield Diagnostic(
                 file.step(last),
-                f"{_taker(end)} waits for each element of {_name(end.dataset)}: "
+                f"{_taker(taker, end, file.tf)} waits for each element of {_name(end.dataset)}: "
                 f"nothing prefetches them{_until(file)}",
-                _fix(file, last if len(waited) == 1 else end.dataset, end),
+                _fix(file, place, (taker, end), [each for _, each in ends]),
             )
+
+
+def _ends(file: File) -> Iterator[tuple[TensorFlow, End]]:
+    """Where pipelines end up, here or in the files that import this one, with what is known there.
+
+    Those are asked only where this file makes a pipeline whose elements may be waited for.
+    """
+    yield from ((file.tf, end) for end in file.tf.consumers.ends)
+    chains = file.tf.datasets.chains
+    if any(not _may_be_prefetched(chain) and _pays(file, chain) for chain in chains):
+        for other in file.tf.imports.importers:
+            if not (other.is_test or other.is_for_keras_3):
+                yield from ((other, end) for end in other.consumers.ends)
 
 
 def _is_injected(file: File) -> bool:
@@ -98,10 +116,10 @@ def _is_injected(file: File) -> bool:
     )
 
 
-def _waits(file: File, end: End) -> bool:
+def _waits(taker: TensorFlow, end: End) -> bool:
     """Whether an end does so much with each element that the next could be made meanwhile."""
     if end.into is Into.LOOP and isinstance(end.at, ast.For):
-        return file.tf.consumers.trains(end.at)
+        return taker.consumers.trains(end.at)
     return end.into is Into.FIT and end.argument != "validation_data"
 
 
@@ -153,10 +171,11 @@ def _until(file: File) -> str:
     return " before TensorFlow 2.12" if unknown else ""
 
 
-def _taker(end: End) -> str:
+def _taker(taker: TensorFlow, end: End, here: TensorFlow) -> str:
+    where = f" of {taker.others.name}" if taker is not here and taker.others else ""
     if isinstance(end.at, ast.Call) and isinstance(end.at.func, ast.Attribute):
-        return f"`{end.at.func.attr}`"
-    return "the training loop"
+        return f"`{end.at.func.attr}`{where}"
+    return f"the training loop{where}"
 
 
 def _name(dataset: ast.expr) -> str:
@@ -169,15 +188,16 @@ def _name(dataset: ast.expr) -> str:
     return f"`{ast.unparse(dataset)}`" if named else "the pipeline"
 
 
-def _fix(file: File, last: ast.expr, end: End) -> Fix | None:
-    trained = (each for each in file.tf.consumers.ends if _waits(file, each))
-    inner = any(_goes_on(last, chain) for each in trained for chain in each.chains)
+def _fix(file: File, last: ast.expr, taken: tuple[TensorFlow, End], ends: list[End]) -> Fix | None:
+    taker, end = taken
+    inner = any(_goes_on(last, chain) for each in ends for chain in each.chains)
     if inner or last in file.tf.further.regrouped:
         return None
     size = edits.autotune(file, last) or "1"
     added = edits.chained(file, last, f".prefetch({size})")
     sure = file.tf.sure_pipelines
-    same = all(sure.is_steady(chain) for chain in end.chains) and sure.is_only_read(last)
+    same = taker is file.tf and sure.is_only_read(last)
+    same = same and all(sure.is_steady(chain) for chain in end.chains)
     safety = Applicability.SAFE if same and end.chains else Applicability.UNSAFE
     return Fix("Prefetch at the end", (added,), safety) if added else None
 

@@ -59,6 +59,11 @@ class Others(NamedTuple):
     importing: Callable[[], Importing]
     """What the files that import this one may do to it."""
 
+    @property
+    def name(self) -> str:
+        """The file's name, without its folder."""
+        return self.path.replace("\\", "/").rpartition("/")[2]
+
 
 def _parts(expression: ast.expr) -> tuple[ast.Name | None, list[str]]:
     """The name that a dotted name begins with, and what follows."""
