@@ -2,7 +2,8 @@
 
 ## What it finds
 `optimizer = tf.keras.optimizers.Adam()` in a loop that gives it gradients, or in a function that
-such a loop calls once a step, while what it trains stays the same.
+such a loop calls once a step, while what it trains stays the same. Its rate may be another one each
+time.
 
 ## Why it costs memory
 What updates the weights is made and compiled anew for each optimizer, and stays: the memory of the
@@ -11,11 +12,12 @@ whether its layers are wide or narrow. The numbers that an optimizer keeps for e
 with it, and allocated again. Nor does it work: Adam and momentum know nothing of the steps before.
 
 ## What to do instead
-Make the optimizer once, before the loop, and have it passed to what trains.
+Make the optimizer once, before the loop, and have it passed to what trains. A rate that changes is
+given to it, `optimizer.learning_rate = rate`, or it follows a schedule.
 
 ## Fix safety
 Unsafe: the optimizer remembers from step to step, as it is meant to, and other weights come out.
-Offered where the loop stands around the statement itself.
+Offered where the loop stands around the statement itself, and nothing it is given changes.
 
 ## When to ignore it
 Where each round begins anew. The rule is silent by itself where the round makes the model, too, or

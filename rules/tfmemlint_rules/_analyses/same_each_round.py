@@ -66,7 +66,7 @@ class SameEachRound:
         """The models that are loaded in each round, from a path that stays the same."""
         found: list[InEachRound] = []
         for call, _ in self._names.calls(LOADS):
-            each = self._around(call)
+            each = self._around(call, given_to(call))
             if each is None or not each.same or self._is_kept_for_all(call):
                 continue
             if not self._is_written_again(each):
@@ -102,8 +102,8 @@ class SameEachRound:
         found: list[InEachRound] = []
         for call, name in self._names.calls(_OPTIMIZERS) if applied else ():
             uses = [each for each, method in applied if self._is_of(method.value, call)]
-            each = self._around(call) if uses and self._keeps(call, name) else None
-            if each is not None and each.same and self._tracing.why(call) is None:
+            each = self._around(call, []) if uses and self._keeps(call, name) else None
+            if each is not None and self._tracing.why(call) is None:
                 few = each.loop.trips is not None and each.loop.trips <= _FEW
                 if not few and all(self._is_step_of(use, each) for use in uses):
                     found.append(each)
@@ -165,10 +165,12 @@ class SameEachRound:
         given = [self._callers.argument(each, function, name) for each in calls]
         return all(each is not None and self._is_same(each, found.loop) for each in given)
 
-    def _around(self, call: ast.Call) -> InEachRound | None:
-        """The loop that has a call made again, be it through functions of the module."""
+    def _around(self, call: ast.Call, given: list[ast.expr]) -> InEachRound | None:
+        """The loop that has a call made again, be it through functions of the module.
+
+        It is the same each time if what is `given` is.
+        """
         node: ast.AST = call
-        given = given_to(call)
         for hop in range(_MAX_HOPS):
             if self._tree.is_conditional(node):
                 return None
