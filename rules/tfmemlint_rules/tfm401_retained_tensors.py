@@ -72,6 +72,8 @@ OF_NUMBERS = frozenset(
 )
 FEW = {Sort.NUMBER: 1024, Sort.TENSOR: 16}
 """Trips that keep too little to speak of."""
+OFTEN = 8
+"""One of so many rounds is one of many."""
 FEW_OR_UNKNOWN = {Over.CONDITION, Over.FOREVER, Over.LITERAL}
 
 TAKES_NUMBERS = (
@@ -104,7 +106,8 @@ def check(file: File) -> Iterator[Diagnostic]:
 def _is_worth_a_word(file: File, kept: Kept) -> bool:
     cost = _cost(file, kept)
     few = cost.at_most is None and _is_short(file, kept)
-    if few or kept.loop.over in FEW_OR_UNKNOWN or not _is_wanted_elsewhere(file, kept):
+    unknown = all(each.over in FEW_OR_UNKNOWN for each in kept.growth.loops)
+    if few or unknown or not _is_wanted_elsewhere(file, kept):
         return False
     if kept.loop.over is Over.EPOCHS and cost.bytes is None:
         return False  # who knows how many; they are seldom many
@@ -126,7 +129,7 @@ def _is_short(file: File, kept: Kept) -> bool:
     added = tf.tree.statement(kept.at)
     if kept.at is not kept.growth.node and any(tf.tree.tests(kept.growth.node, tf.tree.module)):
         return True  # not in each call
-    if tf.counted_rounds.are_few(added, loop, few):
+    if tf.counted_rounds.are_few(added, loop, few, every=OFTEN):
         return True
     left = tf.counted_rounds.left_after(loop)
     if left is not None and left <= few:

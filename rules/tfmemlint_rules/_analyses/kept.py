@@ -16,14 +16,13 @@ from tfmemlint.facts.graphs.wrappings import is_plain
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument, given_to
 from tfmemlint.facts.syntax.bindings import Binding, How
-from tfmemlint.facts.syntax.nodes import holds, root_name
+from tfmemlint.facts.syntax.nodes import holds, is_none, root_name, same_code
 from tfmemlint.facts.syntax.targets import element
 from tfmemlint.facts.syntax.tree import FunctionNode
 from tfmemlint.light_typing import NamedTuple
 
 _MAX_HOPS = 4
 _SEVERAL = (
-    ast.Attribute,
     ast.Dict,
     ast.DictComp,
     ast.GeneratorExp,
@@ -290,6 +289,8 @@ class KeptTensors:
             return min(sorts, default=Sort.UNKNOWN)
         if isinstance(node, ast.Call):
             return self._called(node, path)
+        if isinstance(node, ast.Attribute):
+            return self._held(node, path)
         if path:
             return Sort.UNKNOWN
         if isinstance(node, ast.BinOp):
@@ -303,6 +304,23 @@ class KeptTensors:
         if isinstance(node, ast.Subscript):
             return min(self.sort(node.value), Sort.TENSOR)
         return Sort.UNKNOWN
+
+    def _held(self, node: ast.Attribute, path: tuple[int, ...]) -> Sort:
+        """What an attribute holds: a loss of the same function, or what is all that it is given."""
+        function = self._tree.function(node)
+        if not path and any(
+            self._tree.function(each) is function and same_code(each, node)
+            for each in self._asked
+            if isinstance(each, ast.Attribute)
+        ):
+            return Sort.NUMBER
+        origins = self._flow.origins(node) or ()
+        sorts = [
+            self.sort(each.value, (*each.path, *path)) if each.how is How.ASSIGNED else Sort.UNKNOWN
+            for each in origins
+            if not is_none(each.value)
+        ]
+        return min(sorts, default=Sort.UNKNOWN)
 
     def _bound(self, binding: Binding, path: tuple[int, ...]) -> Sort:
         if binding.how not in (How.ASSIGNED, How.AUGMENTED) or binding.value is None:
@@ -385,12 +403,17 @@ class KeptTensors:
     def _differentiated(self) -> frozenset[ast.AST]:
         """The targets that get what a tape is asked the gradient of."""
         found: set[ast.AST] = set()
-        for tape in self._tapes.all:
-            for asked in tape.asked:
-                loss = argument(asked, 0, "target")
-                if isinstance(loss, ast.Name) and not self._may_be_several(loss, _MAX_HOPS):
-                    found.update(each.node for each in self._bindings.reaching(loss))
+        for loss in self._asked:
+            if isinstance(loss, ast.Name):
+                found.update(each.node for each in self._bindings.reaching(loss))
         return frozenset(found)
+
+    @cached_property
+    def _asked(self) -> tuple[ast.expr, ...]:
+        """What tapes are asked the gradient of, if that is one tensor."""
+        calls = (each for tape in self._tapes.all for each in tape.asked)
+        losses = (argument(each, 0, "target") for each in calls)
+        return tuple(each for each in losses if each and not self._may_be_several(each, _MAX_HOPS))
 
     @cached_property
     def are_single(self) -> bool:
@@ -425,4 +448,8 @@ class KeptTensors:
             returned = self._bodies.returns(function) if function is not None else ()
             made = called(target) in ("dict", "list", "tuple")
             return made or any(self._may_be_several(each, hops - 1) for each in returned)
+        if isinstance(target, ast.Attribute):
+            origins = self._flow.origins(target) or ()
+            several = (self._may_be_several(each.value, hops - 1) for each in origins)
+            return hops == 0 or not origins or any(several)
         return isinstance(target, _SEVERAL)
