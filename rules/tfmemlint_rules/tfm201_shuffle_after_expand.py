@@ -37,9 +37,9 @@ from collections.abc import Iterator
 from math import inf
 
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, costs, edits
+from tfmemlint.facts.pipelines.buffers import Buffered
 from tfmemlint.facts.pipelines.chains import Step
 from tfmemlint.facts.pipelines.elements import Passage
-from tfmemlint.facts.pipelines.late_shuffles import LateShuffle
 from tfmemlint.facts.sizes.ready import Ready
 
 MOVABLE = frozenset({"map", "prefetch", "with_options"})
@@ -47,7 +47,7 @@ MOVABLE = frozenset({"map", "prefetch", "with_options"})
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    for call, sites in file.tf.late_shuffles.all.items():
+    for call, sites in file.tf.buffers.late_shuffles.items():
         if any(each.is_batched for each in sites):
             continue  # TFM202 speaks, and its fix comes first
         chain, first, shuffle, passage = sites[0]
@@ -63,13 +63,13 @@ def check(file: File) -> Iterator[Diagnostic]:
         )
 
 
-def _cost(file: File, site: LateShuffle) -> Cost:
+def _cost(file: File, site: Buffered) -> Cost:
     """What the buffer holds, and what it would hold before the `map`."""
     streams, chain = file.tf.streams, site.chain
-    kept = streams.kept(chain, site.shuffle, there=streams.count(chain, site.map))
+    kept = streams.kept(chain, site.buffer, there=streams.count(chain, site.map))
     after = kept.times(streams.element(chain, site.map))
     return costs.cost(
-        streams.buffered(chain, site.shuffle),
+        streams.buffered(chain, site.buffer),
         after=after,
         worth=costs.worth(ready=file.tf.of(Ready).is_chain(chain)),
     )
@@ -86,7 +86,7 @@ def _says(file: File, step: Step, passage: Passage) -> str:
     return f"{who} has made {passage.growth:.0f} times as large"
 
 
-def _fix(file: File, sites: tuple[LateShuffle, ...]) -> Fix | None:
+def _fix(file: File, sites: tuple[Buffered, ...]) -> Fix | None:
     chain, first, shuffle, _ = sites[0]
     moved = chain.steps[first : shuffle + 1]
     if not file.tf.neighbours.adjoin(moved) or not MOVABLE.issuperset(chain.methods[first:shuffle]):
@@ -100,12 +100,12 @@ def _fix(file: File, sites: tuple[LateShuffle, ...]) -> Fix | None:
     return Fix("Shuffle before mapping", found, applicability) if found else None
 
 
-def _may_wait(file: File, site: LateShuffle) -> bool:
+def _may_wait(file: File, site: Buffered) -> bool:
     """Whether what the maps do may surely be done later, and to other elements first."""
-    sure, steps = file.tf.sure_pipelines, site.chain.steps[site.map : site.shuffle + 1]
+    sure, steps = file.tf.sure_pipelines, site.chain.steps[site.map : site.buffer + 1]
     return (
         all(sure.computes(step) for step in steps)
-        and sure.never_fails(site.chain, site.shuffle)
+        and sure.never_fails(site.chain, site.buffer)
         and sure.is_only_read(steps[-1].call)
     )
 

@@ -32,7 +32,7 @@ from math import inf
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Law, Metric, Rule, costs, edits
 from tfmemlint.facts.library import pipeline_methods as methods
-from tfmemlint.facts.pipelines.caches import Cached
+from tfmemlint.facts.pipelines.buffers import Buffered
 from tfmemlint.facts.pipelines.chains import BATCHING, Step
 from tfmemlint.facts.pipelines.consumers import Into
 from tfmemlint.facts.pipelines.elements import Passage
@@ -44,7 +44,7 @@ KEEPS = methods.PASSING
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    for call, caches in file.tf.caches.expansions.items():
+    for call, caches in file.tf.buffers.expansions.items():
         found = [each for each in caches if _may_run(file, each)]
         if not found or _is_for_evaluation(file, call):
             continue
@@ -60,9 +60,9 @@ def check(file: File) -> Iterator[Diagnostic]:
         )
 
 
-def _may_run(file: File, site: Cached) -> bool:
+def _may_run(file: File, site: Buffered) -> bool:
     """Whether it caches as it is called, or as its function's defaults have it."""
-    step = site.chain.steps[site.cache]
+    step = site.chain.steps[site.buffer]
     return file.tf.conditions.runs(step.call, step.frame) is not False
 
 
@@ -90,24 +90,24 @@ def _how(passage: Passage) -> str:
     return "decoded" if passage.is_decoded else f"made {passage.growth:.0f} times as large"
 
 
-def _fix(file: File, site: Cached) -> Fix | None:
+def _fix(file: File, site: Buffered) -> Fix | None:
     """The maps put behind the cache, and behind what may hold its elements after it."""
     chain, methods, elements = site.chain, site.chain.methods, file.tf.elements
-    passages = elements.passages(chain, site.cache, MOVABLE)
+    passages = elements.passages(chain, site.buffer, MOVABLE)
     data = [(place, passage.growth) for place, passage in passages if 2 <= passage.growth < inf]
-    last = chain.sharing(site.cache, KEEPS)
+    last = chain.sharing(site.buffer, KEEPS)
     if not data or last is None:  # only names of files, or a shuffle that would hold what is mapped
         return None
     first, _ = max(data, key=lambda found: found[1])
     if elements.passage(chain, site.map, first).growth >= 2:
         return None  # much of it would be kept all the same
-    batched = not BATCHING.isdisjoint(methods[first : site.cache])
+    batched = not BATCHING.isdisjoint(methods[first : site.buffer])
     moved = chain.steps[first : last + 1]
-    if not file.tf.neighbours.adjoin(moved) or (batched and last > site.cache):
+    if not file.tf.neighbours.adjoin(moved) or (batched and last > site.buffer):
         return None
     calls = [step.call for step in moved]
-    kept = calls[site.cache - first :]
-    found = edits.reordered(file, calls, [*kept, *calls[: site.cache - first]])
+    kept = calls[site.buffer - first :]
+    found = edits.reordered(file, calls, [*kept, *calls[: site.buffer - first]])
     return Fix("Cache before mapping", found, Applicability.UNSAFE) if found else None
 
 

@@ -32,7 +32,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Law, Metric, Rule, costs, edits
-from tfmemlint.facts.pipelines.caches import Cached
+from tfmemlint.facts.pipelines.buffers import Buffered
 from tfmemlint.facts.sizes.ready import Ready
 
 KEEPS = frozenset({"batch", "prefetch", "repeat", "shard", "shuffle", "skip", "take"})
@@ -40,7 +40,7 @@ KEEPS = frozenset({"batch", "prefetch", "repeat", "shard", "shuffle", "skip", "t
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    for call, found in file.tf.caches.casts.items():
+    for call, found in file.tf.buffers.casts.items():
         site, fixes = found[0], {_fix(file, each) for each in found}
         chain, streams = site.chain, file.tf.streams
         function = site.chain.steps[site.map].argument("map_func")
@@ -51,7 +51,7 @@ def check(file: File) -> Iterator[Diagnostic]:
             f"`cache` keeps elements that {who} has cast to {times} times their size",
             fixes.pop() if len(fixes) == 1 else None,
             costs.cost(
-                streams.all(chain, site.cache),
+                streams.all(chain, site.buffer),
                 Law.DATA,
                 streams.all(chain, site.map),
                 costs.worth(ready=file.tf.of(Ready).is_chain(chain)),
@@ -59,16 +59,16 @@ def check(file: File) -> Iterator[Diagnostic]:
         )
 
 
-def _fix(file: File, site: Cached) -> Fix | None:
+def _fix(file: File, site: Buffered) -> Fix | None:
     """The casts put behind the cache, and behind what may hold its elements after it."""
-    last = site.chain.sharing(site.cache, KEEPS)
+    last = site.chain.sharing(site.buffer, KEEPS)
     moved = site.chain.steps[site.map : last + 1] if last is not None else ()
     if not moved or not file.tf.neighbours.adjoin(moved):
         return None
     casts = [step.call for step in moved if step.method == "map"]
     others = [step.call for step in moved if step.method != "map"]
     found = edits.reordered(file, [step.call for step in moved], [*others, *casts])
-    same = file.tf.sure_pipelines.may_be_reordered(site.chain, site.map, last or site.cache)
+    same = file.tf.sure_pipelines.may_be_reordered(site.chain, site.map, last or site.buffer)
     safety = Applicability.SAFE if same else Applicability.UNSAFE
     return Fix("Cast behind the cache", found, safety) if found else None
 

@@ -52,7 +52,7 @@ from tfmemlint.facts.library.words import PIPELINE_WORDS
 from tfmemlint.facts.pipelines.chains import BATCHING, Chain, From
 from tfmemlint.facts.pipelines.consumers import End, Into
 from tfmemlint.facts.sizes.ready import Ready
-from tfmemlint.facts.syntax.nodes import holds
+from tfmemlint.facts.syntax.nodes import called, holds
 
 FEW = 1024
 MANY = 10_000
@@ -68,11 +68,11 @@ def check(file: File) -> Iterator[Diagnostic]:
             continue
         above, data = file.tf.tree.parent(made), ast.unparse(end.dataset)
         held = f"a list holds every element of {f'`{data}`' if len(data) <= 40 else 'the pipeline'}"
-        if isinstance(made, ast.Call) and _builtin(made) == "zip":
+        if isinstance(made, ast.Call) and called(made) == "zip":
             if all(_is_whole(file, each) for each in end.chains):
                 message = held.replace("a list", "`zip`", 1) + " at once"
                 yield Diagnostic(file.span(made), message, None, _cost(file, end))
-        elif isinstance(above, ast.Call) and _builtin(above) == "len":
+        elif isinstance(above, ast.Call) and called(above) == "len":
             change = edits.reduced(file, above, _iterated(made), "sum(1 for _ in ", ")")
             counts = _means_builtins(file, above, made) and not _binds(_iterated(made))
             safety = Applicability.SAFE if counts else Applicability.UNSAFE
@@ -100,7 +100,7 @@ def _at_once(file: File) -> Iterator[Diagnostic]:
     """`next(iter(ds.batch(n)))`, where that is all of the data."""
     for end in file.tf.consumers.ends:
         above = file.tf.tree.parent(end.at)
-        taken = isinstance(above, ast.Call) and _builtin(above) == "next"
+        taken = isinstance(above, ast.Call) and called(above) == "next"
         taken = taken or (isinstance(above, ast.Attribute) and above.attr == "next")
         if end.into is Into.ITERATOR and taken and end.chains:
             places = [_holds_all(file, chain) for chain in end.chains]
@@ -153,9 +153,9 @@ def _list(file: File, end: End) -> ast.Call | ast.ListComp | None:
     """The list of a pipeline's elements as they are, if that is what it ends in."""
     tree = file.tf.tree
     if end.into is Into.LIST and isinstance(end.at, ast.Call):
-        return end.at if _builtin(end.at) in ("list", "tuple", "zip") else None
+        return end.at if called(end.at) in ("list", "tuple", "zip") else None
     above = tree.parent(end.dataset)
-    if end.into is Into.LOOP and isinstance(above, ast.Call) and _builtin(above) == "list":
+    if end.into is Into.LOOP and isinstance(above, ast.Call) and called(above) == "list":
         return above
     made = tree.parent(end.at)
     if not isinstance(end.at, ast.comprehension) or not isinstance(made, ast.ListComp):
@@ -197,10 +197,6 @@ def _is_whole(file: File, chain: Chain) -> bool:
             if isinstance(body, (ast.Name, ast.Subscript)):
                 return False
     return True
-
-
-def _builtin(call: ast.Call) -> str | None:
-    return call.func.id if isinstance(call.func, ast.Name) else None
 
 
 RULE = Rule(

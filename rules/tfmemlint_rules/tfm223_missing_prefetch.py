@@ -156,7 +156,7 @@ def _pays(file: File, chain: Chain) -> bool:
 
 def _is_told_of(file: File, chain: Chain, last: ast.Call) -> bool:
     """Whether the line is reported already for a `shuffle` that comes too late: once will do."""
-    late = file.tf.late_shuffles.all
+    late = file.tf.buffers.late_shuffles
     for place, step in enumerate(chain.steps):
         behind = not BATCHING.isdisjoint(chain.methods[:place])
         too_late = step.method == "shuffle" and (behind or step.call in late)

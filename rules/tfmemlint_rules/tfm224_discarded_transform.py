@@ -176,8 +176,7 @@ def _held_later(file: File, pipeline: ast.expr, statement: ast.stmt, hops: int) 
     found: Uses = []
     if isinstance(pipeline, (ast.Name, ast.Attribute, ast.Subscript)):
         found = _later(file, pipeline, statement)
-    origins = file.tf.flow.origins(pipeline) or () if hops and not found else ()
-    before = origins[0].value if len(origins) == 1 and not origins[0].path else None
+    before = file.tf.flow.meant(pipeline) if hops and not found else None
     if isinstance(before, (ast.Name, ast.Attribute, ast.Subscript)) and before is not pipeline:
         return _held_later(file, before, statement, hops - 1)
     return found

@@ -59,6 +59,7 @@ from tfmemlint import (
 from tfmemlint.facts.flow.loops import Over
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.sizes.amounts import count, held, product
+from tfmemlint.facts.syntax.nodes import called
 from tfmemlint_rules._analyses.kept import Kept, KeptTensors, Sort
 from tfmemlint_rules._analyses.lifetimes import Lifetimes
 
@@ -238,7 +239,7 @@ def _takes_numbers(file: File, read: ast.expr) -> bool:
     name = file.tf.names.qualified(call.func)
     if name is not None:
         return name.startswith(TAKES_NUMBERS)
-    return isinstance(call.func, ast.Name) and call.func.id in BUILTIN
+    return called(call) in BUILTIN
 
 
 RULE = Rule(

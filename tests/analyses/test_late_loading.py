@@ -96,24 +96,3 @@ def test_what_may_be_missed_by_then_cannot(body: str) -> None:
 )
 def test_a_list_that_is_more_than_passed_on_cannot(inside: str, then: str) -> None:
     assert late(FILLED.format(inside=inside, then=then)) is None
-
-
-@pytest.mark.parametrize(
-    ("made", "steady"),
-    [
-        ("[np.load(p).astype('f') for p in glob.glob('*')]", True),
-        ("[np.load(sorted(p.split('.'))[0]) for p in glob.glob('*')]", True),
-        ("[load(p) for p in glob.glob('*')]", True),
-        ("[np.load(p) for p in self.paths]", True),
-        ("[np.load(p) + np.random.rand() for p in glob.glob('*')]", False),
-        ("[np.load(p) + rng.normal() for p in glob.glob('*')]", False),
-        ("[np.load(p) * self.scale for p in glob.glob('*')]", False),
-        ("[np.load(elsewhere.named(p)) for p in glob.glob('*')]", False),
-    ],
-)
-def test_what_draws_numbers_or_is_out_of_sight_may_do_something_else_later(
-    made: str, steady: bool
-) -> None:
-    facts, hoard = only_hoard(f"yield from {made}")
-
-    assert facts.is_steady(hoard) is steady

@@ -53,13 +53,12 @@ if TYPE_CHECKING:  # what is named here is imported when it is first asked for
     from tfmemlint.facts.graphs.tracing import Tracing
     from tfmemlint.facts.graphs.unrolling import Unrollings
     from tfmemlint.facts.graphs.wrappings import Wrappings
-    from tfmemlint.facts.pipelines.caches import Caches
+    from tfmemlint.facts.pipelines.buffers import Buffers
     from tfmemlint.facts.pipelines.consumers import Consumers
     from tfmemlint.facts.pipelines.datasets import Datasets
     from tfmemlint.facts.pipelines.elements import Elements
     from tfmemlint.facts.pipelines.epochs import Epochs
     from tfmemlint.facts.pipelines.further import Further
-    from tfmemlint.facts.pipelines.late_shuffles import LateShuffles
     from tfmemlint.facts.pipelines.lengths import Lengths
     from tfmemlint.facts.pipelines.mapped import Mappings
     from tfmemlint.facts.pipelines.neighbours import Neighbours
@@ -184,10 +183,8 @@ class TensorFlow:
     """What the functions given to pipelines make of their elements."""
     elements: Elements = _named("pipelines.elements", "Elements")
     """What the elements of pipelines are."""
-    caches: Caches = _named("pipelines.caches", "Caches")
-    """What caches keep of maps before them."""
-    late_shuffles: LateShuffles = _named("pipelines.late_shuffles", "LateShuffles")
-    """The shuffles that would hold less before a map."""
+    buffers: Buffers = _named("pipelines.buffers", "Buffers")
+    """The caches and shuffles that would hold less before a map."""
     epochs: Epochs = _named("pipelines.epochs", "Epochs")
     """What pipelines give each time they are read."""
     loops: Loops = _named("flow.loops", "Loops")
@@ -289,20 +286,20 @@ class TensorFlow:
     @cached_property
     def is_for_keras_1(self) -> bool:
         """Whether this file is written for Keras 1, which later versions do not run."""
-        from tfmemlint.facts.library.keras_1 import is_for_keras_1  # noqa: PLC0415
+        from tfmemlint.facts.library.keras_versions import is_for_keras_1  # noqa: PLC0415
 
         return is_for_keras_1(self)
 
     @cached_property
     def is_for_session_keras(self) -> bool:
         """Whether this file is written for a Keras before 2.4, which was not TensorFlow's."""
-        from tfmemlint.facts.library.session_keras import is_for_session_keras  # noqa: PLC0415
+        from tfmemlint.facts.library.keras_versions import is_for_session_keras  # noqa: PLC0415
 
         return is_for_session_keras(self)
 
     @cached_property
     def is_for_keras_3(self) -> bool:
         """Whether this file needs Keras 3, which earlier versions of TensorFlow do not have."""
-        from tfmemlint.facts.library.keras_3 import is_for_keras_3  # noqa: PLC0415
+        from tfmemlint.facts.library.keras_versions import is_for_keras_3  # noqa: PLC0415
 
         return is_for_keras_3(self)

@@ -16,7 +16,7 @@ from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.library.signatures import having
 from tfmemlint.facts.syntax.bindings import Binding, How
 from tfmemlint.facts.syntax.callers import default
-from tfmemlint.facts.syntax.nodes import same_code
+from tfmemlint.facts.syntax.nodes import called, same_code
 from tfmemlint.light_typing import NamedTuple
 
 _MAX_HOPS = 4
@@ -198,7 +198,7 @@ class Accumulations:
             return True
         if not isinstance(value, ast.Call):
             return False
-        if isinstance(value.func, ast.Name) and value.func.id in ("list", "tuple"):
+        if called(value) in ("list", "tuple"):
             return not value.args
         function = self._functions.function(value.func)
         returned = self._bodies.returns(function) if function is not None and hops else ()
@@ -237,7 +237,7 @@ class Accumulations:
         if isinstance(parent, ast.Call):
             if self._names.is_any(parent.func, TAKES_LIST):
                 return [parent] if self._tracing.why(parent) is not None else []
-            again = isinstance(parent.func, ast.Name) and parent.func.id in _AS_LIST
+            again = called(parent) in _AS_LIST
             return self._taken(parent, hops - 1) if again else []
         if isinstance(parent, ast.Subscript):
             sliced = parent.value is node and isinstance(parent.slice, ast.Slice)
@@ -307,8 +307,7 @@ class Accumulations:
     def _are_tensors(self, elements: list[ast.expr]) -> bool:
         """Whether nothing says that these are Python's numbers, strings or lists, or NumPy's."""
         for each in elements:
-            called = each.func if isinstance(each, ast.Call) else None
-            builtin = isinstance(called, ast.Name) and called.id in _PYTHON
+            builtin = called(each) in _PYTHON
             if builtin or isinstance(each, (ast.Constant, ast.Dict, ast.JoinedStr, ast.Starred)):
                 return False
             if self._is_of_host(each):
@@ -319,8 +318,7 @@ class Accumulations:
     def _is_of_host(self, element: ast.expr) -> bool:
         """Whether NumPy makes a value, which it does not make of symbolic tensors."""
         element = self._bindings.assigned(element) or element
-        name = self._names.qualified(element.func) if isinstance(element, ast.Call) else None
-        return name is not None and name.startswith(("math.", "numpy."))
+        return self._names.called(element).startswith(("math.", "numpy."))
 
 
 _ADDS = frozenset({"append", "extend", "insert"})

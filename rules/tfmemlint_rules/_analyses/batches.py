@@ -8,7 +8,6 @@ from enum import Enum
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.flow import Origin
 from tfmemlint.facts.flow.frames import Frame
-from tfmemlint.facts.flow.iterables import called
 from tfmemlint.facts.flow.loops import Over
 from tfmemlint.facts.flow.sizes import constant
 from tfmemlint.facts.library import makers
@@ -16,7 +15,7 @@ from tfmemlint.facts.library.keras_apis import SEQUENCES
 from tfmemlint.facts.library.shapes import is_all, is_new, is_rest
 from tfmemlint.facts.pipelines.chains import BATCHING
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.facts.syntax.nodes import same_code
+from tfmemlint.facts.syntax.nodes import called, same_code
 
 FEW = 32
 """What `predict` takes for a batch if it is told nothing."""

@@ -76,8 +76,8 @@ class Outputs:
     def keeps_maps(self, found: CollectedOutputs) -> bool:
         """Whether a model of Keras's own is without its top: it gives maps, not a few numbers."""
         origin = self._values.of(found.model).origin
-        name = self._names.qualified(origin.func) if isinstance(origin, ast.Call) else None
-        if not isinstance(origin, ast.Call) or not (name or "").startswith("keras.applications."):
+        name = self._names.called(origin)
+        if not isinstance(origin, ast.Call) or not name.startswith("keras.applications."):
             return False
         told = {each.arg: each.value for each in origin.keywords}
         top, pooling = told.get("include_top"), told.get("pooling")

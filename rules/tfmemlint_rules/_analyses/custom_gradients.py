@@ -157,8 +157,7 @@ class CustomGradients:
         )
 
     def _is_of_keras(self, node: ast.AST) -> bool:
-        name = self._names.qualified(node.func) if isinstance(node, ast.Call) else None
-        return (name or "").startswith("keras.layers.")
+        return self._names.called(node).startswith("keras.layers.")
 
 
 def _whole_body(function: FunctionNode) -> Iterator[ast.AST]:

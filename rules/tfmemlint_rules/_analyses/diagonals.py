@@ -57,9 +57,7 @@ class Diagonals:
 
     def _asked(self, expression: ast.expr) -> ast.Call | None:
         """The one `jacobian` that an expression is, of one target and one source."""
-        origins = self._flow.origins(expression) or ()
-        only = origins[0] if len(origins) == 1 and not origins[0].path else None
-        made = only.value if only is not None else expression
+        made = self._flow.meant(expression)
         method = made.func if isinstance(made, ast.Call) else None
         is_one = isinstance(method, ast.Attribute) and method.attr == "jacobian"
         if not isinstance(made, ast.Call) or not isinstance(method, ast.Attribute) or not is_one:

@@ -12,6 +12,7 @@ from tfmemlint.facts.flow.remade_models import FITS, RUNS
 from tfmemlint.facts.graphs.tracing import TracedBy, Tracing
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.syntax.bindings import How
+from tfmemlint.facts.syntax.nodes import called
 
 _RUNS = FITS | RUNS
 """Methods of Keras's that run steps of a model."""
@@ -148,7 +149,7 @@ class EagerMode:
 
     def _asks_for_value(self, call: ast.Call) -> bool:
         """`x.numpy()`, `float(tf.reduce_sum(x))`, and `np.abs(x)` of what a function is given."""
-        if isinstance(call.func, ast.Name) and call.func.id in _READS_VALUE:
+        if called(call) in _READS_VALUE:
             asked = [each for argument in call.args for each in ast.walk(argument)]
             made = (each.func for each in asked if isinstance(each, ast.Call))
             return any((self._names.qualified(each) or "").startswith(_MAKES) for each in made)

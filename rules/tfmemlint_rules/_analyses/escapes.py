@@ -9,6 +9,7 @@ from functools import cached_property
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.graphs.tracing import KERAS_TRACED
 from tfmemlint.facts.syntax.bindings import Binding, How
+from tfmemlint.facts.syntax.nodes import called
 from tfmemlint.light_typing import NamedTuple
 from tfmemlint_rules._analyses.symbolic import Symbolic
 
@@ -180,7 +181,7 @@ class Escapes:
         if not isinstance(value, ast.Call):
             return False
         bounded = len(value.args) > 1 or any(each.arg == "maxlen" for each in value.keywords)
-        builtin = isinstance(value.func, ast.Name) and value.func.id in _BUILTIN
+        builtin = called(value) in _BUILTIN
         return (builtin or self._names.is_any(value.func, _LONG_LIVED)) and not bounded
 
     def _is_eager(self, node: ast.AST) -> bool:

@@ -9,6 +9,7 @@ from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library import pipeline_methods as methods
 from tfmemlint.facts.library.kinds import Extent, Kind
 from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.library.shapes import is_new
 from tfmemlint.facts.pipelines.chains import Chain, From
 from tfmemlint.facts.pipelines.consumers import End, Into
 
@@ -86,8 +87,7 @@ class Examples:
 
     def _is_regrouped(self, array: ast.expr) -> bool:
         """Whether a `reshape` gives an array another number of rows, or may."""
-        origins = self._flow.origins(array) or () if isinstance(array, ast.Name) else ()
-        made = origins[0].value if len(origins) == 1 else array
+        made = self._flow.meant(array) if isinstance(array, ast.Name) else array
         method = made.func if isinstance(made, ast.Call) else None
         while isinstance(method, ast.Attribute) and method.attr in _KEEPS_ROWS:
             made = method.value
@@ -118,12 +118,6 @@ class Examples:
                     return True
             elif isinstance(node, ast.Subscript):
                 indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-                if any(map(_is_new_axis, indices)):
+                if any(map(is_new, indices)):
                     return True
         return False
-
-
-def _is_new_axis(index: ast.expr) -> bool:
-    if isinstance(index, ast.Attribute):
-        return index.attr == "newaxis"
-    return isinstance(index, ast.Constant) and index.value is None

@@ -8,13 +8,12 @@ from enum import Enum
 from functools import cached_property
 
 from tfmemlint.facts import TensorFlow
-from tfmemlint.facts.flow.iterables import called
 from tfmemlint.facts.flow.loading import Gathered
 from tfmemlint.facts.flow.stored import Stored, is_everything
 from tfmemlint.facts.library.kinds import Extent
 from tfmemlint.facts.library.makers import WRAPS_ITERABLE, argument
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.facts.syntax.nodes import names_in, same_code
+from tfmemlint.facts.syntax.nodes import called, names_in, same_code
 from tfmemlint.facts.syntax.tree import FunctionNode
 from tfmemlint.light_typing import NamedTuple
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.growths import Grown
 from tfmemlint.facts.syntax.bindings import Binding
-from tfmemlint.facts.syntax.nodes import nodes_of, stored_in
+from tfmemlint.facts.syntax.nodes import called, nodes_of, stored_in
 from tfmemlint.facts.syntax.tree import FUNCTIONS, LOOPS, FunctionNode, LoopNode
 from tfmemlint.light_typing import NamedTuple
 
@@ -184,7 +184,7 @@ class GradientSums:
         """Whether a use only has the list stand elsewhere, where it is a use again."""
         above = self._tree.put_into(use)
         if isinstance(above, ast.Call):
-            builtin = isinstance(above.func, ast.Name) and above.func.id == "zip"
+            builtin = called(above) == "zip"
             paired = builtin and isinstance(self._tree.parent(above), (ast.For, ast.Assign))
             return paired or self._functions.definition(above.func) is not None
         return isinstance(above, (ast.Assign, ast.Return))
@@ -204,7 +204,7 @@ class GradientSums:
             inner = inner.left
         if not isinstance(inner, ast.Call):
             return False
-        builtin = isinstance(inner.func, ast.Name) and inner.func.id == "sum"
+        builtin = called(inner) == "sum"
         return builtin or self._names.is_any(inner.func, _ADDS_UP)
 
     def _is_counted(self, use: ast.expr) -> bool:

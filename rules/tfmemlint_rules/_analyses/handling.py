@@ -7,6 +7,7 @@ from enum import Enum
 
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.syntax.bindings import How
+from tfmemlint.facts.syntax.nodes import called
 from tfmemlint.facts.syntax.tree import FunctionNode
 
 _MAX_HOPS = 5
@@ -130,9 +131,9 @@ class Handling:
             other = frozenset({Handled.OTHER})
             return other if taken is None else self.of(function, taken.name, hops - 1)
         name = self._names.qualified(call.func) or ""
-        if isinstance(call.func, ast.Name) and call.func.id in _STRUCTURAL:
+        if called(call) in _STRUCTURAL:
             return frozenset({Handled.STRUCTURE})
-        if isinstance(call.func, ast.Name) and call.func.id in _ASKS:
+        if called(call) in _ASKS:
             return frozenset({Handled.BRANCH})
         if name == "tensorflow.cast" and call.args[:1] == [node] and not arithmetic:
             return frozenset({Handled.CAST})

@@ -12,7 +12,7 @@ from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.graphs.tapes import Tape
 from tfmemlint.facts.library import makers, traits
 from tfmemlint.facts.library.signatures import APIS, having
-from tfmemlint.facts.syntax.nodes import nodes_of, same_code, within
+from tfmemlint.facts.syntax.nodes import called, nodes_of, same_code, within
 from tfmemlint.facts.syntax.tree import FunctionNode, ScopeNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
@@ -106,7 +106,7 @@ class Joins:
 
     def tape(self, joined: Joined) -> Tape | None:
         """The tape that records all rounds of the innermost loop, here or around a call."""
-        return self._recording(joined.loops[0].node, _MAX_HOPS)
+        return self._recording(joined.loops[0].node)
 
     def alike(self, joined: Joined) -> tuple[Joined, ...]:
         """All that joins more to the same array in the outermost of its loops."""
@@ -114,14 +114,11 @@ class Joins:
         outermost = joined.loops[-1].node
         return tuple(each for each in found if self._tree.inside(each.node, outermost))
 
-    def _recording(self, node: ast.AST, hops: int) -> Tape | None:
-        recording = self._tapes.recording(node)
-        function = self._tree.function(node)
-        if recording or function is None or hops == 0 or not self._tapes.all:
-            return recording[0] if recording else None
-        calls = self._callers.calls_of(function)
-        found = (self._recording(call, hops - 1) for call in calls)
-        return next((each for each in found if each is not None), None)
+    def _recording(self, node: ast.AST) -> Tape | None:
+        if not self._tapes.all:
+            return None
+        leading = self._callers.leading_to(node, _MAX_HOPS)
+        return next((tape for each in leading for tape in self._tapes.recording(each)), None)
 
     def _joined(self, node: ast.Assign) -> Joined | None:
         target = node.targets[0]
@@ -295,7 +292,7 @@ class Joins:
         if isinstance(above, ast.keyword):
             above = self._tree.parent(above)
         if isinstance(above, ast.Call):
-            if isinstance(above.func, ast.Name) and above.func.id == "len":
+            if called(above) == "len":
                 return True
             if self._names.is_any(above.func, _MEASURES):
                 return True
@@ -362,7 +359,7 @@ class Joins:
         while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             test, wanted = test.operand, not wanted
         if isinstance(test, ast.Call):
-            asks = isinstance(test.func, ast.Name) and test.func.id == "hasattr"
+            asks = called(test) == "hasattr"
             return (asks or self._is_size(test, target)) and not wanted
         if not isinstance(test, ast.Compare) or len(test.ops) != 1:
             return False

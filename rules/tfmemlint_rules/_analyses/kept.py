@@ -9,14 +9,13 @@ from functools import cached_property
 
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.growths import Grown
-from tfmemlint.facts.flow.iterables import called
 from tfmemlint.facts.flow.loops import Loop, Over
 from tfmemlint.facts.flow.solver import Question
 from tfmemlint.facts.graphs.wrappings import is_plain
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument, given_to
 from tfmemlint.facts.syntax.bindings import Binding, How
-from tfmemlint.facts.syntax.nodes import holds, is_none, root_name, same_code
+from tfmemlint.facts.syntax.nodes import called, holds, is_none, root_name, same_code
 from tfmemlint.facts.syntax.targets import element
 from tfmemlint.facts.syntax.tree import FunctionNode
 from tfmemlint.light_typing import NamedTuple
@@ -146,9 +145,7 @@ class KeptTensors:
 
     def by_numpy(self, read: ast.expr) -> bool:
         """Whether NumPy takes a list there, and makes an array of it."""
-        call = self._tree.parent(read)
-        name = self._names.qualified(call.func) if isinstance(call, ast.Call) else None
-        return name is not None and name.startswith("numpy.")
+        return self._names.called(self._tree.parent(read)).startswith("numpy.")
 
     def is_of_data(self, kept: Kept) -> bool:
         """Whether each trip is surely eager, and one step over the data.
@@ -434,8 +431,7 @@ class KeptTensors:
         )
 
     def _is_of_library(self, node: ast.expr | None) -> bool:
-        name = self._names.qualified(node.func) if isinstance(node, ast.Call) else None
-        return name is not None and name.startswith(("keras.", "tensorflow."))
+        return self._names.called(node).startswith(("keras.", "tensorflow."))
 
     def _may_be_several(self, target: ast.expr, hops: int) -> bool:
         """Whether a tape may be asked for the gradient of a list or a dictionary of tensors."""

@@ -3,43 +3,13 @@
 from __future__ import annotations
 
 import ast
-import builtins
-from collections.abc import Iterator
 from enum import Enum
 
 from tfmemlint.facts import TensorFlow
-from tfmemlint.facts.flow.iterables import called
 from tfmemlint.facts.flow.loops import Growth
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.facts.syntax.nodes import holds, names_in, nodes_of, root
+from tfmemlint.facts.syntax.nodes import called, holds, names_in, nodes_of, root
 from tfmemlint_rules._analyses.generators import Held, Hoard
-
-_MAX_HOPS = 4
-_STEADY = frozenset(
-    {
-        "PIL",
-        "builtins",
-        "cv2",
-        "glob",
-        "h5py",
-        "imageio",
-        "io",
-        "json",
-        "keras",
-        "librosa",
-        "nibabel",
-        "numpy",
-        "os",
-        "pathlib",
-        "pydicom",
-        "scipy",
-        "skimage",
-        "soundfile",
-        "tensorflow",
-        "tifffile",
-    }
-)
-"""Libraries whose functions, but for those that draw numbers, do the same at any time."""
 
 
 class Late(Enum):
@@ -57,7 +27,6 @@ class LateLoading:
         self._tree = tf.tree
         self._bindings = tf.bindings
         self._names = tf.names
-        self._functions = tf.functions
         self._bodies = tf.bodies
 
     def of(self, hoard: Hoard) -> Late | None:
@@ -73,45 +42,6 @@ class LateLoading:
             return Late.LAZILY if lazily and not self._may_change(hoard) else None
         passed_on = gathered.growth is not None and self._is_passed_on(hoard, gathered.growth)
         return Late.AT_ONCE if passed_on else None
-
-    def is_steady(self, hoard: Hoard) -> bool:
-        """Whether each file surely gives the same whenever it is loaded.
-
-        It does where only such functions are called as do the same at any time: those of well-known
-        libraries that draw no numbers, those of the module that only call such, and methods of what
-        the code makes itself.
-        """
-        if hoard.gathered is None:
-            return True
-        growth = hoard.gathered.growth
-        code = growth.loops[-1].node if growth else hoard.loaded
-        of_object = any(getattr(each, "id", "") == "self" for each in _repeated(code))
-        return not of_object and self._is_steady(code, growth and growth.node, _MAX_HOPS)
-
-    def _is_steady(self, code: ast.AST, besides: ast.AST | None, hops: int) -> bool:
-        for call in ast.walk(code):
-            if not isinstance(call, ast.Call) or call is besides:
-                continue
-            name, function = self._names.qualified(call.func), self._functions.function(call.func)
-            if function is not None:
-                if hops == 0 or not self._is_steady(function, None, hops - 1):
-                    return False
-            elif name is not None:
-                if name.partition(".")[0] not in _STEADY or "random" in name:
-                    return False
-            elif not self._is_of_own(call.func, code):
-                return False
-        return True
-
-    def _is_of_own(self, callee: ast.expr, code: ast.AST) -> bool:
-        """Whether this is a built-in function, or a method of what some code makes."""
-        owner = root(callee)
-        if not isinstance(owner, ast.Name):
-            return True
-        made = self._bindings.reaching(owner)
-        if owner is callee:
-            return not made and hasattr(builtins, owner.id)
-        return bool(made) and all(self._tree.inside(each.node, code) for each in made)
 
     # Files that are open.
 
@@ -225,15 +155,6 @@ class LateLoading:
             if binding.node is target
             for each in self._bindings.readers(binding)
         )
-
-
-def _repeated(made: ast.AST) -> Iterator[ast.AST]:
-    """All of a loop or a comprehension but what it goes over, which is looked up once."""
-    once = made.generators[0].iter if isinstance(made, ast.ListComp) else getattr(made, "iter", 0)
-    pending = [made]
-    for node in pending:
-        yield node
-        pending += (each for each in ast.iter_child_nodes(node) if each is not once)
 
 
 def _gives_as_is(giving: ast.For | ast.YieldFrom) -> bool:

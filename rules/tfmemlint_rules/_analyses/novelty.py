@@ -7,7 +7,7 @@ import ast
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.syntax.bindings import Binding, How
-from tfmemlint.facts.syntax.nodes import nodes_of
+from tfmemlint.facts.syntax.nodes import called, nodes_of
 
 _MAX_HOPS = 8
 _SERVES = frozenset({"get", "post", "put", "route"})
@@ -60,4 +60,4 @@ def _fetches(call: ast.Call) -> bool:
     """`input()`, `requests.get()`: something else each time, whatever it is asked of."""
     if isinstance(call.func, ast.Attribute):
         return call.func.attr in ("get", "popleft", "readline", "recv") and not call.keywords
-    return isinstance(call.func, ast.Name) and call.func.id in ("input", "next")
+    return called(call) in ("input", "next")

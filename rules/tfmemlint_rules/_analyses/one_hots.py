@@ -288,8 +288,7 @@ class OneHots:
         return found
 
     def _is_of_losses(self, node: ast.expr) -> bool:
-        name = self._names.qualified(node.func) if isinstance(node, ast.Call) else None
-        return name is not None and name.startswith(_MODULES)
+        return self._names.called(node).startswith(_MODULES)
 
     # What the losses are.
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from tfmemlint.facts import TensorFlow
-from tfmemlint.facts.syntax.nodes import within
+from tfmemlint.facts.syntax.nodes import called, within
 from tfmemlint.facts.syntax.tree import LoopNode
 from tfmemlint.light_typing import NamedTuple
 
@@ -81,7 +81,7 @@ class Placebos:
     def _is_left(self, use: ast.expr) -> bool:
         above = self._tree.put_into(use)
         if isinstance(above, ast.Call):
-            paired = isinstance(above.func, ast.Name) and above.func.id == "zip"
+            paired = called(above) == "zip"
             return paired or self._functions.definition(above.func) is not None
         return isinstance(above, (ast.Assign, ast.Expr, ast.Return))
 

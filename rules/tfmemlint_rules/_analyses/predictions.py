@@ -8,11 +8,10 @@ from functools import cached_property
 
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.frames import Frame
-from tfmemlint.facts.flow.iterables import called
 from tfmemlint.facts.flow.loops import Loop, Over
 from tfmemlint.facts.library import makers
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.facts.syntax.nodes import names_in
+from tfmemlint.facts.syntax.nodes import called, names_in
 from tfmemlint.facts.syntax.tree import FunctionNode
 from tfmemlint.light_typing import NamedTuple
 from tfmemlint_rules._analyses.batches import FEW, LARGE, Batches, Rows
@@ -320,7 +319,7 @@ class Predictions:
         What is shown every hundred rounds says the opposite.
         """
         calls = [each for each in loop.body if isinstance(each, ast.Call)]
-        calls = [each for each in calls if not self._is_due(each, loop)]
+        calls = [each for each in calls if not self._loops.is_seldom(each, loop)]
         for each in calls:
             name = self._names.qualified(each.func) or ""
             if called(each) == "input" or name.startswith(_PLOTS):
@@ -349,12 +348,6 @@ class Predictions:
         is_render = call.func.attr == "render" and not call.args
         return is_render or self._names.is_any(call.func, _WRITES)
 
-    def _is_due(self, node: ast.AST, loop: Loop) -> bool:
-        """Whether code waits for its turn: `if step % 100 == 0`."""
-        tests = (test for test, _ in self._tree.tests(node, loop.node))
-        parts = (each for test in tests for each in ast.walk(test))
-        return any(isinstance(each, ast.BinOp) and isinstance(each.op, ast.Mod) for each in parts)
-
     @cached_property
     def _may_show(self) -> bool:
         return any(self._names.calls(_SHOWS)) or any(map(self._displays, self._displayed))
@@ -368,11 +361,8 @@ class Predictions:
 
     def _displays(self, call: ast.Call) -> bool:
         """Whether a notebook shows something there, by a function that every notebook has."""
-        return (
-            isinstance(call.func, ast.Name)
-            and call.func.id == "display"
-            and not self._bindings.reaching(call.func)
-        )
+        bare = call.func if called(call) == "display" else None
+        return isinstance(bare, ast.Name) and not self._bindings.reaching(bare)
 
     def _is_of_steps(self, loop: Loop) -> bool:
         """Whether a loop over what it calls epochs trains on one batch, or a few, in each."""

@@ -178,8 +178,7 @@ class PyFunctions:
 
     def _is_made_by_tensorflow(self, node: ast.expr) -> bool:
         """Whether this is a tensor whatever the function is given: `tf.sort(x)`."""
-        name = self._names.qualified(node.func) if isinstance(node, ast.Call) else None
-        return name is not None and name.startswith("tensorflow.")
+        return self._names.called(node).startswith("tensorflow.")
 
     def _is_used_once(self, given: ast.expr) -> bool:
         """Whether a function is mentioned nowhere but where it is given."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 
 from tfmemlint.facts import TensorFlow
-from tfmemlint.facts.flow.iterables import called
 from tfmemlint.facts.library import makers
+from tfmemlint.facts.syntax.nodes import called
 
 _OF_ALL = frozenset({"amax", "argmax", "argmin", "max", "min"})
 """Functions that take what they are given for one row, unless they are told an axis."""

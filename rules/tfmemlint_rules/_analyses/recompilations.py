@@ -125,7 +125,5 @@ class Recompilations:
             if not any(self._tree.inside(binding.node, each.node) for each in loops):
                 return False
             given = binding.value
-        name = self._names.qualified(given.func) if isinstance(given, ast.Call) else None
-        return (
-            bool(name) and str(name).startswith("keras.optimizers.") and name not in _WITHOUT_SLOTS
-        )
+        name = self._names.called(given)
+        return name.startswith("keras.optimizers.") and name not in _WITHOUT_SLOTS

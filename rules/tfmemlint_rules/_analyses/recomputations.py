@@ -70,8 +70,7 @@ class Recomputations:
             made, how = origins[0].value, origins[0].how
             if how.name == "LOOPED":
                 return isinstance(made, ast.Attribute) and made.attr == "layers"
-        name = self._names.qualified(made.func) if isinstance(made, ast.Call) else None
-        return (name or "").startswith("keras.layers.")
+        return self._names.called(made).startswith("keras.layers.")
 
     def _goes_deep(self, function: FunctionNode) -> bool:
         """Whether a function goes through many blocks in turn: `for block in blocks: x = block(x)`.

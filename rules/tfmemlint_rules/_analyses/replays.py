@@ -8,7 +8,7 @@ from functools import cached_property
 
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library.makers import FILLED, argument, given_to
-from tfmemlint.facts.syntax.nodes import is_none
+from tfmemlint.facts.syntax.nodes import called, is_none
 from tfmemlint.facts.syntax.tree import FunctionNode
 from tfmemlint.light_typing import NamedTuple
 from tfmemlint_rules._analyses.pictures import DEQUE, Picture, Pictures, Sort
@@ -173,7 +173,7 @@ class Replays:
     def _is_list(self, made: ast.AST) -> bool:
         if not isinstance(made, ast.Call):
             return False
-        plain = isinstance(made.func, ast.Name) and made.func.id == "list"
+        plain = called(made) == "list"
         told = argument(made, 1, "dtype")
         is_objects = isinstance(told, ast.Name) and told.id == "object"
         return plain or (is_objects and self._names.is_any(made.func, _ARRAYS))
@@ -185,7 +185,7 @@ class Replays:
             if isinstance(above, ast.Call) and use in above.args:
                 if self._names.is_any(above.func, _SAMPLES | _PLACES):
                     return True
-                length = isinstance(above.func, ast.Name) and above.func.id == "len"
+                length = called(above) == "len"
                 if length and self._is_place(above):
                     return True
         return False

@@ -39,7 +39,7 @@ class SameGraphs:
             for node in ast.walk(each):
                 if self._does_more(node):
                     return False
-                if isinstance(node, ast.Name) and not self._is_own(node, inside):
+                if isinstance(node, ast.Name) and not self._bindings.is_own(node, inside):
                     if not isinstance(node.ctx, ast.Load) or self._is_bound_in(node, loop, made):
                         return False
                     outside.add(node.id)
@@ -64,10 +64,6 @@ class SameGraphs:
             if isinstance(each, ast.Name) and self._bindings.home(each.id, each) is None:
                 return hasattr(builtins, each.id)
         return False
-
-    def _is_own(self, name: ast.Name, inside: list[ast.AST]) -> bool:
-        home = self._bindings.home(name.id, name)
-        return home is not None and any(self._tree.inside(home, each) for each in inside)
 
     def _is_bound_in(self, name: ast.Name, loop: Loop, made: Made) -> bool:
         return any(

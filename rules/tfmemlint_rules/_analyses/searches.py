@@ -177,10 +177,8 @@ class Searches:
         number = self._values.number(given)
         if number is not None:
             return as_count(number)
-        origins = self._flow.origins(given) or ()
-        made = origins[0].value if len(origins) == 1 and not origins[0].path else given
-        name = self._names.qualified(made.func) if isinstance(made, ast.Call) else None
-        if not isinstance(made, ast.Call) or name not in _SPLITTERS:
+        made = self._flow.meant(given)
+        if not isinstance(made, ast.Call) or not self._names.is_any(made.func, _SPLITTERS):
             return None
         splits = argument(made, 0, "n_splits")
         return _FOLDS if splits is None else as_count(self._values.number(splits))
@@ -193,8 +191,7 @@ class Searches:
             often = argument(call, 2, "n_iter")
             return _TRIED if often is None else as_count(self._values.number(often))
         given = argument(call, 1, "param_grid") if name.endswith(".GridSearchCV") else None
-        origins = (self._flow.origins(given) or ()) if given is not None else ()
-        made = origins[0].value if len(origins) == 1 and not origins[0].path else given
+        made = self._flow.meant(given) if given is not None else None
         if isinstance(made, ast.Call) and isinstance(made.func, ast.Name):
             named = made.func.id == "dict" and not made.args
             lists = [each.value for each in made.keywords] if named else []
@@ -206,15 +203,13 @@ class Searches:
 
     def _size(self, node: ast.expr) -> int | None:
         """How many values a setting has, written down."""
-        origins = self._flow.origins(node) or ()
-        made = origins[0].value if len(origins) == 1 and not origins[0].path else node
+        made = self._flow.meant(node)
         return len(made.elts) if isinstance(made, (ast.List, ast.Set, ast.Tuple)) else None
 
     def _wrapper(self, estimator: ast.expr | None) -> ast.Call | None:
-        origins = (self._flow.origins(estimator) or ()) if estimator is not None else ()
-        made = origins[0].value if len(origins) == 1 and not origins[0].path else estimator
-        is_wrapper = isinstance(made, ast.Call) and self._names.is_any(made.func, _WRAPPERS)
-        return made if isinstance(made, ast.Call) and is_wrapper else None
+        made = self._flow.meant(estimator) if estimator is not None else None
+        wraps = isinstance(made, ast.Call) and self._names.is_any(made.func, _WRAPPERS)
+        return made if isinstance(made, ast.Call) and wraps else None
 
 
 def _of_hyperband(epochs: int, factor: int) -> int:

@@ -7,6 +7,7 @@ import ast
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.syntax.bindings import Binding, How
+from tfmemlint.facts.syntax.nodes import called
 
 _MAX_HOPS = 8
 _ADDS = frozenset({"append", "extend", "insert"})
@@ -108,7 +109,4 @@ def _repeats(node: ast.BinOp) -> bool:
 
 def _is_list(start: Binding) -> bool:
     value = start.value if start.is_whole else None
-    called = value.func if isinstance(value, ast.Call) else None
-    return isinstance(value, (ast.List, ast.ListComp)) or (
-        isinstance(called, ast.Name) and called.id == "list"
-    )
+    return isinstance(value, (ast.List, ast.ListComp)) or (called(value) == "list")

@@ -166,16 +166,12 @@ class SlicedTensors:
 
     def _is_differentiated(self, sliced: Sliced) -> bool:
         node = sliced.slices[0]
-        return self._is_recorded(node, _MOST_CALLERS) and self._has_gradient(
-            sliced.tensor, None, _MOST_HOPS
-        )
+        return self._is_recorded(node) and self._has_gradient(sliced.tensor, None, _MOST_HOPS)
 
-    def _is_recorded(self, node: ast.AST, hops: int) -> bool:
+    def _is_recorded(self, node: ast.AST) -> bool:
         """Whether code is run for a gradient: under a tape, in a layer, or as a model's loss."""
-        if self._tapes.recording(node) or self._is_of_keras(node):
-            return True
-        calls = self._callers.around(node) if hops else ()
-        return any(self._is_recorded(each, hops - 1) for each in calls)
+        leading = self._callers.leading_to(node, _MOST_CALLERS)
+        return any(self._tapes.recording(each) or self._is_of_keras(each) for each in leading)
 
     def _is_of_keras(self, node: ast.AST) -> bool:
         """Whether Keras runs code to train something: in a layer, or as a loss."""

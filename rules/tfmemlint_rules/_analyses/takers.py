@@ -5,11 +5,10 @@ from __future__ import annotations
 import ast
 
 from tfmemlint.facts import TensorFlow
-from tfmemlint.facts.flow.iterables import called
 from tfmemlint.facts.flow.loops import Over
 from tfmemlint.facts.flow.uses import Trail
 from tfmemlint.facts.library.kinds import Kind
-from tfmemlint.facts.syntax.nodes import same_code
+from tfmemlint.facts.syntax.nodes import called, same_code
 from tfmemlint.light_typing import NamedTuple
 
 

@@ -13,6 +13,7 @@ from tfmemlint.facts.graphs.tracing import TracedBy
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import given_to
 from tfmemlint.facts.syntax.functions import STAYS_A_FUNCTION
+from tfmemlint.facts.syntax.nodes import called
 from tfmemlint.facts.syntax.tree import FunctionNode, LoopNode
 from tfmemlint.light_typing import NamedTuple
 from tfmemlint_rules._analyses.searches import Searches
@@ -177,8 +178,8 @@ class Trainings:
             above = self._tree.parent(above)
         if owner is not None and isinstance(above, ast.Attribute):
             call = self._tree.parent(above)
-            called = isinstance(call, ast.Call) and call.func is above
-            method = self._functions.method(owner, above.attr) if called else None
+            runs = isinstance(call, ast.Call) and call.func is above
+            method = self._functions.method(owner, above.attr) if runs else None
             return None if method is None else self._trains(method, owner, _MAX_HOPS)
         if is_plain_use(self._tree, use):
             attribute = above.attr if isinstance(above, ast.Attribute) else ""
@@ -198,7 +199,7 @@ class Trainings:
             return None
         if self._names.is_any(above.func, _SAVES):
             return False
-        if isinstance(above.func, ast.Name) and above.func.id in _SHOWS:
+        if called(above) in _SHOWS:
             return False
         return self._passed(above, use, around, owner, hops)
 

@@ -390,8 +390,7 @@ class VaryingShapes:
             return given is not None and self._is_ragged(given, hops - 1)
         if isinstance(value, ast.Subscript):
             return isinstance(value.slice, ast.Slice) and self._is_ragged(value.value, hops - 1)
-        made = self._names.qualified(value.func) if isinstance(value, ast.Call) else None
-        return made is not None and made.startswith(_RAGGED)
+        return self._names.called(value).startswith(_RAGGED)
 
     def _changing(self, part: ast.expr, by: ShapedBy, at: ast.AST) -> _Found | None:
         """The innermost loop of many rounds in which an expression is about something else."""

@@ -72,8 +72,7 @@ class WindowLists:
 
     def _of_elsewhere(self, listed: ast.expr, hops: int) -> Windows | None:
         """The same of a list in an attribute, an entry or another name."""
-        origins = self._flow.origins(listed) or ()
-        before = origins[0].value if len(origins) == 1 and not origins[0].path else None
+        before = self._flow.meant(listed)
         if isinstance(before, _HOLDS) and before is not listed:
             return self.of(before, hops - 1)
         grown = self._growths.of(listed)

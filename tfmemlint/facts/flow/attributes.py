@@ -8,13 +8,10 @@ from weakref import ref
 
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.frames import Frame, entered, frame_at
-from tfmemlint.facts.flow.paths import ANY, End, unpacked
+from tfmemlint.facts.flow.paths import ANY, End, Path, Ways, unpacked
 from tfmemlint.facts.syntax.functions import CALL
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts.flow.paths import Path, Ways
-    from tfmemlint.facts.syntax.tree import FunctionNode
+from tfmemlint.facts.syntax.nodes import called
+from tfmemlint.facts.syntax.tree import FunctionNode
 
 
 class Attributes:
@@ -149,8 +146,7 @@ class Attributes:
 
 def is_super(expression: ast.expr) -> bool:
     """Whether an expression is `super()`."""
-    called = expression.func if isinstance(expression, ast.Call) else None
-    return isinstance(called, ast.Name) and called.id == "super"
+    return called(expression) == "super"
 
 
 def _is_named(callee: ast.expr) -> bool:

@@ -11,6 +11,7 @@ from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.flow.remade_functions import A_FEW
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.syntax.bindings import Binding, How
+from tfmemlint.facts.syntax.nodes import called
 from tfmemlint.light_typing import NamedTuple
 
 _MAX_HOPS = 5
@@ -50,9 +51,8 @@ class ChangingNumbers:
 
     def run_by(self, node: ast.AST, hops: int = 2) -> Iterator[Loop]:
         """The loops around a node, and around the calls of its function."""
-        yield from self._loops.around(node)
-        for call in self._callers.around(node) if hops else ():
-            yield from self.run_by(call, hops - 1)
+        for each in self._callers.leading_to(node, hops):
+            yield from self._loops.around(each)
 
     # What changes.
 
@@ -213,7 +213,7 @@ class ChangingNumbers:
             few = isinstance(node.op, (ast.Mod, ast.FloorDiv, ast.MatMult))
             return not few and self._is_calculated(node.left) and self._is_calculated(node.right)
         if isinstance(node, ast.Call):
-            bounds = isinstance(node.func, ast.Name) and node.func.id in _BOUNDS
+            bounds = called(node) in _BOUNDS
             return bounds and not node.keywords and all(map(self._is_calculated, node.args))
         return isinstance(node, (ast.Name, ast.Attribute, ast.Constant))
 
@@ -257,7 +257,7 @@ class ChangingNumbers:
 
     def _called(self, call: ast.Call, at: ast.AST, hops: int) -> Change | None:
         """`float(x)`, `x.item()`, and functions of the module that give back numbers."""
-        builtin = call.func.id if isinstance(call.func, ast.Name) else ""
+        builtin = called(call)
         given = call.args[0] if len(call.args) == 1 else None
         if builtin in _BOUNDS and len(call.args) > 1:
             return self._bounded(call.args, at, hops)
@@ -307,14 +307,12 @@ class ChangingNumbers:
         if self._values.of(expression).kind is Kind.NUMBER:
             return True
         if isinstance(expression, ast.Call):
-            return isinstance(expression.func, ast.Name) and expression.func.id in _NUMBERS
+            return called(expression) in _NUMBERS
         if isinstance(expression, ast.BinOp):
             return self._is_number(expression.left) and self._is_number(expression.right)
         binding = self._bindings.only(expression)
         return binding is not None and any(
-            isinstance(above := self._tree.parent(use), ast.Call)
-            and isinstance(above.func, ast.Name)
-            and above.func.id == "range"
+            isinstance(above := self._tree.parent(use), ast.Call) and called(above) == "range"
             for use in self._bindings.readers(binding)
         )
 

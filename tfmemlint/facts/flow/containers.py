@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import ast
 
-from tfmemlint.facts.flow.paths import ANY, End, is_entry, key
+from tfmemlint.facts.flow.frames import Frame
+from tfmemlint.facts.flow.paths import ANY, End, Path, Ways, is_entry, key
 from tfmemlint.facts.library.makers import WRAPS_ITERABLE
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-
-    from tfmemlint.facts.flow.frames import Frame
-    from tfmemlint.facts.flow.paths import Path, Ways
 
 
 def through(name: str, call: ast.Call, path: Path, frame: Frame | None) -> Ways:

@@ -6,12 +6,11 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from tfmemlint.facts import TensorFlow
-from tfmemlint.facts.flow.iterables import called
 from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import RANGES, WRAPS_ITERABLE
 from tfmemlint.facts.syntax.bindings import Binding, How
-from tfmemlint.facts.syntax.nodes import nodes_of, same_code
+from tfmemlint.facts.syntax.nodes import called, nodes_of, same_code
 from tfmemlint.facts.syntax.tree import LEAVES, LOOPS
 
 _ADDS = frozenset({"append", "extend"})

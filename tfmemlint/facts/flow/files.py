@@ -8,7 +8,6 @@ from enum import IntEnum
 
 from tfmemlint.facts.flow.flow import Flow, Origin
 from tfmemlint.facts.flow.frames import Frame, entered
-from tfmemlint.facts.flow.iterables import called
 from tfmemlint.facts.flow.paths import key
 from tfmemlint.facts.flow.solver import Question, Solver
 from tfmemlint.facts.flow.values import Values
@@ -16,6 +15,7 @@ from tfmemlint.facts.library import makers, reading
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.functions import Functions
 from tfmemlint.facts.syntax.names import Names
+from tfmemlint.facts.syntax.nodes import called
 from tfmemlint.facts.syntax.targets import element
 from tfmemlint.facts.syntax.tree import LOOPS, Tree
 

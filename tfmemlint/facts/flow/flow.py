@@ -80,6 +80,11 @@ class Flow:
         found = self.origins(expression, frame) or ()
         return found[0] if len(found) == 1 and found[0].is_whole else None
 
+    def meant(self, expression: ast.expr, frame: Frame | None = None) -> ast.expr:
+        """What alone gives an expression its value, or the expression itself."""
+        before = self.one_before(expression, frame)
+        return expression if before is None else before.value
+
     def same(self, expression: ast.expr, frame: Frame | None = None) -> tuple[ast.expr, ...]:
         """An expression, and those before it that surely gave it its value, wherever they stand."""
         way = self._sources.same(expression, frame)

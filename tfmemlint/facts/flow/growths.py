@@ -9,14 +9,11 @@ from functools import cached_property
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.frames import Frame, entered
 from tfmemlint.facts.flow.loops import Growth, Loop, Over, added_elements
-from tfmemlint.facts.flow.paths import is_entry
+from tfmemlint.facts.flow.paths import End, is_entry
+from tfmemlint.facts.syntax.bindings import Binding
 from tfmemlint.facts.syntax.nodes import is_empty, is_none, same_code
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from tfmemlint.facts.flow.paths import End
-    from tfmemlint.facts.syntax.bindings import Binding
-    from tfmemlint.facts.syntax.tree import FunctionNode
+from tfmemlint.facts.syntax.tree import FunctionNode
+from tfmemlint.light_typing import NamedTuple
 
 _MOST_CALLERS = 8
 _MOST_HOPS = 3
@@ -180,8 +177,7 @@ class Growths:
 
     def _is_empty(self, end: End) -> bool:
         node = end.node
-        name = self._names.qualified(node.func) if isinstance(node, ast.Call) else None
-        if isinstance(node, ast.Call) and name == "collections.defaultdict":
+        if isinstance(node, ast.Call) and self._names.called(node) == "collections.defaultdict":
             factory = node.args[0] if node.args else None
             is_list = isinstance(factory, ast.Name) and factory.id == "list"
             return is_list and len(end.path) == 1 and is_entry(end.path[0])

@@ -13,18 +13,13 @@ from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.shapes import written_out
 from tfmemlint.facts.library.signatures import having
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.facts.syntax.nodes import same_code
+from tfmemlint.facts.syntax.nodes import called, same_code
 
 FEW = 32
 """As many as one batch: a literal list of them is no data set."""
 MANY = 256
 """As many are a data set of their own, even if they were taken from a larger one."""
 _MAX_HOPS = 8
-
-
-def called(call: ast.Call) -> str | None:
-    """The bare name a call calls, as `open` or `map`."""
-    return call.func.id if isinstance(call.func, ast.Name) else None
 
 
 class Iterables:
@@ -199,11 +194,9 @@ class Iterables:
             found += self._flow.origins(each.value, each.frame) or ()
         return found
 
-    def _made_by(self, node: ast.expr) -> str | None:
+    def _made_by(self, node: ast.expr) -> str:
         """The canonical name of what made the object that a name holds."""
-        origins = self._flow.origins(node) or ()
-        value = origins[0].value if len(origins) == 1 else node
-        return self._names.qualified(value.func) if isinstance(value, ast.Call) else None
+        return self._names.called(self._flow.meant(node))
 
     def _is_written_out(self, node: ast.expr) -> bool:
         """Whether this is the `files` of `def load(*files)`, which callers write one by one."""

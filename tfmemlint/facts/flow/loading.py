@@ -10,11 +10,11 @@ from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.files import Content, Contents, may_load, may_parse
 from tfmemlint.facts.flow.flow import Origin
 from tfmemlint.facts.flow.frames import Frame, frame_at
-from tfmemlint.facts.flow.iterables import MANY, called
+from tfmemlint.facts.flow.iterables import MANY
 from tfmemlint.facts.flow.loops import Growth, Loop
 from tfmemlint.facts.library.reading import READERS
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.facts.syntax.nodes import holds, is_empty, names_in, same_code
+from tfmemlint.facts.syntax.nodes import called, holds, is_empty, names_in, same_code
 from tfmemlint.facts.syntax.targets import element
 from tfmemlint.light_typing import NamedTuple
 

@@ -10,16 +10,14 @@ from functools import cached_property
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.early_ends import EarlyEnds
 from tfmemlint.facts.flow.entries import entries_of
+from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import RANGES, WRAPS_ITERABLE
 from tfmemlint.facts.syntax.bindings import Binding, How
-from tfmemlint.facts.syntax.nodes import is_empty, names_in, nodes_of, stored_in, within
+from tfmemlint.facts.syntax.nodes import called, is_empty, names_in, nodes_of, stored_in, within
 from tfmemlint.facts.syntax.targets import targets
 from tfmemlint.facts.syntax.tree import LOOPS, LoopNode
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from tfmemlint.facts.flow.frames import Frame
+from tfmemlint.light_typing import NamedTuple
 
 
 class Over(Enum):
@@ -246,7 +244,7 @@ class Loops:
             name = self._names.qualified(iterable.func)
             if name == "tensorflow.range":
                 return Loop(node, Over.TENSOR, iterable, self._trips(iterable.args))
-            if isinstance(iterable.func, ast.Name) and iterable.func.id in RANGES:
+            if called(iterable) in RANGES:
                 return Loop(node, self._range(node, iterable), iterable, self._trips(iterable.args))
         count = entries_of(iterable, self._tree, self._bindings)
         if count is not None or isinstance(iterable, (ast.Tuple, ast.List, ast.Set)):

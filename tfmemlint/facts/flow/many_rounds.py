@@ -129,8 +129,7 @@ class ManyRounds:
         method = iterable.func if isinstance(iterable, ast.Call) else None
         if not isinstance(method, ast.Attribute) or method.attr != "split":
             return otherwise
-        origins = self._flow.origins(method.value) or ()
-        made = origins[0].value if len(origins) == 1 and not origins[0].path else method.value
+        made = self._flow.meant(method.value)
         if not isinstance(made, ast.Call) or not self._names.is_any(made.func, _SPLITTERS):
             return otherwise
         folds = self._values.number(argument(made, 0, "n_splits"))

@@ -11,15 +11,12 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 
 from tfmemlint.facts import TensorFlow
+from tfmemlint.facts.flow.frames import Frame
+from tfmemlint.facts.flow.paths import End
 from tfmemlint.facts.syntax.bindings import Binding, How
 from tfmemlint.facts.syntax.nodes import is_none
 from tfmemlint.facts.syntax.targets import targets
 from tfmemlint.facts.syntax.tree import FUNCTIONS
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts.flow.frames import Frame
-    from tfmemlint.facts.flow.paths import End
 
 _MOST_CARRIERS = 200
 _MOST_HOPS = 6

@@ -5,12 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from tfmemlint.facts.flow.paths import Read
+from tfmemlint.facts.flow.stores import Put
 from tfmemlint.facts.syntax.tree import Tree
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts.flow.paths import Read
-    from tfmemlint.facts.flow.stores import Put
 
 
 def still_there(

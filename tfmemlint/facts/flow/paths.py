@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Hashable, Iterable
 
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
+from tfmemlint.facts.flow.frames import Frame
+from tfmemlint.light_typing import NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
-
-    from tfmemlint.facts.flow.frames import Frame
-
-    Read = str | tuple[Hashable]
-    """`".name"` for an attribute, `(key,)` for an entry, ANY for any entry."""
-    Path = tuple[Read, ...]
-    Ways = Iterable["End"] | None
-    """The places before one on the way back; None where there is nothing to see through."""
+Read = str | tuple[Hashable]
+"""`".name"` for an attribute, `(key,)` for an entry, ANY for any entry."""
+Path = tuple[Read, ...]
+Ways = Iterable["End"] | None
+"""The places before one on the way back; None where there is nothing to see through."""
 
 ANY = "*"
 

@@ -9,6 +9,7 @@ from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.loops import Over
 from tfmemlint.facts.graphs.tracing import RUNS_PYTHON
 from tfmemlint.facts.library.makers import given_to
+from tfmemlint.facts.syntax.nodes import called
 from tfmemlint.facts.syntax.tree import FunctionNode
 
 _MAX_HOPS = 8
@@ -53,12 +54,10 @@ class PerBatch:
         calls = self._callers.calls_of(function)
         return not calls or any(self.runs_once(call, hops - 1) for call in calls)
 
-    def runs_again(self, node: ast.AST, hops: int = _MAX_HOPS) -> bool:
+    def runs_again(self, node: ast.AST) -> bool:
         """Whether `node` is seen to run many times: in a loop, be it around a call."""
-        if any(self._tree.loops(node)):
-            return True
-        calls = self._callers.around(node) if hops else ()
-        return any(self.runs_again(call, hops - 1) for call in calls)
+        leading = self._callers.leading_to(node, _MAX_HOPS)
+        return any(loop for each in leading for loop in self._tree.loops(each))
 
     def _is_per_item(self, function: FunctionNode) -> bool:
         """Whether a function is made to be called again and again: a generator, `__getitem__`."""
@@ -84,7 +83,7 @@ class PerBatch:
             return name in _MAPS
         if isinstance(call.func, ast.Attribute):
             return call.func.attr in _MAPPING
-        return isinstance(call.func, ast.Name) and call.func.id in _MAPPING
+        return called(call) in _MAPPING
 
 
 _PER_ITEM = frozenset({"__getitem__", "__iter__", "__next__"})

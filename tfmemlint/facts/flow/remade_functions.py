@@ -9,16 +9,14 @@ from functools import cached_property
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.flow.uses import Trail
+from tfmemlint.facts.graphs.factories import Factory
 from tfmemlint.facts.graphs.wrappings import DATA, Made, is_plain, wrapped_by
 from tfmemlint.facts.library.makers import given_to
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.nodes import nodes_of, root_name, within
 from tfmemlint.facts.syntax.tracers import TF_FUNCTION
 from tfmemlint.facts.syntax.tree import LEAVES, FunctionNode, parameters
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from tfmemlint.facts.graphs.factories import Factory
+from tfmemlint.light_typing import NamedTuple
 
 A_FEW = 8
 """As many as are worth no word: a handful of folds, of learning rates, of compared variants."""

@@ -151,14 +151,13 @@ class Results:
             if not isinstance(part, ast.Attribute) or part.attr not in MNIST_PARTS:
                 return UNKNOWN
             return self._of_mnist(node.attr, part, frame)
-        origins = self._flow.origins(node.value, frame) or ()
-        made = origins[0].value if len(origins) == 1 and not origins[0].path else node.value
-        name = self._names.qualified(made.func) if isinstance(made, ast.Call) else None
+        made = self._flow.meant(node.value, frame)
+        name = self._names.called(made)
         if node.attr not in ("data", "target"):
             return UNKNOWN
         if name in makers.LOADS_WHOLE:
             return Value(Kind.ARRAY, Extent.WHOLE, origin=made)
-        shape = SKLEARN_DATASETS.get(name or "")
+        shape = SKLEARN_DATASETS.get(name)
         if shape is None:
             return UNKNOWN
         if node.attr == "target":
@@ -166,8 +165,7 @@ class Results:
         return Value(Kind.ARRAY, Extent.WHOLE, "float64", shape, made)
 
     def _of_mnist(self, attribute: str, part: ast.Attribute, frame: Frame | None) -> Value:
-        origins = self._flow.origins(part.value, frame) or ()
-        made = origins[0].value if len(origins) == 1 and not origins[0].path else None
+        made = self._flow.meant(part.value, frame)
         if not isinstance(made, ast.Call) or not self._names.is_any(made.func, READ_DATA_SETS):
             return UNKNOWN
         shape = (MNIST_PARTS[part.attr], 784) if attribute == "images" else None

@@ -12,7 +12,7 @@ from tfmemlint.facts.library import makers
 from tfmemlint.facts.library.kinds import Value
 from tfmemlint.facts.library.shapes import Shape
 from tfmemlint.facts.syntax.names import Names
-from tfmemlint.facts.syntax.nodes import same_code
+from tfmemlint.facts.syntax.nodes import called, same_code
 
 _MAX_DEPTH = 15
 _MOST = 2.0**63
@@ -67,9 +67,9 @@ class Sizes:
         """
         array: ast.expr | None = None
         if isinstance(expression, ast.Call):
-            if isinstance(expression.func, ast.Name) and expression.func.id in ("len", "int"):
+            if called(expression) in ("len", "int"):
                 array = expression.args[0] if len(expression.args) == 1 else None
-                if array is not None and expression.func.id == "int":
+                if array is not None and called(expression) == "int":
                     return self.rows(array, frame, hops)
         elif isinstance(expression, ast.Subscript) and constant(expression.slice) == 0:
             measured = self._measured(expression.value, frame)

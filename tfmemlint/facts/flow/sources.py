@@ -16,9 +16,10 @@ from tfmemlint.facts.flow.attributes import Attributes, is_super
 from tfmemlint.facts.flow.containers import through
 from tfmemlint.facts.flow.frames import Frame, entered, frame_at
 from tfmemlint.facts.flow.overwritten import still_there
-from tfmemlint.facts.flow.paths import ANY, Classes, End, Ends, is_entry, unpacked
+from tfmemlint.facts.flow.paths import ANY, Classes, End, Ends, Path, Ways, is_entry, unpacked
 from tfmemlint.facts.flow.solver import Question
 from tfmemlint.facts.flow.steps import STEPS
+from tfmemlint.facts.flow.stores import Put
 from tfmemlint.facts.syntax.bindings import Binding, How
 from tfmemlint.facts.syntax.imports import Place
 from tfmemlint.facts.syntax.nodes import is_none
@@ -27,9 +28,6 @@ from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import ClassVar
-
-    from tfmemlint.facts.flow.paths import Path, Ways
-    from tfmemlint.facts.flow.stores import Put
 
 _LONGEST_PATH = 5
 _LONGEST_WAY = 24

@@ -6,11 +6,7 @@ import ast
 from collections.abc import Callable, Iterable, Mapping
 
 from tfmemlint.facts.flow.frames import Frame
-from tfmemlint.facts.flow.paths import ANY, End, is_entry, key, may_be
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts.flow.paths import Path, Ways
+from tfmemlint.facts.flow.paths import ANY, End, Path, Ways, is_entry, key, may_be
 
 
 def _subscript(node: ast.Subscript, path: Path, frame: Frame | None) -> Ways:

@@ -8,15 +8,13 @@ from functools import cached_property
 
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.frames import Frame, frame_at
-from tfmemlint.facts.flow.paths import ANY, End, after, is_entry, key
+from tfmemlint.facts.flow.paths import ANY, End, Path, Read, after, is_entry, key
 from tfmemlint.facts.syntax.bindings import Binding
 from tfmemlint.facts.syntax.targets import targets
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from typing import TypeVar
-
-    from tfmemlint.facts.flow.paths import Path, Read
 
     A = TypeVar("A")
     _Owned = dict[ast.ClassDef | None, list[A]]

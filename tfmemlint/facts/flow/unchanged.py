@@ -9,6 +9,7 @@ from tfmemlint.facts.graphs.tracing import RUNS_PYTHON
 from tfmemlint.facts.library import makers, traits
 from tfmemlint.facts.library.signatures import APIS, having
 from tfmemlint.facts.syntax.bindings import Binding
+from tfmemlint.facts.syntax.nodes import called
 
 _CONVERTS = ("keras.ops.", "tensorflow.")
 _READS = frozenset({"abs", "float", "int", "len", "max", "min", "print", "sum", "type"})
@@ -129,7 +130,7 @@ class Unchanged:
     def _call_only_reads(self, call: ast.Call, given: ast.AST, named: bool) -> bool:
         name = self._names.qualified(call.func)
         if name is None:
-            builtin = call.func.id if isinstance(call.func, ast.Name) else ""
+            builtin = called(call)
             plain = isinstance(given, (ast.Name, ast.Subscript))
             return plain and builtin in _READS and self._bindings.home(builtin, call) is None
         if name.startswith(_CONVERTS):

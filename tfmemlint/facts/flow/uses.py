@@ -9,6 +9,7 @@ from itertools import chain, pairwise
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.decorators import Decorators
+from tfmemlint.facts.syntax.nodes import called
 from tfmemlint.facts.syntax.tree import FunctionNode
 
 _MAX_HOPS = 8
@@ -158,7 +159,7 @@ class Uses:
             return True
         if made.func is held:
             return False
-        if isinstance(made.func, ast.Name) and made.func.id == "zip":
+        if called(made) == "zip":
             return True
         return isinstance(self._functions.definition(made.func), ast.ClassDef)
 

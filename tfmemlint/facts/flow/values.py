@@ -17,6 +17,7 @@ from tfmemlint.facts.library import makers
 from tfmemlint.facts.library.kinds import UNKNOWN, Extent, Kind, Value, arithmetic, common
 from tfmemlint.facts.library.shapes import Shape, indexed, is_all, is_rest, written_out
 from tfmemlint.facts.syntax.bindings import Binding, How
+from tfmemlint.facts.syntax.nodes import called
 from tfmemlint.facts.syntax.targets import element
 
 _UNDECIDED = Value(origin=ast.Name(id=""))
@@ -203,7 +204,7 @@ class Values:
             return Value(Kind.DATASET, origin=node)
         if name is not None:
             return self._results.of_function(name, node, frame, self._of)
-        if isinstance(node.func, ast.Name) and node.func.id in _AS_LIST and node.args:
+        if called(node) in _AS_LIST and node.args:
             inner = self._of(node.args[0], frame)
             is_paths = inner.kind is Kind.PATHS
             return inner if is_paths else Value(Kind.LIST, inner.extent, origin=node)

@@ -66,6 +66,7 @@ class Wholes:
         self._values = tf.values
         self._passes = tf.passes
         self._loading = tf.loading
+        self._per_batch = tf.per_batch
         self._sources = tf.sources
 
     @cached_property
@@ -81,7 +82,7 @@ class Wholes:
         if not value.is_array or value.extent is Extent.PART or origin is None:
             return None
         gathered = value.extent is Extent.UNKNOWN and self._is_gathered(origin)
-        if (value.extent is Extent.UNKNOWN and not gathered) or self._repeated(origin):
+        if (value.extent is Extent.UNKNOWN and not gathered) or self._per_batch.runs_again(origin):
             return None
         made = self._values.of(origin).shape
         shape = value.shape or made
@@ -101,13 +102,6 @@ class Wholes:
         while isinstance(base, ast.Attribute):
             base = base.value
         return inner if inner and isinstance(base, ast.Name) and self.of(inner) else None
-
-    def _repeated(self, node: ast.AST, hops: int = _MAX_HOPS) -> bool:
-        """Whether a loop runs `node` again, in its own function or around a call of it."""
-        if any(self._tree.loops(node)):
-            return True
-        calls = self._callers.around(node) if hops else ()
-        return any(self._repeated(call, hops - 1) for call in calls)
 
     def _is_given(self, node: ast.AST, hops: int = _MAX_HOPS) -> bool:
         """Whether `node` depends on an argument of a function that nothing in the module calls."""
@@ -135,8 +129,8 @@ class Wholes:
         return any(parsed) or self._loading.gathered(given) is not None
 
     def _is_loaded(self, origin: ast.expr) -> bool:
-        name = self._names.qualified(origin.func) if isinstance(origin, ast.Call) else None
-        if name is not None and (name in _READ or name.startswith("keras.datasets.")):
+        name = self._names.called(origin)
+        if name in _READ or name.startswith("keras.datasets."):
             return True
         stored = origin.value if isinstance(origin, ast.Subscript) else None
         if isinstance(origin, ast.Call) and origin.args:

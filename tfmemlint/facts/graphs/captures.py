@@ -168,8 +168,7 @@ class Captures:
         above = self._tree.parent(use)
         while isinstance(above, (ast.Tuple, ast.List, ast.Dict)):
             above = self._tree.parent(above)
-        name = self._names.qualified(above.func) if isinstance(above, ast.Call) else None
-        return name is not None and name.startswith("tensorflow.data.Dataset.from_tensor")
+        return self._names.called(above).startswith("tensorflow.data.Dataset.from_tensor")
 
     def _is_brought(self, node: ast.expr, hops: int) -> bool:
         """Whether an array surely comes from outside, and no call has made a tensor of it."""

@@ -10,6 +10,7 @@ from tfmemlint.facts.flow.loops import Loop, Over
 from tfmemlint.facts.graphs.tracing import TracedBy
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.syntax.bindings import How
+from tfmemlint.facts.syntax.nodes import called
 
 _MAX_HOPS = 4
 _UNROLLED = frozenset({Over.RANGE, Over.EPOCHS, Over.OFFSETS})
@@ -96,10 +97,10 @@ class GraphLoops:
             if isinstance(above, ast.Call):
                 if self._picks_in(above, below, hops):
                     return True
-                called = above.func.id if isinstance(above.func, ast.Name) else ""
-                shown = called == "print" or self._names.qualified(above.func) == "tensorflow.print"
+                builtin = called(above)
+                shown = builtin == "print" or self._names.called(above) == "tensorflow.print"
                 method = above.func.attr if isinstance(above.func, ast.Attribute) else ""
-                formats = called in ("getattr", "str") or method == "format"
+                formats = builtin in ("getattr", "str") or method == "format"
                 formatted = (formatted or formats) and not shown
             if isinstance(above, ast.stmt):
                 break
@@ -162,9 +163,8 @@ class GraphLoops:
 
 
 def _is_reversed(iterated: ast.expr, iterable: ast.expr | None) -> bool:
-    function = iterated.func if isinstance(iterated, ast.Call) else None
-    is_call = isinstance(function, ast.Name) and function.id == "reversed"
-    return is_call and isinstance(iterated, ast.Call) and iterated.args == [iterable]
+    given = iterated.args if isinstance(iterated, ast.Call) else []
+    return called(iterated) == "reversed" and given == [iterable]
 
 
 def _is_formatting(node: ast.AST) -> bool:

@@ -9,7 +9,7 @@ from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.syntax.bindings import Binding, How
-from tfmemlint.facts.syntax.nodes import names_in, stored_in, within
+from tfmemlint.facts.syntax.nodes import called, names_in, stored_in, within
 
 _LEAVES_PYTHON = (
     ast.AsyncFor,
@@ -101,8 +101,7 @@ class LoopBodies:
 
     def _draws(self, node: ast.AST) -> bool:
         """Whether Python itself draws a number, which a graph loop would do once for all trips."""
-        name = self._names.qualified(node.func) if isinstance(node, ast.Call) else None
-        return name is not None and name.startswith(_DRAWS)
+        return self._names.called(node).startswith(_DRAWS)
 
     def takes_tensor(self, target: ast.Name) -> bool:
         """Whether a loop's variable is used only where an integer tensor does as well."""
@@ -273,5 +272,4 @@ def _line(binding: Binding) -> int:
 
 def is_range(iterable: ast.expr) -> bool:
     """Whether this is a call of `range` with plain arguments."""
-    function = iterable.func if isinstance(iterable, ast.Call) else None
-    return isinstance(function, ast.Name) and function.id == "range"
+    return called(iterable) == "range"

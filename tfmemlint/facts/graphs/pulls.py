@@ -15,7 +15,7 @@ from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library import makers, traits
 from tfmemlint.facts.library.signatures import having
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.facts.syntax.nodes import children, within
+from tfmemlint.facts.syntax.nodes import called, children, within
 from tfmemlint.facts.syntax.tree import COMPREHENSIONS, LEAVES, LOOPS, SCOPES
 from tfmemlint.light_typing import NamedTuple
 
@@ -121,7 +121,7 @@ class Pulls:
     def _by_call(self, iterable: ast.Call, hops: int) -> Pull | None:
         if not iterable.args:
             return None
-        builtin = iterable.func.id if isinstance(iterable.func, ast.Name) else ""
+        builtin = called(iterable)
         if builtin in ("enumerate", "zip"):
             inner = (self._wrapped(each, hops - 1) for each in iterable.args)
             known = next((each for each in inner if each is not None), None)
@@ -206,9 +206,8 @@ class Pulls:
 
 def _bare(iterable: ast.expr) -> ast.expr:
     """What `enumerate` counts."""
-    function = iterable.func if isinstance(iterable, ast.Call) else None
-    counts = isinstance(function, ast.Name) and function.id == "enumerate"
-    return iterable.args[0] if counts and isinstance(iterable, ast.Call) else iterable
+    given = iterable.args if isinstance(iterable, ast.Call) else []
+    return given[0] if called(iterable) == "enumerate" else iterable
 
 
 def _limit(islice: ast.Call) -> ast.expr | None:

@@ -7,14 +7,12 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from tfmemlint.facts import TensorFlow
+from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.loops import Loop, Over
 from tfmemlint.facts.flow.paths import End
 from tfmemlint.facts.library.steady_words import COMPUTES, DRAWS, EXACT
 from tfmemlint.facts.syntax.nodes import nodes_of, root_name, stored_in
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from tfmemlint.facts.flow.frames import Frame
+from tfmemlint.light_typing import NamedTuple
 
 _PLAIN = (
     *(ast.Attribute, ast.BinOp, ast.Constant, ast.List, ast.Name, ast.Slice, ast.Subscript),

@@ -12,6 +12,7 @@ from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.signatures import APIS
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.callers import default
+from tfmemlint.facts.syntax.nodes import called
 
 _MAX_HOPS = 4
 _MOST = 10**9
@@ -84,7 +85,7 @@ class TracedRounds:
         if isinstance(made, ast.ListComp):
             return self._listed(made)
         if isinstance(made, ast.Call):
-            if isinstance(made.func, ast.Name) and made.func.id in ("enumerate", "zip"):
+            if called(made) in ("enumerate", "zip"):
                 counts = [self._pieces(each, hops - 1) for each in made.args]
                 known = [each for each in counts if each is not None]
                 return min(known) if known and len(known) == len(counts) else None
@@ -116,7 +117,4 @@ class TracedRounds:
 
 def _is_zipped(iterable: ast.expr) -> bool:
     """Whether what is counted goes with something else: `zip(range(n), layers)`."""
-    return any(
-        isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id == "zip"
-        for each in ast.walk(iterable)
-    )
+    return any(isinstance(each, ast.Call) and called(each) == "zip" for each in ast.walk(iterable))

@@ -287,13 +287,10 @@ class Tracing:
         called = (self._functions.function(call.func) for call in calls if hops)
         return any(each is not None and self._runs_a_model(each, hops - 1) for each in called)
 
-    def _is_program(self, node: ast.AST, hops: int = _MAX_CALLERS) -> bool:
+    def _is_program(self, node: ast.AST) -> bool:
         """Whether running the module runs the code at `node`."""
-        function = self._tree.function(node)
-        if function is None:
-            return True
-        calls = self._callers.calls_of(function) if hops else ()
-        return any(self._is_program(each, hops - 1) for each in calls)
+        leading = self._callers.leading_to(node, _MAX_CALLERS)
+        return any(self._tree.function(each) is None for each in leading)
 
     def _given_to_dataset(self, call: ast.Call, method: ast.Attribute) -> Iterator[FunctionNode]:
         if not self._datasets.is_dataset(method.value):

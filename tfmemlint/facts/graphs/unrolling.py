@@ -10,7 +10,7 @@ from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.syntax.bindings import Binding, How
-from tfmemlint.facts.syntax.nodes import names_in, within
+from tfmemlint.facts.syntax.nodes import called, names_in, within
 from tfmemlint.light_typing import NamedTuple
 
 _MAX_HOPS = 4
@@ -173,7 +173,7 @@ class Unrollings:
         function = self._functions.function(call.func)
         if function is not None:
             return hops > 0 and self._computes([*self._bodies.body(function)], hops - 1)
-        if isinstance(call.func, ast.Name) and call.func.id in _OF_PYTHON:
+        if called(call) in _OF_PYTHON:
             return False
         if self._values.of(call.func).kind in (Kind.LAYER, Kind.MODEL):
             return True
@@ -184,7 +184,7 @@ class Unrollings:
         for each in body:
             if isinstance(each, ast.Call):
                 name = self._names.qualified(each.func) or ""
-                python = isinstance(each.func, ast.Name) and each.func.id in _OF_PYTHON
+                python = called(each) in _OF_PYTHON
                 if not python and (not name or name.startswith(_NEW_EACH_TIME)):
                     return False
             read = isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)

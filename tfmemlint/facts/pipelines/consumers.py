@@ -10,7 +10,7 @@ from functools import cached_property
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library.makers import WRAPS_ITERABLE, given_to
 from tfmemlint.facts.pipelines.chains import METHODS, SOURCES, Chain, From
-from tfmemlint.facts.syntax.nodes import within
+from tfmemlint.facts.syntax.nodes import called, within
 from tfmemlint.facts.syntax.tree import FunctionNode, LoopNode
 from tfmemlint.light_typing import NamedTuple
 
@@ -88,8 +88,8 @@ class Consumers:
                 yield node
                 if not isinstance(node, ast.Call):
                     continue
-                for called in (node.func, *node.args):  # `strategy.run(step)` runs a step, too
-                    function = self._functions.function(called)
+                for each in (node.func, *node.args):  # `strategy.run(step)` runs a step, too
+                    function = self._functions.function(each)
                     if function is not None and function not in seen and hops:
                         seen.add(function)
                         pending.append((self._bodies.body(function), hops - 1))
@@ -108,7 +108,7 @@ class Consumers:
     def _iterated(self, iterable: ast.expr) -> Iterator[ast.expr]:
         """What a loop goes over, seen through `enumerate`, `zip`, `tqdm` and the like."""
         if isinstance(iterable, ast.Call):
-            if _builtin(iterable) in _PASSES_ON or self._names.is_any(iterable.func, _WRAPS):
+            if called(iterable) in _PASSES_ON or self._names.is_any(iterable.func, _WRAPS):
                 for each in iterable.args:
                     yield from self._iterated(each)
                 return
@@ -119,7 +119,7 @@ class Consumers:
 
     def _calls(self) -> Iterator[_Place]:
         for call in self._tree.all(ast.Call):
-            callee, builtin = call.func, _builtin(call)
+            callee, builtin = call.func, called(call)
             if builtin == "zip" and len(call.args) == 1 and isinstance(call.args[0], ast.Starred):
                 for dataset in self._iterated(call.args[0].value):
                     yield Into.LIST, dataset, call, None
@@ -158,10 +158,10 @@ class Consumers:
         """Whether a loop or a list goes over what a call gives."""
         below, above = call, self._tree.parent(call)
         while isinstance(above, ast.Call) and below in above.args:
-            if _builtin(above) in _LISTS:
+            if called(above) in _LISTS:
                 return True
             wraps = self._names.is_any(above.func, _WRAPS)
-            if not wraps and _builtin(above) not in _PASSES_ON:
+            if not wraps and called(above) not in _PASSES_ON:
                 return False
             below, above = above, self._tree.parent(above)
         if isinstance(above, (ast.For, ast.AsyncFor, ast.comprehension)):
@@ -201,10 +201,6 @@ _WRAPS = WRAPS_ITERABLE | {"tensorflow_datasets.as_numpy"}
 _LOOKS = frozenset(
     {"getattr", "hasattr", "id", "isinstance", "len", "print", "repr", "str", "type"}
 ) | (_PASSES_ON - _LISTS - {"iter"})
-
-
-def _builtin(call: ast.Call) -> str | None:
-    return call.func.id if isinstance(call.func, ast.Name) else None
 
 
 def _elements(value: ast.expr | None) -> Iterator[ast.expr]:

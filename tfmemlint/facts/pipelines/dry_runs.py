@@ -30,7 +30,7 @@ from tfmemlint.facts.pipelines.held import (
 from tfmemlint.facts.syntax.callers import Callers
 from tfmemlint.facts.syntax.functions import Functions
 from tfmemlint.facts.syntax.names import Names
-from tfmemlint.facts.syntax.nodes import is_none
+from tfmemlint.facts.syntax.nodes import called, is_none
 from tfmemlint.facts.syntax.tree import FunctionNode, parameters
 
 _MAX_DEPTH = 8
@@ -233,10 +233,10 @@ class DryRun:
         if isinstance(node.func, ast.Attribute):
             if self.is_of_element(node.func.value):
                 return self._method(node, node.func)
-        elif isinstance(node.func, ast.Name) and node.func.id in _BUILTINS:
-            if node.func.id == "dict":
+        elif called(node) in _BUILTINS:
+            if called(node) == "dict":
                 return from_pairs(given.first)
-            return given.first if node.func.id in ("list", "tuple") else OUTSIDE
+            return given.first if called(node) in ("list", "tuple") else OUTSIDE
         self.effects.stateful = self.effects.stateful or is_print(node.func)
         self.effects.known = self.effects.known and is_print(node.func)
         return OUTSIDE if is_print(node.func) else lost(given.all)

@@ -9,14 +9,11 @@ from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library import pipeline_methods as methods
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument
-from tfmemlint.facts.pipelines.chains import SOURCES, Chain, From, Source
+from tfmemlint.facts.pipelines.chains import Chain, From, Source
 from tfmemlint.facts.pipelines.mapped import Mapped
 
 _SAME_OF_SAME = methods.having(methods.STEADY)
 _REORDERING = methods.having(methods.SHUFFLES | methods.LOOSENS)
-_MAX_HOPS = 4
-_MAKES_DATASETS = methods.having(methods.OF_DATASETS)
-_SOURCES = frozenset(SOURCES)
 _CHANGING = (From.GENERATOR, From.MIXED, From.UNSEEN)
 _RANDOM = "tensorflow.data.Dataset.random"
 
@@ -34,8 +31,6 @@ class Epochs:
 
     def __init__(self, tf: TensorFlow) -> None:
         self._names = tf.names
-        self._bodies = tf.bodies
-        self._datasets = tf.datasets
         self._values = tf.values
         self._mappings = tf.mappings
         self._elements = tf.elements
@@ -65,38 +60,6 @@ class Epochs:
         """Whether the step at a place is seen to do something else in each epoch, at random."""
         mapped = self.mapped(chain, place)
         return chain.steps[place].method == "shuffle" or (mapped is not None and mapped.is_random)
-
-    def may_be_early(self, call: ast.Call) -> bool:
-        """Whether what comes out of a step surely is the same however early it is made."""
-        passing = [chain for chain in self._datasets.chains if call in chain.calls]
-        return all(self._is_early(chain, chain.calls.index(call) + 1) for chain in passing)
-
-    def _is_early(self, chain: Chain, end: int, hops: int = _MAX_HOPS) -> bool:
-        parts = chain.source.parts if hops else ()
-        mixed = chain.source.kind is From.MIXED
-        if not isinstance(chain.source.node, ast.Call) or (mixed and not parts):
-            return False
-        if not mixed and chain.source.kind in _CHANGING:
-            return False
-        parts_are = all(self._is_early(each, len(each.steps), hops - 1) for each in parts)
-        return parts_are and all(self._acts_early(chain, place, hops) for place in range(end))
-
-    def _acts_early(self, chain: Chain, place: int, hops: int) -> bool:
-        """Whether a step does the same whenever it is run, be it something random."""
-        step = chain.steps[place]
-        if step.method not in _MAKES_DATASETS:
-            mapped = self.mapped(chain, place)
-            known = step.method in _SAME_OF_SAME | _REORDERING
-            return known and (mapped is None or (mapped.is_known and not mapped.is_stateful))
-        if self._names.is_any(step.argument("map_func"), _SOURCES):
-            return True
-        function = self._datasets.function(step) if hops else None
-        returned = self._bodies.returns(function) if function is not None else ()
-        made = [self._datasets.of(each) for each in returned]
-        return bool(made) and all(
-            bool(chains) and all(self._is_early(each, len(each.steps), hops - 1) for each in chains)
-            for chains in made
-        )
 
     def _may_change(self, source: Source) -> bool:
         if not isinstance(source.node, ast.Call):

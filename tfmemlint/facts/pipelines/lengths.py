@@ -14,6 +14,7 @@ from tfmemlint.facts.library.known_data import CATALOGUE, SKLEARN_DATASETS
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.pipelines.chains import BATCHING, Chain, From, Source
 from tfmemlint.facts.pipelines.parts import Parts
+from tfmemlint.facts.syntax.nodes import called
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ class Lengths:
             return sum(counts) if counts and all(counts) else None
         made = generator.body if isinstance(generator, ast.Lambda) else None
         if isinstance(made, ast.Call) and len(made.args) == 1:
-            is_iterator = isinstance(made.func, ast.Name) and made.func.id == "iter"
+            is_iterator = called(made) == "iter"
             made = made.args[0] if is_iterator else None
         return self._rows(made) if isinstance(made, (ast.Name, ast.List)) else None
 

@@ -8,6 +8,7 @@ from weakref import ref
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.pipelines.held import Tensor
 from tfmemlint.facts.sizes.rows import as_array
+from tfmemlint.facts.syntax.nodes import called
 
 _MAX_HOPS = 5
 _TOGETHER = (ast.Dict, ast.Tuple)
@@ -84,7 +85,6 @@ class Parts:
 
 def _is_dict(node: ast.expr | None) -> bool:
     """Whether this is `dict(x=x, y=y)`."""
-    called = node.func if isinstance(node, ast.Call) else None
     plain = isinstance(node, ast.Call) and not node.args and bool(node.keywords)
-    named = isinstance(called, ast.Name) and called.id == "dict"
+    named = called(node) == "dict"
     return plain and named and all(each.arg for each in getattr(node, "keywords", ()))

@@ -87,8 +87,7 @@ class Specs:
 
     def _meant(self, named: ast.expr) -> ast.expr:
         """What a name stands for, if that is one expression."""
-        origins = (self._flow.origins(named) or ()) if isinstance(named, ast.Name) else ()
-        return origins[0].value if len(origins) == 1 and not origins[0].path else named
+        return self._flow.meant(named) if isinstance(named, ast.Name) else named
 
     def of_directory(self, made: ast.Call) -> Held:
         """The images that a reader gives, and their labels: with the axis of the batch, if any."""

@@ -16,10 +16,8 @@ from tfmemlint.facts.library.kinds import Extent, Kind
 from tfmemlint.facts.sizes.amounts import UNKNOWN, Amount, count, named, one_of, smaller
 from tfmemlint.facts.sizes.spoken import length_of, short, spoken
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts.syntax.tree import LoopNode
+from tfmemlint.facts.syntax.nodes import called
+from tfmemlint.facts.syntax.tree import LoopNode
 
 _NUMBER = Question("amount", UNKNOWN, UNKNOWN)
 _LENGTH = Question("length", UNKNOWN, UNKNOWN)
@@ -145,7 +143,7 @@ class Numbers:
         rows = self._values.rows(node, frame)
         if rows is not None:
             return self._rows(node, rows, frame)
-        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        name = called(node)
         if name in _WHOLE_NUMBERS and len(node.args) == 1:
             found = self.of(node.args[0], frame)
             whole = found.value is not None and found.is_plain
@@ -263,7 +261,7 @@ class Numbers:
         return None
 
     def _length_of_call(self, node: ast.Call, frame: Frame | None) -> Amount | None:
-        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        name = called(node)
         if name in makers.RANGES or self._names.qualified(node.func) == "tensorflow.range":
             return self._counted(node, frame)
         wraps = self._names.is_any(node.func, makers.WRAPS_ITERABLE)

@@ -16,6 +16,7 @@ from tfmemlint.facts.sizes.numbers import Numbers
 from tfmemlint.facts.sizes.reshapes import Reshapes
 from tfmemlint.facts.sizes.sized import Ask, Sized, broadcast, matmul, promoted
 from tfmemlint.facts.sizes.told import Told, is_true
+from tfmemlint.facts.syntax.nodes import called
 
 _MODULES = ("numpy.", "tensorflow.", "keras.ops.", "keras.backend.", "keras.activations.")
 _ONE_BY_ONE = frozenset(
@@ -326,9 +327,7 @@ _FROM_LISTS = frozenset({"array", "asarray", "constant", "convert_to_tensor"})
 
 
 def _is_range(node: ast.expr) -> bool:
-    return (
-        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"
-    )
+    return isinstance(node, ast.Call) and called(node) == "range"
 
 
 def _may_be_list(node: ast.expr) -> bool:

@@ -18,11 +18,7 @@ from tfmemlint.facts.sizes.moments import UNSEEN, Item, Moment, Part
 from tfmemlint.facts.sizes.numbers import Numbers
 from tfmemlint.facts.sizes.steps import Steps
 from tfmemlint.facts.syntax.nodes import names_in
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts.syntax.tree import FunctionNode
-
+from tfmemlint.facts.syntax.tree import FunctionNode
 
 _SCALED = frozenset(
     f"tensorflow.random.{middle}{name}"

@@ -38,9 +38,9 @@ class Told:
         shape = self._values.shape(node, frame)
         if shape is not None and None not in shape:
             return tuple(count(each) for each in shape if each is not None)
-        origins = self._flow.origins(node, frame) or () if isinstance(node, _NAMED) else ()
-        if hops and len(origins) == 1 and not origins[0].path:
-            return self.shape(origins[0].value, origins[0].frame, hops - 1)
+        before = self._flow.one_before(node, frame) if isinstance(node, _NAMED) else None
+        if hops and before is not None:
+            return self.shape(before.value, before.frame, hops - 1)
         return (self._numbers.of(node, frame),)
 
     def whole(self, node: ast.expr, frame: Frame | None) -> tuple[int, ...] | None:

@@ -159,7 +159,7 @@ class Code:
         if isinstance(node, ast.Call):
             return self._is_sure_call(node, inside)
         if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
-            return isinstance(node.value, ast.Name) and self._is_own(node.value, inside)
+            return isinstance(node.value, ast.Name) and self._bindings.is_own(node.value, inside)
         if isinstance(node, ast.For):
             return not node.orelse
         if isinstance(node, ast.FunctionDef):
@@ -168,13 +168,8 @@ class Code:
             node, (*_STATEMENTS, *_MORE_STATEMENTS, *_EXPRESSIONS, *_PARTS, *_MORE_PARTS)
         )
 
-    def _is_own(self, name: ast.Name, inside: list[FunctionNode]) -> bool:
-        """Whether a name is bound within the functions themselves: made anew with each call."""
-        home = self._bindings.home(name.id, name)
-        return home is not None and any(self._tree.inside(home, each) for each in inside)
-
     def _is_sure_name(self, name: ast.Name, inside: list[FunctionNode]) -> bool:
-        if self._is_own(name, inside):
+        if self._bindings.is_own(name, inside):
             return True
         if not isinstance(name.ctx, ast.Load):
             return False

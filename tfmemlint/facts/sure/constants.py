@@ -88,7 +88,7 @@ class Constants:
 
     def makes_tensor(self, call: ast.expr) -> bool:
         """Whether a call surely makes a tensor, which nothing can change."""
-        name = self._names.qualified(call.func) if isinstance(call, ast.Call) else None
-        if name is None or name.startswith(ops.UNSEEN):
+        name = self._names.called(call)
+        if name.startswith(ops.UNSEEN):
             return False
         return name in MAKES_TENSORS or name.startswith(MAKES_TENSORS_TOO)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import Enum
 from itertools import chain
 
@@ -103,6 +103,11 @@ class Bindings:
     def names(self, scope: ScopeNode) -> frozenset[str]:
         """The names a scope binds."""
         return frozenset(name for name in self._named if scope in self._scopes(name))
+
+    def is_own(self, name: ast.Name, code: Iterable[ast.AST]) -> bool:
+        """Whether a name is bound within functions themselves: made anew with each call."""
+        home = self.home(name.id, name)
+        return home is not None and any(self._tree.inside(home, each) for each in code)
 
     def home(self, name: str, at: ast.AST) -> ScopeNode | None:
         """The scope whose binding of `name` is seen from `at`; None for the unknown."""

@@ -9,15 +9,12 @@ from weakref import ref
 
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.syntax.bindings import Binding, How
+from tfmemlint.facts.syntax.imports import Lead
 from tfmemlint.facts.syntax.members import is_decorated
 from tfmemlint.facts.syntax.nodes import within
 from tfmemlint.facts.syntax.tracers import PARTIAL
 from tfmemlint.facts.syntax.tree import FunctionNode, parameters, positional
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from tfmemlint.facts.syntax.imports import Lead
-
+from tfmemlint.light_typing import NamedTuple
 
 _MAX_PARTIALS = 10
 _HANDS_OVER = (How.LOOPED, How.PARAMETER)
@@ -209,6 +206,12 @@ class Callers:
         """The calls that run the function that code stands in; none for that of no function."""
         function = self._tree.function(node)
         return () if function is None else self.calls_of(function)
+
+    def leading_to(self, node: ast.AST, hops: int) -> Iterator[ast.AST]:
+        """Code, then the calls that run its function, and those that run theirs in turn."""
+        yield node
+        for call in self.around(node) if hops else ():
+            yield from self.leading_to(call, hops - 1)
 
     def given_for(self, parameter: Binding) -> list[ast.expr | None]:
         """What each call in sight passes for a parameter; None where it cannot be told."""

@@ -72,6 +72,10 @@ class Names:
             return None
         return self._resolve(expression, _MAX_HOPS)
 
+    def called(self, node: ast.AST | None) -> str:
+        """The canonical name of what a call calls; empty for what is no call of a library's."""
+        return (self.qualified(node.func) if isinstance(node, ast.Call) else None) or ""
+
     def is_any(self, expression: ast.expr | None, names: frozenset[str]) -> bool:
         """Whether an expression refers to one of these canonical names."""
         return self.one_of(expression, names) is not None

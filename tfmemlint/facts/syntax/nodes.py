@@ -50,6 +50,11 @@ def stored_in(*nodes: ast.AST) -> set[str]:
     return {each.id for each in nodes_of(ast.Name, *nodes) if isinstance(each.ctx, ast.Store)}
 
 
+def called(node: ast.AST | None) -> str:
+    """The bare name that a call calls, as `open` or `map`; empty for all else."""
+    return node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
+
+
 def is_none(node: ast.AST) -> bool:
     """Whether a node is the literal `None`."""
     return isinstance(node, ast.Constant) and node.value is None

@@ -1,4 +1,4 @@
-"""Which maps make what caches keep larger."""
+"""Which maps make what buffers keep larger."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ pixels = tf.data.Dataset.from_tensor_slices(tf.zeros([9, 8], tf.uint8))
 
 def found(pipeline: str) -> tuple[list[list[str]], list[list[str]]]:
     """Of each cache, the methods from the map on: casts, and what else makes elements larger."""
-    caches = File("code.py", f"{SETUP}ds = {pipeline}\n").tf.caches
+    buffers = File("code.py", f"{SETUP}ds = {pipeline}\n").tf.buffers
     casts, expansions = (
         [
-            ".".join(each.chain.methods[each.map : each.cache + 1])
+            ".".join(each.chain.methods[each.map : each.buffer + 1])
             for cached in by_call.values()
             for each in cached
         ]
-        for by_call in (caches.casts, caches.expansions)
+        for by_call in (buffers.casts, buffers.expansions)
     )
     return [each.split(".") for each in casts], [each.split(".") for each in expansions]
 
@@ -90,7 +90,7 @@ def kept(ds):
 
 one, other = kept(pixels), kept(pixels.shuffle(9))
 """
-    ((call, cached),) = File("code.py", text).tf.caches.casts.items()
+    ((call, cached),) = File("code.py", text).tf.buffers.casts.items()
 
     assert call.lineno == text.count("\n", 0, text.index(".cache()")) + 1
     assert [each.map for each in cached] == [0, 1]

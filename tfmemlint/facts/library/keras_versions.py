@@ -1,0 +1,85 @@
+"""Which versions of Keras code is written for, as far as what it uses tells."""
+
+from __future__ import annotations
+
+import ast
+
+from tfmemlint.facts import TensorFlow
+
+_OF_KERAS_1 = frozenset(
+    {
+        "border_mode",
+        "dim_ordering",
+        "nb_col",
+        "nb_epoch",
+        "nb_filter",
+        "nb_row",
+        "nb_val_samples",
+        "nb_worker",
+        "samples_per_epoch",
+    }
+)
+"""What methods of models and layers are told by these names is refused today."""
+_METHODS = frozenset({"evaluate_generator", "fit", "fit_generator", "predict_generator"})
+_OF_SESSIONS = (
+    "keras.backend.tensorflow_backend",
+    "keras.engine.topology",
+    "keras.layers.advanced_activations",
+    "keras.layers.convolutional",
+    "keras.layers.core",
+    "keras.layers.embeddings",
+    "keras.layers.merge",
+    "keras.layers.noise",
+    "keras.layers.normalization",
+    "keras.layers.pooling",
+    "keras.layers.recurrent",
+    "keras.layers.wrappers",
+    "keras.legacy",
+    "keras_contrib",
+)
+"""Modules that nobody was told to import from since, where later versions have them at all."""
+_FUNCTION = frozenset({"keras.backend.function"})
+_OF_KERAS_3 = ("keras.distribution", "keras.ops", "keras.random", "keras_hub", "keras_rs")
+
+
+def is_for_keras_1(tf: TensorFlow) -> bool:
+    """Whether code tells Keras something by a name that only Keras 1 had for it."""
+    for each in tf.tree.all(ast.keyword):
+        call = tf.tree.parent(each) if each.arg in _OF_KERAS_1 else None
+        if not isinstance(call, ast.Call):
+            continue
+        if tf.names.called(call).startswith("keras.layers."):
+            return True
+        is_method = isinstance(call.func, ast.Attribute) and call.func.attr in _METHODS
+        if is_method and tf.functions.function(call.func) is None:
+            return True
+    return False
+
+
+def is_for_session_keras(tf: TensorFlow) -> bool:
+    """Whether code imports what stood in the Keras of its own that ran sessions, or has them run.
+
+    It did so up to version 2.3. `tensorflow.keras` is not meant, whatever is imported from it.
+    """
+    imports = tf.tree.all(ast.Import, ast.ImportFrom)
+    return any(map(_is_of_sessions, imports)) or any(map(_updates, tf.names.calls(_FUNCTION)))
+
+
+def is_for_keras_3(tf: TensorFlow) -> bool:
+    """Whether code uses what no Keras before the third version has: it runs from 2.16 on."""
+    return tf.names.uses(_OF_KERAS_3)
+
+
+def _updates(called: tuple[ast.Call, str]) -> bool:
+    """`K.function(inputs, outputs, updates=...)`, which is refused where code runs eagerly."""
+    call, _ = called
+    return len(call.args) > 2 or any(each.arg == "updates" for each in call.keywords)
+
+
+def _is_of_sessions(statement: ast.Import | ast.ImportFrom) -> bool:
+    modules = [each.name for each in statement.names]
+    if isinstance(statement, ast.ImportFrom):
+        if statement.level:
+            return False
+        modules = [f"{statement.module}.{each}" for each in modules]
+    return any(f"{each}.".startswith(tuple(f"{old}." for old in _OF_SESSIONS)) for each in modules)
