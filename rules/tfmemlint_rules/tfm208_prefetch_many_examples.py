@@ -42,6 +42,8 @@ FEW = 8
 """Batches, which may be prefetched for a reason."""
 GROWN = 2
 """How many times as large as what it was made of an example is that counts as large."""
+LARGE = 64 << 10
+"""Bytes of an example that are known, whatever else it has."""
 KEEPS_CACHED = methods.PASSING | {"filter"}
 
 
@@ -58,11 +60,11 @@ def check(file: File) -> Iterator[Diagnostic]:
             examples = file.tf.values.number(size, batch.frame)
             if counts[0] is None or examples is None or not FEW <= FEW * examples < many:
                 continue
-            made = file.tf.elements.passage(chain, 0, place)
-            if made.growth < GROWN if made.own is None else not made.own:
+            made, streams = file.tf.elements.passage(chain, 0, place), file.tf.streams
+            large = made.growth >= GROWN or (streams.element(chain, place).value or 0) >= LARGE
+            if not (large if made.own is None else made.own):
                 continue
             reported.add(step.call)
-            streams = file.tf.streams
             after = streams.element(chain, chain.steps.index(batch) + 1)
             yield Diagnostic(
                 file.step(step.call),

@@ -16,7 +16,7 @@ from tfmemlint.light_typing import NamedTuple
 _PLACING = methods.PASSING - {"with_options"}
 _PASSES_CAST = _PLACING | {"batch"}
 _PASSES_CACHED = _PLACING | BATCHING | {"filter", "with_options"}
-_PASSES_SHUFFLED = BATCHING | {"prefetch", "repeat", "shard", "skip", "take", "with_options"}
+_PASSES_SHUFFLED = BATCHING | methods.HANDS_ON | {"concatenate"}
 
 
 class Buffered(NamedTuple):

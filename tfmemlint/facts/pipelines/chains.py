@@ -152,12 +152,10 @@ class Chain(NamedTuple):
 
     @property
     def zipped(self) -> tuple[tuple[Chain, int], ...]:
-        """Each of the pipelines that are zipped, as it goes on; and where it does so."""
-        made = self.source.node
-        is_zip = isinstance(made, ast.Call) and getattr(made.func, "attr", "") == "zip"
+        """Each of the pipelines that are zipped or mixed, as it goes on; and where it does so."""
         return tuple(
             (part._replace(steps=(*part.steps, *self.steps)), len(part.steps))
-            for part in (self.source.parts if is_zip else ())
+            for part in self.source.parts
         )
 
     def sharing(self, cache: int, passing: frozenset[str]) -> int | None:

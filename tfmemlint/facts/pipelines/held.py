@@ -14,6 +14,8 @@ _BULK = 1024
 """Bytes; what is known to be smaller does not count beside what is not."""
 _AS_LARGE_AS_A_FILE = 2**18
 """Bytes; about twice what a picture takes up encoded, as data sets for training have them."""
+_CHANNELS = 3
+"""What pictures for training have, where nobody says otherwise."""
 _WIDEST = 8
 _PIXELS = (127.5, 128.0, 255.0, 256.0)
 
@@ -114,7 +116,8 @@ def part_of(held: Held, key: str | int) -> Held:
     """What stands at a place or under a key; of one tensor nothing but where it comes from."""
     if isinstance(held, Several):
         return held.part(key)
-    return Tensor(held.dtype if held.is_path else None, None, held.times, is_path=held.is_path)
+    dtype = held.dtype if held.is_path else None
+    return Tensor(dtype, None, held.times, is_path=held.is_path, is_lost=held.is_lost)
 
 
 def tensors(held: Held) -> Iterator[Tensor]:
@@ -204,9 +207,11 @@ def either(one: Held, other: Held) -> Held:
             is_packed=one.is_packed and other.is_packed,
             value=one.value if one.value == other.value else None,
         )
-    if isinstance(one, Several) and isinstance(other, Several) and one.keys == other.keys:
-        pairs = zip(one.parts, other.parts, strict=True)
-        return Several(tuple((key, either(left, right)) for (key, left), (_, right) in pairs))
+    if isinstance(one, Several) and isinstance(other, Several):
+        shared = [key for key in one.keys if key in other.keys]
+        if shared or one.keys == other.keys:
+            of_one, of_other = dict(one.parts), dict(other.parts)
+            return Several(tuple((key, either(of_one[key], of_other[key])) for key in shared))
     parts = (each.times for held in (one, other) for each in tensors(held))
     return Tensor(times=min(parts, default=0.0))
 
@@ -284,8 +289,8 @@ def resized(tensor: Tensor, shape: Shape | None, dtype: str | None) -> Tensor:
     """As many numbers as a shape says, made of fewer or more."""
     made = Tensor(dtype, shape, 0.0, tensor.is_image, tensor.is_decoded)
     was, size = tensor.nbytes, made.nbytes
-    if size is None and shape and shape[-1] is None:  # as many channels as there are: one or more
-        size = made._replace(shape=shape[:-1]).nbytes
+    if size is None and shape and shape[-1] is None:  # as many channels as there are
+        size = made._replace(shape=(*shape[:-1], _CHANNELS)).nbytes
     if tensor.times == inf:
         return made._replace(times=inf)
     if was and size is not None:

@@ -10,7 +10,7 @@ from tfmemlint.facts.syntax.names import Names
 from tfmemlint.facts.syntax.nodes import names_in, stored_in
 from tfmemlint.facts.syntax.tree import FunctionNode, parameters
 
-_READS = makers.LOADS_WHOLE | reading.LOADS
+_READS = makers.LOADS_WHOLE | reading.LOADS | {"tensorflow.io.read_file"}
 _DEEPEST = 3
 
 
