@@ -9,6 +9,7 @@ from functools import cached_property
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.loops import Loop, Over
+from tfmemlint.facts.flow.treated import Treated
 from tfmemlint.facts.library import makers
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.nodes import called, names_in
@@ -99,6 +100,7 @@ class Predictions:
         self._iterables = tf.iterables
         self._numbers = tf.numbers
         self._passes = tf.passes
+        self._treated = tf.of(Treated)
         self._batches = tf.of(Batches)
         self._tracing = tf.tracing
         self._reads_of_one = tf.of(ReadsOfOne)
@@ -378,7 +380,9 @@ class Predictions:
         call = node.func if isinstance(node, ast.Call) else None
         if not isinstance(node, ast.Call) or not isinstance(call, ast.Attribute):
             return False
-        return call.attr == "fit" and bool(node.args) and self._loops.invariant(node.args[0], loop)
+        if call.attr != "fit" or not node.args or not self._loops.invariant(node.args[0], loop):
+            return False
+        return self._treated.may_be_model(call.value)  # scalers and encoders fit, too
 
     def _is_large(self, given: ast.expr) -> bool:
         shape = self._values.of(given).shape

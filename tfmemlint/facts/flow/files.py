@@ -210,6 +210,8 @@ class Contents:
             receiver = self.of(node.func.value, frame)
             if receiver is not Content.NOTHING:
                 return _made_by_method(node.func.attr, receiver)
+            if given is Content.ARRAY and node.func.attr == "apply":
+                return given if self._is_filter(node.func.value, frame) else Content.NOTHING
         elif called(node) == "open":
             return Content.FILE if given is Content.PATH else Content.NOTHING
         elif called(node) == "list" and given is Content.ARRAY:
@@ -217,6 +219,11 @@ class Contents:
         elif called(node) in reading.SAME_TEXT:
             return given if given in (Content.TEXT, Content.FIELDS) else _or_path(given)
         return _or_path(given)
+
+    def _is_filter(self, applied: ast.expr, frame: Frame | None) -> bool:
+        """Whether something makes a picture of a picture: `cv2.createCLAHE(clipLimit=2.0)`."""
+        made, _ = self._flow.made(applied, frame)
+        return isinstance(made, ast.Call) and self._names.is_any(made.func, reading.FILTERS)
 
     def _by_what_is_handed(self, node: ast.Call, given: Content, frame: Frame | None) -> Content:
         """What a function makes of a path that the code around is handed: `read(path)`."""

@@ -85,6 +85,8 @@ class Iterables:
                 return not self._is_entry(node, frame)
             axes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
             cut = any(isinstance(each, ast.Slice) and _ends_early(each) for each in axes[:1])
+            if cut and self._keeps_many(axes[0], frame):
+                return False
             return cut or self.is_part(node.value, frame, hops - 1)
         if isinstance(node, (ast.ListComp, ast.GeneratorExp)):
             return any(self.is_part(each.iter, frame, hops - 1) for each in node.generators)
@@ -232,6 +234,14 @@ class Iterables:
         """Whether a number of things to take is large, as callers give it or defaults have it."""
         number = self._numbers.of(count, frame).value
         return number is not None and number > MANY
+
+    def _keeps_many(self, part: ast.expr, frame: Frame | None) -> bool:
+        """Whether a slice has as many elements as a data set, as far as it is known: `x[:3000]`."""
+        if not isinstance(part, ast.Slice) or part.upper is None or part.step is not None:
+            return False
+        last = self._numbers.of(part.upper, frame).value
+        first = 0 if part.lower is None else self._numbers.of(part.lower, frame).value
+        return first is not None and last is not None and 0 <= first < last - MANY
 
     def _may_be_batch(self, counted: ast.Call, whole: ast.expr, frame: Frame | None) -> bool:
         """Whether `x` of `range(x.shape[0])` is a parameter, unseen what for, cut into its rows.

@@ -87,6 +87,7 @@ KERAS: Mapping[str, Api] = {
     "keras.utils.get_file": Api(PATH),
     "keras.utils.img_to_array": Api(SIZE | IMAGES),
     "keras.utils.load_img": Api(READS),
+    "keras.utils.multi_gpu_model": Api(MODEL),
     "keras.utils.normalize": Api(DATA | SHAPE | FLOATS, of="x"),
     "keras.utils.pad_sequences": Api(
         DATA | OWN_DTYPE | GROWS, of="sequences", dtype="int32", dtype_place=2

@@ -78,4 +78,6 @@ KEEPING = (
     "tensorflow.math.multiply",
     "tensorflow.math.subtract",
 )
+FILTERS = frozenset({"cv2.createCLAHE"})
+"""What makes objects that are applied to pictures."""
 REDUCES = having(traits.FEWER)
