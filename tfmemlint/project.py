@@ -90,6 +90,7 @@ class Project:
         self._imported_by: dict[tuple[str, bool], tuple[str, ...]] = {}
         self._alone: dict[_Near, bool] = {}
         self._below_of: dict[str, tuple[str, ...]] = {}
+        self._wide_below_of: dict[str, tuple[str, ...]] = {}
         self._ways: dict[str, tuple[str, ...]] = {}
         self._targets: dict[str, tuple[str, ...]] = {}
         self._glances = Glances()
@@ -223,7 +224,7 @@ class Project:
         found: dict[str, None] = {}
         for each in above:
             found[each] = None
-            found.update(dict.fromkeys(self._reached(each, self._aims(each), _MOST_AROUND)))
+            found.update(dict.fromkeys(self._wide_below(each)))
         if len(above) == _MOST_ASKED or len(found) >= _MOST_AROUND:
             return None
         del found[path]
@@ -407,8 +408,7 @@ class Project:
 
     def _binds(self, path: str, name: str) -> bool:
         """Whether a module itself gives a name its meaning."""
-        data = _read(path)
-        if data is None or name.encode() not in data:
+        if name.isascii() and name.encode() not in self._words_in(path):
             return False
         tf = self._open(path)
         return tf is not None and bool(tf.bindings.of(tf.tree.module, name))
@@ -505,6 +505,13 @@ class Project:
         if path not in self._below_of:
             self._below_of[path] = tuple(self._reached(path, self._aims(path)))
         return self._below_of[path]
+
+    def _wide_below(self, path: str) -> tuple[str, ...]:
+        """The same, as far as names may come from."""
+        if path not in self._wide_below_of:
+            found = self._reached(path, self._aims(path), _MOST_AROUND)
+            self._wide_below_of[path] = tuple(found)
+        return self._wide_below_of[path]
 
     def _above(self, path: str) -> Iterator[str]:
         """The files near one that import it, directly or not."""

@@ -14,7 +14,7 @@ from tfmemlint.facts.flow.iterables import MANY
 from tfmemlint.facts.flow.loops import Growth, Loop
 from tfmemlint.facts.library.reading import READERS
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.facts.syntax.nodes import called, holds, is_empty, names_in, same_code
+from tfmemlint.facts.syntax.nodes import called, holds, is_empty, names_in, nodes_of, same_code
 from tfmemlint.facts.syntax.targets import element
 from tfmemlint.light_typing import NamedTuple
 
@@ -61,6 +61,8 @@ class Loading:
         self._rows = rows
         self._counted_rounds = tf.counted_rounds
         self._numbers = tf.numbers
+        self._known: dict[object, Gathered | None] = {}
+        self._contents_of: dict[tuple[ast.AST, Content, frozenset[int]], Contents] = {}
 
     def gathered(self, expression: ast.expr) -> Gathered | None:
         """The list an expression is, if it holds an array for each file of a whole data set."""
@@ -87,9 +89,7 @@ class Loading:
     def loads_each(self, loop: ast.For) -> bool:
         """Whether a loop loads a file in every trip, by a path that it goes over."""
         contents = self._contents(loop)
-        calls = (
-            each for part in loop.body for each in ast.walk(part) if isinstance(each, ast.Call)
-        )
+        calls = nodes_of(ast.Call, *loop.body)
         return any(contents.of(each, None) is Content.ARRAY for each in calls)
 
     def loads_in(self, loop: Loop, nodes: Iterable[ast.expr]) -> bool:
@@ -101,6 +101,14 @@ class Loading:
         return read and not self._iterables.is_part(loop.node.iter)
 
     def _gathered(
+        self, node: ast.expr, path: tuple[int, ...], frame: Frame | None, hops: int
+    ) -> Gathered | None:
+        about = node, path, frame, hops
+        if about not in self._known:
+            self._known[about] = self._find_gathered(*about)
+        return self._known[about]
+
+    def _find_gathered(
         self, node: ast.expr, path: tuple[int, ...], frame: Frame | None, hops: int
     ) -> Gathered | None:
         node, path = element(node, path)
@@ -246,8 +254,11 @@ class Loading:
     def _contents(
         self, source: ast.AST, gives: Content = Content.PATH, places: frozenset[int] = frozenset()
     ) -> Contents:
-        parts = (self._tree, self._names, self._functions, self._flow, self._values)
-        return Contents(*parts, source, gives, places)
+        about = source, gives, places
+        if about not in self._contents_of:
+            parts = (self._tree, self._names, self._functions, self._flow, self._values)
+            self._contents_of[about] = Contents(*parts, *about)
+        return self._contents_of[about]
 
     def _gives(self, iterable: ast.expr, frame: Frame | None) -> Content:
         """What a loop over something is taken to give: that it does shows in what becomes of it."""

@@ -82,9 +82,8 @@ class Solver:
         if known is not _NOT_YET:
             return known
         waiting, lately = self._waiting, self._lately
-        asked = _Asked(question, answer, about, key)
         if not waiting:
-            return self._answered(asked)
+            return self._answered(_Asked(question, answer, about, key))
         place = waiting.get(key)
         if place is not None:
             self._lowest = min(self._lowest, place)
@@ -94,8 +93,8 @@ class Solver:
             self._lowest = min(self._lowest, lowest)
             return found
         if len(waiting) >= _DEEPEST:
-            raise _TooDeepError(asked)
-        return self._solve(asked)
+            raise _TooDeepError(_Asked(question, answer, about, key))
+        return self._solve(question, answer, about, key)
 
     def _answered(self, first: _Asked) -> Any:
         """Answer a question that nobody waits for, those far below it before."""
@@ -104,7 +103,7 @@ class Solver:
             asked = pending[-1]
             try:
                 if asked.key not in self._known:
-                    self._known[asked.key] = self._solve(asked)
+                    self._known[asked.key] = self._solve(*asked)
                 pending.pop()
             except _TooDeepError as error:
                 deep = error.asked
@@ -118,8 +117,13 @@ class Solver:
                     self._lately.clear()
         return self._known[first.key]
 
-    def _solve(self, asked: _Asked) -> Any:
-        question, transfer, about, key = asked
+    def _solve(
+        self,
+        question: Question,
+        transfer: Answer,
+        about: tuple[Hashable, ...],
+        key: tuple[Hashable, ...],
+    ) -> Any:
         waiting, lately = self._waiting, self._lately
         place, outer_lowest, outer_changed = len(waiting), self._lowest, self._changed
         waiting[key] = place

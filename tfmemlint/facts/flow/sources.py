@@ -53,6 +53,7 @@ class Sources:
         self._imports = tf.imports
         self._solver = tf.solver
         self._attributes = tf.of(Attributes)
+        self._meant: dict[Ends, Ends] = {}
 
     def of(self, node: ast.AST, frame: Frame | None = None, path: Path = ()) -> Ends:
         """The ends of all ways back from an expression."""
@@ -110,6 +111,8 @@ class Sources:
         if isinstance(callee, ast.Attribute) and not self._members.may_be_held(callee):
             return Ends(complete=False)
         ends = self.of(callee, frame)
+        if ends in self._meant:
+            return self._meant[ends]
         found: dict[End, None] = {}
         complete = ends.complete
         for end in ends.found:
@@ -120,7 +123,8 @@ class Sources:
                 found[end._replace(node=node)] = None
             else:
                 complete = False
-        return Ends(tuple(found), complete)
+        meant = self._meant[ends] = Ends(tuple(found), complete)
+        return meant
 
     def _class_of(self, end: End) -> ast.ClassDef | None:
         if end.path:
@@ -131,12 +135,9 @@ class Sources:
         if isinstance(end.node, ast.Name):
             return self._members.receiver_named(end.node)
         if isinstance(end.node, ast.arg):
-            declared = (
-                self._functions.definition(end.node.annotation) if end.node.annotation else None
-            )
-            return self._members.receiver(end.node) or (
-                declared if isinstance(declared, ast.ClassDef) else None
-            )
+            owner, said = self._members.receiver(end.node), end.node.annotation
+            declared = self._functions.definition(said) if said and owner is None else None
+            return declared if isinstance(declared, ast.ClassDef) else owner
         return None
 
     # One question: a worklist of states.
@@ -173,11 +174,11 @@ class Sources:
         """The states that may give this one its value; None where it is an end."""
         node, path, frame = state
         kind = node.__class__
-        plain = STEPS.get(kind)
-        if plain is not None:
-            return plain(node, path, frame)
         step = self._steps.get(kind)
-        return None if step is None else step(self, node, path, frame)
+        if step is not None:
+            return step(self, node, path, frame)
+        plain = STEPS.get(kind)
+        return None if plain is None else plain(node, path, frame)
 
     def _name(self, node: ast.Name, path: Path, frame: Frame | None) -> Ways:
         bindings = self._bindings.reaching(node)
@@ -280,11 +281,8 @@ class Sources:
         if is_super(node.value):
             owner = self._members.enclosing_class(node)
             bases = self._functions.lineage(owner)[1:] if owner is not None else ()
-            return (
-                self._attributes.of(bases[:1], (f".{node.attr}", *path), None, None)
-                if bases
-                else None
-            )
+            read = (f".{node.attr}", *path)
+            return self._attributes.of(bases[:1], read, None, None) if bases else None
         return [End(node.value, (f".{node.attr}", *path), frame)]
 
     # Calls.

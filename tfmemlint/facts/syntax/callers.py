@@ -11,7 +11,7 @@ from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.syntax.bindings import Binding, How
 from tfmemlint.facts.syntax.imports import Lead
 from tfmemlint.facts.syntax.members import is_decorated
-from tfmemlint.facts.syntax.nodes import within
+from tfmemlint.facts.syntax.nodes import nodes_of
 from tfmemlint.facts.syntax.tracers import PARTIAL
 from tfmemlint.facts.syntax.tree import FunctionNode, parameters, positional
 from tfmemlint.light_typing import NamedTuple
@@ -45,6 +45,9 @@ class Callers:
         self._called: dict[ast.AST, list[ast.Call]] | None = None
         self._abroad: dict[ast.Call, Lead] = {}
         """The calls of what other files define: who asks of no other file needs none of them."""
+        self._looking = 0
+        """How many lists of calls are being made, of which others see what there is so far."""
+        self._known: dict[FunctionNode | ast.ClassDef, tuple[ast.Call, ...]] = {}
         self._led_into: dict[ast.Module, dict[ast.AST, list[ast.Call]]] = {}
         self._homes_between: dict[ast.ClassDef, tuple[ast.Module, ...]] = {}
 
@@ -54,15 +57,19 @@ class Callers:
         In this module and in that of the function; of a method, in those of the classes between its
         own and one of this module, too; of a function of this module, in all others of the project.
         """
+        if function in self._known:
+            return self._known[function]
         home = self._tree.elsewhere(function)
-        others: Iterable[TensorFlow]
         if home is None:
-            others = self._imports.importers
+            others: Iterable[TensorFlow] = self._imports.importers
         else:
             owner = home.members.class_of(function)
             others = [home] if owner is None else [home, *self._between(owner, home)]
-        calls = (call for each in others for call in each.callers.calls_here(function))
-        return (*self.calls_here(function), *calls)
+        several = (self, *(each.callers for each in others))
+        found = tuple(call for each in several for call in each.calls_here(function))
+        if not any(each._looking for each in several):
+            self._known[function] = found
+        return found
 
     def _between(self, owner: ast.ClassDef, home: TensorFlow) -> tuple[TensorFlow, ...]:
         """The files of classes that inherit from one, and that classes of this module inherit."""
@@ -100,9 +107,11 @@ class Callers:
         """The calls by the names of other files that may run what stands in one, by that."""
         if home.tree.module not in self._led_into:
             found = self._led_into[home.tree.module] = {}
+            self._looking += 1
             for call, lead in self._abroad.items():
                 if self._imports.may_reach(lead, home):
                     self._note(found, call, self._functions.definition(call.func))
+            self._looking -= 1
         return self._led_into[home.tree.module]
 
     def calls_through_bases(self, function: FunctionNode) -> Iterator[ast.Call]:
@@ -116,8 +125,7 @@ class Callers:
             assert replaced is not None
             for call in self.calls_of(replaced):
                 receiver = call.func.value if isinstance(call.func, ast.Attribute) else None
-                runs_in = self._tree.function(call)
-                taken = getattr(getattr(runs_in, "args", None), "args", ())
+                taken = getattr(getattr(self._tree.function(call), "args", None), "args", ())
                 if isinstance(receiver, ast.Name) and taken and taken[0].arg == receiver.id:
                     yield call
 
@@ -130,6 +138,7 @@ class Callers:
         """
         if self._called is None:
             found = self._called = {}
+            self._looking += 1
             some = {"", *self._functions.given, *self._members.names, *self._members.fields}
             some.update(each.name for each in self._bindings.all if each.how in _HANDS_OVER)
             calls = [*self._tree.all(ast.Call)] if self._imports.any else self._tree.calls(some)
@@ -152,6 +161,7 @@ class Callers:
                 tf.solver.forget()
                 for each in found.values():
                     each.sort(key=_position)
+            self._looking -= 1
         return self._called
 
     def _run_by(self, call: ast.Call) -> tuple[FunctionNode | ast.ClassDef, ...]:
@@ -216,8 +226,7 @@ class Callers:
     def given_for(self, parameter: Binding) -> list[ast.expr | None]:
         """What each call in sight passes for a parameter; None where it cannot be told."""
         function = self._tree.taker(parameter.node)
-        calls = self.calls_of(function)
-        return [self.argument(each, function, parameter.name) for each in calls]
+        return [self.argument(each, function, parameter.name) for each in self.calls_of(function)]
 
     def taken_as(self, given: ast.AST, call: ast.Call, function: FunctionNode) -> Binding | None:
         """The parameter for which a call passes an expression, if there is one."""
@@ -266,8 +275,7 @@ class Callers:
         rest, others = inside.args.vararg, inside.args.kwarg
         starred = [each for each in call.args if isinstance(each, ast.Starred)]
         place = self._place(call, function, name) if len(starred) <= 1 else None
-        before = len(call.args) - 1
-        after = place - before if starred and place is not None else None
+        after = place - len(call.args) + 1 if starred and place is not None else None
         if starred and (call.args[-1] is not starred[0] or not self._is(starred[0].value, rest)):
             return None
         by_name = [each.value for each in call.keywords if each.arg is None]
@@ -282,11 +290,7 @@ class Callers:
         if parameter is None or not isinstance(node, ast.Name) or node.id != parameter.arg:
             return False
         function = self._tree.function(node)
-        uses = [
-            each
-            for each in within([function or node])
-            if isinstance(each, ast.Name) and each.id == node.id
-        ]
+        uses = [each for each in nodes_of(ast.Name, function or node) if each.id == node.id]
         return all(isinstance(self._tree.parent(each), (ast.Starred, ast.keyword)) for each in uses)
 
     def _given_on(self, call: ast.Call, rest: _HandedOn, name: str) -> ast.expr | None:
@@ -312,20 +316,17 @@ class Callers:
         owner = self._members.class_of(function)
         if owner is None or is_decorated(function, {"staticmethod"}):
             return 0
-        if isinstance(call.func, ast.Attribute):
-            through_class = isinstance(self._functions.definition(call.func.value), ast.ClassDef)
-            return 0 if through_class and not is_decorated(function, {"classmethod"}) else 1
-        return 1
+        holder = call.func.value if isinstance(call.func, ast.Attribute) else None
+        by_class = holder and isinstance(self._functions.definition(holder), ast.ClassDef)
+        return 0 if by_class and not is_decorated(function, {"classmethod"}) else 1
 
     def _bound_by_partial(
         self, callee: ast.expr, hops: int
     ) -> tuple[list[ast.expr], list[ast.keyword]]:
         """The arguments that `functools.partial` gave what is called before the call does."""
         if isinstance(callee, ast.Name):
-            value = self._bindings.assigned(callee)
-            return (
-                self._bound_by_partial(value, hops - 1) if value is not None and hops else ([], [])
-            )
+            value = self._bindings.assigned(callee) if hops else None
+            return ([], []) if value is None else self._bound_by_partial(value, hops - 1)
         if not isinstance(callee, ast.Call) or not callee.args:
             return [], []
         inner, named = self._bound_by_partial(callee.args[0], hops)

@@ -29,6 +29,7 @@ class Classes:
         self._names = tf.names
         self._functions = tf.functions
         self._members = tf.members
+        self._enumerations: dict[ast.ClassDef, bool] = {}
 
     def is_keras(self, owner: ast.ClassDef) -> bool:
         """Whether a class is a Keras layer or model, directly or through classes of the module."""
@@ -52,8 +53,11 @@ class Classes:
 
     def is_enumeration(self, owner: ast.ClassDef) -> bool:
         """Whether the values of a class's names are members, not what is written."""
-        bases = (base for each in self._functions.lineage(owner) for base in each.bases)
-        return any((self._names.qualified(base) or "").startswith("enum.") for base in bases)
+        if owner not in self._enumerations:
+            bases = (base for each in self._functions.lineage(owner) for base in each.bases)
+            found = any((self._names.qualified(base) or "").startswith("enum.") for base in bases)
+            self._enumerations[owner] = found
+        return self._enumerations[owner]
 
     def class_constant(self, attribute: ast.Attribute) -> ast.expr | None:
         """The number that a class gives an attribute, `STEPS = 400`, and that nothing changes."""

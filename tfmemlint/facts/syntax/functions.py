@@ -39,6 +39,7 @@ class Functions:
         """What may be a definition, but by no name that leads there."""
         self._instances: dict[ast.expr, ast.ClassDef | None] = {}
         self._lineages: dict[ast.ClassDef, tuple[ast.ClassDef, ...]] = {}
+        self._heirs_anywhere: dict[ast.ClassDef, tuple[ast.ClassDef, ...]] = {}
         self._methods: dict[ast.ClassDef, dict[str, FunctionNode]] = {}
 
     def definition(self, callee: ast.expr) -> FunctionNode | ast.ClassDef | None:
@@ -51,11 +52,12 @@ class Functions:
 
     def named(self, callee: ast.expr) -> FunctionNode | ast.ClassDef | None:
         """As `definition`, by names alone."""
-        if callee not in self._definitions:
-            found = self._definitions[callee] = self._definition(callee, _MAX_HOPS)
-            if found is None and self._may_be_led_to(callee):
-                self.unnamed.add(callee)
-        return self._definitions[callee]
+        if callee in self._definitions:
+            return self._definitions[callee]
+        found = self._definitions[callee] = self._definition(callee, _MAX_HOPS)
+        if found is None and self._may_be_led_to(callee):
+            self.unnamed.add(callee)
+        return found
 
     def _may_be_led_to(self, callee: ast.expr) -> bool:
         """Whether what an expression means may stand somewhere else than where names lead."""
@@ -75,7 +77,7 @@ class Functions:
         if isinstance(callee, ast.Call):
             called = self.tree.parent(callee)
             is_called = isinstance(called, ast.Call) and called.func is callee
-            return is_called and isinstance(self._definition(callee.func, _MAX_HOPS), FUNCTIONS)
+            return is_called and isinstance(self.named(callee.func), FUNCTIONS)
         return isinstance(callee, ast.Subscript)
 
     def definitions(self, callee: ast.expr) -> tuple[FunctionNode | ast.ClassDef, ...]:
@@ -100,7 +102,7 @@ class Functions:
 
     def wrapped(self, made: ast.Call) -> FunctionNode | ast.ClassDef | None:
         """What a call makes another function of, as names tell: `f` of `tf.function(f)`."""
-        return self._definition(made, _MAX_HOPS)
+        return self.named(made)
 
     def made_by(self, maker: FunctionNode) -> tuple[FunctionNode, ...]:
         """The functions of its own that a function returns, where it returns nothing else."""
@@ -149,10 +151,12 @@ class Functions:
 
     def heirs(self, owner: ast.ClassDef) -> tuple[ast.ClassDef, ...]:
         """The classes of the module that inherit from one, and those of its own module."""
-        home = self.tree.elsewhere(owner)
-        others = [home] if home is not None else self._imports.importers
-        heirs = (each for other in others for each in other.functions.heirs_here(owner))
-        return (*self.heirs_here(owner), *heirs)
+        if owner not in self._heirs_anywhere:
+            home = self.tree.elsewhere(owner)
+            others = [home] if home is not None else self._imports.importers
+            heirs = (each for other in others for each in other.functions.heirs_here(owner))
+            self._heirs_anywhere[owner] = (*self.heirs_here(owner), *heirs)
+        return self._heirs_anywhere[owner]
 
     def heirs_here(self, owner: ast.ClassDef) -> Sequence[ast.ClassDef]:
         """The classes of the module that inherit from one."""

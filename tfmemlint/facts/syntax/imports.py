@@ -83,6 +83,7 @@ class Imports:
         self._others = tf.others
         self._found: dict[str, Place | None] = {}
         self._may_give: dict[str, bool] = {}
+        self._at_end: dict[str, tuple[Binding, ...]] = {}
 
     @cached_property
     def any(self) -> bool:
@@ -185,7 +186,9 @@ class Imports:
 
     def inside(self, name: str, hops: int = _MAX_HOPS) -> tuple[Binding, ...]:
         """What gives a name of this file the value with which others import it."""
-        found = self._bindings.at_end(name)
+        if name not in self._at_end:
+            self._at_end[name] = self._bindings.at_end(name)
+        found = self._at_end[name]
         if found or not hops or self._others is None:
             return found
         for place in self.starred:
