@@ -51,12 +51,15 @@ from tfmemlint import (
 from tfmemlint.facts.library.words import PIPELINE_WORDS
 from tfmemlint.facts.pipelines.chains import BATCHING, Chain, From
 from tfmemlint.facts.pipelines.consumers import End, Into
+from tfmemlint.facts.pipelines.overlaps import Overlaps
 from tfmemlint.facts.sizes.ready import Ready
 from tfmemlint.facts.syntax.nodes import called, holds
 
 FEW = 1024
 MANY = 10_000
 """Elements in a batch that is taken alone: as many as a test set has, and no batch for training."""
+LARGE = 1024
+"""Bytes: a list of smaller elements is as good a place for them as any."""
 KEEPS = frozenset({"cache", "prefetch", "repeat", "with_options"})
 
 
@@ -84,7 +87,7 @@ def check(file: File) -> Iterator[Diagnostic]:
             safety = _safety(file, end, made)
             fix = Fix("Do without the list", (change,), safety) if change else None
             yield Diagnostic(file.span(made), f"{held} to go over them", fix, _cost(file, end))
-        elif not isinstance(above, ast.Expr) and all(_is_whole(file, each) for each in end.chains):
+        elif not isinstance(above, ast.Expr) and all(_is_much(file, each) for each in end.chains):
             yield Diagnostic(file.span(made), f"{held} at once", None, _cost(file, end))
 
 
@@ -184,6 +187,17 @@ def _is_small(file: File, chain: Chain) -> bool:
     most = (file.tf.lengths.at_most(chain), file.tf.lengths.at_most(chain._replace(steps=())))
     names = file.tf.elements.are_names(chain)
     return names or any(bound is not None and bound <= FEW for bound in most)
+
+
+def _is_much(file: File, chain: Chain) -> bool:
+    """Whether whole elements are kept that are large, as pictures are: a list of others is wanted."""
+    one = file.tf.streams.element(chain, len(chain.steps))
+    large = (one.value or 0) >= LARGE if one.of_bytes and one.value is not None else None
+    if large is None:
+        last = [each for each in chain.steps if each.method == "map"][-1:]
+        made = file.tf.of(Overlaps).works(chain._replace(steps=tuple(last)))
+        large = made or (chain.source.kind is From.CATALOGUE and not last)
+    return large and _is_whole(file, chain)
 
 
 def _is_whole(file: File, chain: Chain) -> bool:

@@ -50,7 +50,7 @@ from tfmemlint.facts.library import pipeline_methods as methods
 from tfmemlint.facts.library.words import PIPELINE_WORDS
 from tfmemlint.facts.pipelines.chains import BATCHING, Chain
 from tfmemlint.facts.pipelines.consumers import End, Into
-from tfmemlint_rules._analyses.overlaps import Overlaps
+from tfmemlint.facts.pipelines.overlaps import Overlaps
 
 INJECTS = (2, 12)
 FEW = 1024

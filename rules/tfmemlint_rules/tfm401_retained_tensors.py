@@ -108,7 +108,7 @@ def _is_worth_a_word(file: File, kept: Kept) -> bool:
     cost = _cost(file, kept)
     few = cost.at_most is None and _is_short(file, kept)
     unknown = all(each.over in FEW_OR_UNKNOWN for each in kept.growth.loops)
-    if few or unknown or not _is_wanted_elsewhere(file, kept):
+    if few or unknown or _is_picked(file, kept) or not _is_wanted_elsewhere(file, kept):
         return False
     if kept.loop.over is Over.EPOCHS and cost.bytes is None:
         return False  # who knows how many; they are seldom many
@@ -125,13 +125,16 @@ def _cost(file: File, kept: Kept) -> Cost:
     return costs.cost(rounds.times(row), Law.STEPS)
 
 
+def _is_picked(file: File, kept: Kept) -> bool:
+    """Whether a test keeps tensors of few rounds alone: of one in a hundred."""
+    added = file.tf.tree.statement(kept.at)
+    return file.tf.counted_rounds.are_few(added, kept.loop, FEW[kept.sort], every=OFTEN)
+
+
 def _is_short(file: File, kept: Kept) -> bool:
     few, loop, tf = FEW[kept.sort], kept.loop, file.tf
-    added = tf.tree.statement(kept.at)
     if kept.at is not kept.growth.node and any(tf.tree.tests(kept.growth.node, tf.tree.module)):
         return True  # not in each call
-    if tf.counted_rounds.are_few(added, loop, few, every=OFTEN):
-        return True
     left = tf.counted_rounds.left_after(loop)
     if left is not None and left <= few:
         return True
