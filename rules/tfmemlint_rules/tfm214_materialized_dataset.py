@@ -25,9 +25,9 @@ list is kept or stacked, or given a name within the expression.
 ## When to ignore it
 When all of the data is to be in memory anyway, as for a nearest-neighbour search. The rule is
 silent by itself for up to 1,024 elements that are taken, numbered or written down, for file names,
-where a comprehension or a `map` keeps one part of each element, such as the labels, in tests, and
-where a notebook shows the list. Of a ready-made data set, such as MNIST, less than 256 MB in the
-list are hidden.
+where a comprehension or a `map` keeps one part of each element, such as the labels, where records,
+rows, words or what else is not known to be large are kept as a list, in tests, and where a notebook
+shows the list. Of a ready-made data set, such as MNIST, less than 256 MB in the list are hidden.
 """
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ def _is_small(file: File, chain: Chain) -> bool:
 
 
 def _is_much(file: File, chain: Chain) -> bool:
-    """Whether whole elements are kept that are large, as pictures are: a list of others is wanted."""
+    """Whether whole elements are kept that are large, as pictures are: others are wanted."""
     one = file.tf.streams.element(chain, len(chain.steps))
     large = (one.value or 0) >= LARGE if one.of_bytes and one.value is not None else None
     if large is None:

@@ -28,7 +28,7 @@ by itself for up to 32 rows, and for up to 2,048, which people choose for one ba
 see what the model makes of them; for rows of unknown number that a model is but asked about where a
 loop beside trains it with all rows; where gradients of inputs are taken, for steps that pick rows
 or take several inputs, and in files that use a graph library or a minimiser such as L-BFGS.
-Activations known to be less than 16 MiB, of a ready-made data set, such as MNIST, less than 256 MB,
+Activations known to be less than 64 MiB, of a ready-made data set, such as MNIST, less than 256 MB,
 are hidden, unless `min-bytes` says otherwise.
 """
 
@@ -63,7 +63,7 @@ RELATES_ALL = (
     *("stellargraph", "tensorflow.sparse", "tensorflow_gnn", "tensorflow_probability.optimizer"),
 )
 """Graphs, whose nodes are computed from one another, and minimisers that want exact gradients."""
-WORTH = 16 << 20
+WORTH = 64 << 20
 """Bytes: activations that are less are few beside what TensorFlow takes for itself."""
 KERAS_METHODS = {"evaluate", "predict", "predict_on_batch", "test_on_batch", "train_on_batch"}
 CUTS_BATCHES = {"predict_on_batch": "predict", "test_on_batch": "evaluate"}

@@ -201,7 +201,8 @@ class Scalings:
             return None
         if value.extent is Extent.WHOLE:
             return self._wholes.of(array)
-        return self._gathered(value.origin) or self._split(array)
+        gathered = self._gathered(value.origin) if value.extent is not Extent.PART else None
+        return gathered or self._split(array)
 
     def _gathered(self, origin: ast.expr | None) -> Whole | None:
         """An array of a list with what a loop loads from all files."""
