@@ -3,7 +3,8 @@
 ## What it finds
 `gc.collect()` and `clear_session()` in every round of a loop that trains, where nothing in the loop
 makes a model or anything else that has to be collected; and `tf.compat.v1.reset_default_graph()` in
-programs of TensorFlow 2, which have no default graph.
+programs of TensorFlow 2, which have no default graph, where all code that could use one is in
+sight.
 
 ## Why it costs memory
 It costs time, and hides what does. Tensors are freed when the last name for them goes, by counting

@@ -7,10 +7,14 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from tfmemlint.facts import TensorFlow
+from tfmemlint.facts.library.steady_words import LOOKS_ON
+from tfmemlint.facts.library.words import LIBRARIES
+from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.nodes import called, within
 from tfmemlint.facts.syntax.tree import LoopNode
 from tfmemlint.light_typing import NamedTuple
 
+_KNOWN = LIBRARIES | LOOKS_ON
 _RESETS = frozenset({"tensorflow.reset_default_graph"})
 _COLLECTS = frozenset({"gc.collect", "keras.backend.clear_session"})
 _STEPS = frozenset({"apply_gradients", "fit", "minimize", "train_on_batch"})
@@ -49,6 +53,8 @@ class Placebos:
     def __init__(self, tf: TensorFlow) -> None:
         self._tree = tf.tree
         self._names = tf.names
+        self._bindings = tf.bindings
+        self._imports = tf.imports
         self._functions = tf.functions
         self._callers = tf.callers
         self._tracing = tf.tracing
@@ -69,9 +75,20 @@ class Placebos:
         if self._tracing.why(call) is not None or not self._is_unread(call):
             return None
         if name in _RESETS:
-            return Placebo(statement, call, name, None) if _is_of_version_2(call) else None
+            empty = _is_of_version_2(call) and self._is_all_in_sight
+            return Placebo(statement, call, name, None) if empty else None
         loop = self._loop(call, _MAX_HOPS)
         return None if loop is None else Placebo(statement, call, name, loop)
+
+    @cached_property
+    def _is_all_in_sight(self) -> bool:
+        """Whether no other code may put anything into the graph: neither a module that is imported,
+        or imports this one, nor a function that is handed over."""
+        imported = [self._names.imported(each) for each in self._tree.all(ast.alias)]
+        known = all((each or "").partition(".")[0] in _KNOWN for each in imported)
+        bound = (self._bindings.only(call.func) for call in self._tree.all(ast.Call))
+        handed = any(each is not None and each.how is How.PARAMETER for each in bound)
+        return known and not handed and not self._imports.importers
 
     def _is_unread(self, call: ast.Call) -> bool:
         """Whether nobody looks at what a call gives back, wherever that is put."""
