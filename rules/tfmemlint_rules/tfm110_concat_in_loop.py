@@ -22,16 +22,13 @@ and take its `concat()`. Where the size is known beforehand, NumPy needs half: f
 `np.empty((rows, width), np.float32)`. Keras does it all in `model.predict(ds)`.
 
 ## Fix safety
-Safe where `out` starts as a tensor for `tf.concat`, as an array of enough axes for NumPy, and each
-round adds one tensor, or one array that a model or `.numpy()` makes in it and that nothing else
-holds: the start becomes the list's first element, so values, order and dtype stay, no rounds
-included. The loop then only computes, and nothing catches errors, since what cannot be joined is
-told behind the loop. Unsafe elsewhere: where a gradient goes through `out`, whose parts would be
-summed up in another order, where the start is a Python list, which no rounds would leave as it is,
-and where arrays may be views, of several types, or be written to again. Not offered in a loop of a
-graph, where the size of `out` is asked for, where what is added comes first or may be a variable,
-an array that is surely written to or a Python number, where only the first round makes `out`, for
-`self.out`, or in a `try` that the loop goes on from.
+Unsafe. The start becomes the list's first element, so values, order and dtype stay where it is a
+tensor, or an array of enough axes, no rounds included. But what cannot be joined is told behind the
+loop, a gradient through `out` is summed up in another order, a start that is a Python list is not
+joined by no rounds, and arrays may be views, of several types, or be written to again. Not offered
+in a loop of a graph, where the size of `out` is asked for, where what is added comes first or may
+be a variable, an array that is surely written to or a Python number, where only the first round
+makes `out`, for `self.out`, or in a `try` that the loop goes on from.
 
 ## When to ignore it
 When the rounds are few, or what they add is small and no gradient is taken. The rule is silent on
@@ -58,13 +55,11 @@ from tfmemlint import (
     costs,
     edits,
 )
-from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.sizes.amounts import Amount, count, product, total
 from tfmemlint_rules._analyses.growing_rounds import GrowingRounds
 from tfmemlint_rules._analyses.joins import Joined, Joins
 from tfmemlint_rules._analyses.joins_as_lists import JoinsAsLists
-from tfmemlint_rules._analyses.sure_joins import SureJoins
 
 FEW = 16
 """Rounds whose copies together are a few times the whole."""
@@ -136,11 +131,8 @@ def _fix(file: File, joined: Joined) -> Fix | None:
     new = all(map(file.tf.of(JoinsAsLists).adds_new, joins))
     if change is None or (joined.is_numpy and not new):  # an array that is written to again
         return None
-    kind = Kind.ARRAY if joined.is_numpy else Kind.TENSOR
-    same = new and file.tf.values.of(start.value).kind is kind
-    same = same and len(joins) == 1 and file.tf.of(SureJoins).is_sure(joined, start)
-    safety = Applicability.SAFE if same else Applicability.UNSAFE
-    return Fix("Append to a list and join once, behind the loop", tuple(sorted(change)), safety)
+    told = "Append to a list and join once, behind the loop"
+    return Fix(told, tuple(sorted(change)), Applicability.UNSAFE)
 
 
 def _call(file: File, joined: Joined) -> str | None:
