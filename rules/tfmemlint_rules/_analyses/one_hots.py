@@ -11,6 +11,7 @@ from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.library.known_data import KERAS_CLASSES
 from tfmemlint.facts.library.makers import SPLITS_ARGUMENTS, argument
 from tfmemlint.facts.sizes.rows import IDENTITIES
+from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -265,11 +266,23 @@ class OneHots:
         """What losses and metrics compare predictions with."""
         for call, name in self._losses:
             given = argument(call, 0, "y_true") if name is None or name.islower() else None
-            if given is not None:
+            if given is not None and not self._is_handed(argument(call, 1, "y_pred")):
                 yield given
         for call, _ in self._tree.methods("update_state"):
             if call.args:
                 yield call.args[0]
+
+    def _is_handed(self, predicted: ast.expr | None, hops: int = 4) -> bool:
+        """Whether a function is given what a model said: it is a loss, and is asked of batches."""
+        if isinstance(predicted, ast.Call):
+            name = self._names.qualified(predicted.func) or ""
+            inner = predicted.args[:1] if name.startswith("tensorflow.") else []
+            return any(self._is_handed(each, hops) for each in inner)
+        bindings = self._bindings.reaching(predicted) if isinstance(predicted, ast.Name) else ()
+        return any(
+            each.how is How.PARAMETER or (hops > 0 and self._is_handed(each.value, hops - 1))
+            for each in bindings
+        )
 
     @cached_property
     def _losses(self) -> list[tuple[ast.Call, str | None]]:
