@@ -12,7 +12,7 @@ from tfmemlint.facts.flow.paths import End
 from tfmemlint.facts.library.makers import given_to
 from tfmemlint.facts.pipelines.chains import METHODS, Chain, From
 from tfmemlint.facts.syntax.bindings import Binding, How
-from tfmemlint.facts.syntax.nodes import holds, nodes_of
+from tfmemlint.facts.syntax.nodes import holds, nodes_of, root_name, same_code
 from tfmemlint.facts.syntax.tree import LOOPS
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _LENGTHENS = METHODS.keys() - {"apply", "concatenate", "shard", "skip", "take"}
 _MOST_HOPS = 3
 _HELD = (ast.Attribute, ast.Name, ast.Subscript)
+_Held = ast.Attribute | ast.Name
 _FROM_ARGUMENTS = frozenset({From.RECORDS, From.SLICES, From.TENSORS})
 
 
@@ -53,6 +54,8 @@ class RemadePipelines:
         self._flow = tf.flow
         self._sources = tf.sources
         self._loops = tf.loops
+        self._functions = tf.functions
+        self._callers = tf.callers
         self._consumers = tf.consumers
 
     @cached_property
@@ -210,18 +213,35 @@ class RemadePipelines:
         if source is not root.node and self._is_named(source):
             return False
         read = [self._read(each, made.frame, loop) for each in given_to(source)]
-        names = [name for each in read for name in each or ()]
-        mentioned = {each.id for each in nodes_of(ast.Name, loop.node) if each not in names}
-        return None not in read and all(each.id not in mentioned for each in names)
+        held = [each for parts in read for each in parts or ()]
+        return None not in read and not any(self._is_touched(each, held, loop) for each in held)
 
-    def _read(self, given: ast.expr, frame: Frame | None, loop: Loop) -> list[ast.Name] | None:
-        """The names that data has outside a loop; None where the round may have made it."""
+    def _is_touched(self, one: _Held, held: list[_Held], loop: Loop) -> bool:
+        """Whether a loop mentions something elsewhere, too, or calls what does."""
+        if isinstance(one, ast.Name):
+            others = (each for each in nodes_of(ast.Name, loop.node) if each not in held)
+            return any(each.id == one.id for each in others)
+        for each in nodes_of(ast.Attribute, loop.node):
+            method = self._functions.function(each)
+            if each not in held and same_code(each, one):
+                return True
+            if method is not None and any(
+                other.attr == one.attr for other in nodes_of(ast.Attribute, method)
+            ):
+                return True
+        return any(
+            each.id == root_name(one) and not isinstance(self._tree.parent(each), ast.Attribute)
+            for each in nodes_of(ast.Name, loop.node)
+        )
+
+    def _read(self, given: ast.expr, frame: Frame | None, loop: Loop) -> list[_Held] | None:
+        """What holds data outside a loop; None where the round may have made it."""
         for each in self._sources.same(given, frame) if isinstance(given, _HELD) else ():
             if isinstance(each.node, ast.Constant):
                 return []
             node = each.node if isinstance(each.node, _HELD) else None
             if node is not None and self._is_outside(node, each.frame, loop):
-                return [*nodes_of(ast.Name, node)]
+                return [node] if isinstance(node, ast.Attribute) else [*nodes_of(ast.Name, node)]
         if isinstance(given, (*_HELD, ast.Call)):
             return None
         parts = [each for each in ast.iter_child_nodes(given) if isinstance(each, ast.expr)]
@@ -233,10 +253,22 @@ class RemadePipelines:
         if holds(ast.Call, held) or not self._loops.invariant(held, loop):
             return False
         if holds(ast.Attribute, held):
-            return frame is None and self._flow.put_there(held) is not None
+            return frame is None and self._is_set_outside(held, loop)
         inside = frame.function if frame is not None else None
         homes = (self._bindings.home(each.id, each) for each in nodes_of(ast.Name, held))
         return inside is None or all(each is not inside for each in homes)
+
+    def _is_set_outside(self, held: ast.expr, loop: Loop) -> bool:
+        """Whether an attribute is given one value, by code that the loop does not run."""
+        if self._flow.put_there(held) is not None:
+            return True
+        given = self._flow.one_before(held)
+        function = None if given is None else self._tree.function(given.value)
+        if given is None or not isinstance(held, ast.Attribute) or function is None:
+            return False
+        return not any(
+            self._tree.inside(each, loop.node) for each in self._callers.calls_of(function)
+        )
 
     def _is_taken(self, value: ast.Call, at: ast.Assign, loop: Loop) -> bool:
         """Whether the pipeline ends in the loop, or in a function that it is handed to there."""
