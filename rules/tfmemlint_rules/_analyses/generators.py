@@ -242,7 +242,7 @@ class Generators:
 
     def _depends_on_arguments(self, loaded: ast.expr, generator: FunctionNode) -> bool:
         """Whether what is loaded is told by what the generator is given: one file of many."""
-        first = 0 if self._members.class_of(generator) is None else 1
+        first = int(self._members.binds_first(generator))
         parameters = {each.arg for each in generator.args.args[first:]}
         return not names_in(loaded).isdisjoint(parameters)
 

@@ -8,6 +8,7 @@ from weakref import ref
 
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.frames import Frame, entered, frame_at
+from tfmemlint.facts.flow.overwritten import outlasting
 from tfmemlint.facts.flow.paths import ANY, End, Path, Ways, unpacked
 from tfmemlint.facts.syntax.functions import CALL
 from tfmemlint.facts.syntax.nodes import called
@@ -35,8 +36,12 @@ class Attributes:
         path: Path,
         made: ast.Call | None,
         frame: Frame | None,
+        reader: FunctionNode | None = None,
     ) -> Ways:
-        """What an attribute of an instance may hold; `made` is the call that makes the instance."""
+        """What an attribute of an instance may hold.
+
+        `made` is the call that makes the instance, `reader` the method that reads it.
+        """
         head, *below = path
         name, rest = str(head)[1:], tuple(below)
         found: dict[End, None] = {}
@@ -49,7 +54,9 @@ class Attributes:
                     found[End(method, rest)] = None
                     continue
                 found.update((End(each, rest), None) for each in self._bodies.returns(method))
-            found.update((each, None) for each in self._given(owner, name, rest, made, frame))
+            found.update(
+                (each, None) for each in self._given(owner, name, rest, made, frame, reader)
+            )
         if not found:
             return None
         return found
@@ -69,17 +76,24 @@ class Attributes:
         if not path or path[0][0] != ".":
             return None
         heirs = self._functions.heirs(owner)
-        return self.of((owner, *heirs), path, None, None)
+        return self.of((owner, *heirs), path, None, None, function)
 
     def _given(
-        self, owner: ast.ClassDef, name: str, rest: Path, made: ast.Call | None, frame: Frame | None
+        self,
+        owner: ast.ClassDef,
+        name: str,
+        rest: Path,
+        made: ast.Call | None,
+        frame: Frame | None,
+        reader: FunctionNode | None,
     ) -> Iterator[End]:
         """What is assigned to an attribute of instances of a class, or put into what it holds."""
         maker = self._functions.method(owner, "__init__")
         inner = entered(maker, made, frame) if maker is not None and made is not None else None
         lineage = self._functions.lineage(owner)
         related = self._related(owner)
-        for store in self._stores.of_attribute(name, related):
+        stores = self._stores.of_attribute(name, related)
+        for store in outlasting(self._tree, stores, reader):
             taken = unpacked(store.places, rest)
             if taken is not None and self._may_set(store.target.value, owner):
                 taken = (ANY, *taken) if store.is_loop else taken

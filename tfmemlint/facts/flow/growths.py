@@ -173,7 +173,8 @@ class Growths:
         if not isinstance(made, ast.Call):
             return is_none(made)
         name = self._names.qualified(made.func) or ""
-        return name.startswith("numpy.") and any(same_code(each, holder) for each in made.args)
+        joined = name.startswith(("numpy.", "tensorflow."))
+        return joined and any(same_code(each, holder) for each in made.args)
 
     def _is_empty(self, end: End) -> bool:
         node = end.node

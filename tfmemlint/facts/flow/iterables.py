@@ -78,9 +78,9 @@ class Iterables:
         if isinstance(node, ast.Dict):
             return None not in node.keys and 0 < len(node.keys) <= FEW
         if isinstance(node, ast.Subscript):
-            put = self._flow.put_there(node)
+            put = self._flow.one_before(node, frame)
             if put is not None:
-                return self.is_part(put, frame, hops - 1)
+                return self.is_part(put.value, put.frame, hops - 1)
             if isinstance(node.slice, (ast.Name, ast.Attribute, ast.Call, ast.BinOp)):
                 return not self._is_entry(node, frame)
             axes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]

@@ -235,10 +235,12 @@ class Loops:
     def _describe(self, node: LoopNode | ast.comprehension) -> Loop:
         if isinstance(node, ast.While):
             endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
-            over = Over.FOREVER if endless else Over.CONDITION
+            over, bounds = Over.FOREVER if endless else Over.CONDITION, self._bounds(node)
             if any("epoch" in each.id.lower() for each in nodes_of(ast.Name, node.test)):
                 over = Over.EPOCHS
-            return Loop(node, over, None, None if endless else self._counted(node))
+            elif bounds is not None:
+                over = Over.RANGE
+            return Loop(node, over, None, None if bounds is None else self._trips(bounds))
         iterable = self._bare(node.iter)
         if isinstance(iterable, ast.Call):
             name = self._names.qualified(iterable.func)
@@ -264,26 +266,24 @@ class Loops:
             over = Over.LITERAL
         return Loop(node, over, iterable, value.shape[0] if value.shape else None)
 
-    def _counted(self, node: ast.While) -> int | None:
-        """How often the body runs while a number counts up: `while i < 400: ...; i += 1`."""
+    def _bounds(self, node: ast.While) -> list[ast.expr] | None:
+        """The range that a number counts through: `while i < 400: ...; i += 1`."""
         match node.test:
-            case ast.Compare(ast.Name() as counter, [ast.Lt() | ast.LtE() as less], [bound]):
+            case ast.Compare(ast.Name() as counter, [ast.Lt()], [bound]):
                 pass
+            case ast.Compare(ast.Name() as counter, [ast.LtE()], [bound]):
+                bound = ast.BinOp(bound, ast.Add(), ast.Constant(1))
             case _:
                 return None
         bindings = self._bindings.reaching(counter)
         inside = [each for each in bindings if self._tree.inside(each.node, node)]
         starts = [each for each in bindings if each not in inside]
-        if len(inside) != 1 or len(starts) != 1 or starts[0].how is not How.ASSIGNED:
+        if len(inside) != 1 or len(starts) != 1 or not starts[0].is_whole:
             return None
-        added = self._tree.statement(inside[0].node)
-        counts = isinstance(added, ast.AugAssign) and isinstance(added.op, ast.Add)
-        step = self._values.number(inside[0].value) if counts and added in node.body else None
-        first = self._values.number(starts[0].value) if not starts[0].path else None
-        last = self._values.number(bound)
-        if not (isinstance(first, int) and isinstance(last, int) and isinstance(step, int)):
+        added, first = self._tree.statement(inside[0].node), starts[0].value
+        if not isinstance(added, ast.AugAssign) or not isinstance(added.op, ast.Add):
             return None
-        return len(range(first, last + isinstance(less, ast.LtE), step)) if step > 0 else None
+        return [first, bound, added.value] if first and added in node.body else None
 
     def _bare(self, iterable: ast.expr) -> ast.expr:
         while isinstance(iterable, ast.Call) and iterable.args:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from tfmemlint.facts.flow.paths import Read
-from tfmemlint.facts.flow.stores import Put
-from tfmemlint.facts.syntax.tree import Tree
+from tfmemlint.facts.flow.stores import Put, Store
+from tfmemlint.facts.syntax.nodes import holds, nodes_of, same_code
+from tfmemlint.facts.syntax.tree import FunctionNode, Tree
 
 
 def still_there(
@@ -36,6 +37,49 @@ def still_there(
         if each not in before and any(tree.inside(statements[each], loop) for loop in around):
             reaching.add(each)
     return [each for each in puts if each not in here or each in reaching], last is not None
+
+
+def outlasting(tree: Tree, stores: Iterable[Store], reader: FunctionNode | None) -> Iterator[Store]:
+    """Of what is given to an attribute, what there still is when the methods that do so are done.
+
+    `self.x = load()`, then `self.x = self.x / 255`: other methods find the second one alone.
+    """
+    stores = [*stores]
+    for each in stores:
+        function = tree.function(each.target)
+        here = function is reader or not isinstance(function, ast.FunctionDef)
+        if here or not any(_replaces(tree, other, each, function) for other in stores):
+            yield each
+
+
+def _replaces(tree: Tree, store: Store, earlier: Store, method: FunctionNode | None) -> bool:
+    """Whether a method surely gives an attribute another value, before others may read it."""
+    last, first = tree.statement(store.target), tree.statement(earlier.target)
+    if tree.function(store.target) is not method or not isinstance(last, ast.Assign):
+        return False
+    if not isinstance(method, ast.FunctionDef) or last not in method.body:
+        return False
+    if not same_code(store.target.value, earlier.target.value) or not _is_before(first, last):
+        return False
+    held = store.target.value
+    return isinstance(held, ast.Name) and all(
+        each.end_lineno is None or each.end_lineno < first.lineno or _is_quiet(tree, each, held.id)
+        for each in method.body[: method.body.index(last) + 1]
+    )
+
+
+def _is_quiet(tree: Tree, statement: ast.stmt, name: str) -> bool:
+    """Whether a statement neither leaves a method nor shows others the object it belongs to."""
+    if holds(ast.Return, statement):
+        return False
+    shown = (each for each in nodes_of(ast.Name, statement) if each.id == name)
+    for each in shown:
+        above = tree.parent(each)
+        around = tree.parent(above) if above is not None else None
+        is_called = isinstance(around, ast.Call) and around.func is above
+        if not isinstance(above, ast.Attribute) or is_called:
+            return False
+    return True
 
 
 def _is_assigned(tree: Tree, put: Put) -> bool:

@@ -196,8 +196,8 @@ class RemadeFunctions:
 
     def _takes(self, function: FunctionNode, used: ast.Call) -> bool:
         """Whether what a new function is called with comes from its maker's caller."""
-        is_method = self._members.class_of(function) is not None
-        names = {each.arg for each in parameters(function)[is_method:]}
+        taken = parameters(function)[self._members.binds_first(function) :]
+        names = {each.arg for each in taken}
         given = given_to(used)
         return any(
             isinstance(name, ast.Name) and name.id in names

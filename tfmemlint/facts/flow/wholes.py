@@ -108,7 +108,7 @@ class Wholes:
         function = self._tree.function(node) if hops else None
         if function is None or isinstance(function, ast.Lambda) or function.name == "__init__":
             return False
-        taken = parameters(function)[self._members.class_of(function) is not None :]
+        taken = parameters(function)[self._members.binds_first(function) :]
         names = {each.arg for each in taken}
         if names_in(node).isdisjoint(names):
             return False

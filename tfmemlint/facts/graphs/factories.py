@@ -133,7 +133,6 @@ class Factories:
 
     def _factory(self, within: ast.FunctionDef, reads: tuple[str, ...], *, gives: bool) -> Factory:
         taken = [each.arg for each in (*within.args.posonlyargs, *within.args.args)]
-        is_static = any(getattr(each, "id", "") == "staticmethod" for each in within.decorator_list)
-        has_receiver = self._members.class_of(within) is not None and not is_static and taken
+        has_receiver = taken and self._members.binds_first(within)
         receiver = taken.pop(0) if has_receiver else None
         return Factory(gives, reads, tuple(taken), receiver)

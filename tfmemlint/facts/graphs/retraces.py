@@ -105,7 +105,7 @@ class Retraces:
             return
         if any(isinstance(each, ast.Starred) for each in given.elts):
             return
-        taken = parameters(function)[self._members.class_of(function) is not None :]
+        taken = parameters(function)[self._members.binds_first(function) :]
         for parameter, argument in zip(taken, given.elts):  # noqa: B905  others may have defaults
             yield Given(call, function, parameter.arg, argument)
 

@@ -10,7 +10,14 @@ from tfmemlint.facts.flow.sources import Sources
 from tfmemlint.facts.flow.values import Values
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.operations import Effects, Given, Operations
-from tfmemlint.facts.pipelines.expressions import evaluated, from_pairs, is_nothing, is_print
+from tfmemlint.facts.pipelines.expressions import (
+    evaluated,
+    from_pairs,
+    is_nothing,
+    is_of_element,
+    is_print,
+    spread,
+)
 from tfmemlint.facts.pipelines.features import Descriptions, having
 from tfmemlint.facts.pipelines.held import (
     OUTSIDE,
@@ -169,8 +176,10 @@ class DryRun:
 
     def key(self, node: ast.expr) -> str | int | None:
         """The key that an expression surely is, be it a constant by name."""
-        named = isinstance(node, (ast.Attribute, ast.Name)) and not self.is_of_element(node)
-        return _key(self._sources.constant(node) if named else node)
+        named = isinstance(node, (ast.Attribute, ast.Name)) and not is_of_element(self, node)
+        told = self._sources.constant(node) if named else node
+        key = told.value if isinstance(told, ast.Constant) else None
+        return key if isinstance(key, (str, int)) else None
 
     def _described(self, node: ast.expr) -> Held | None:
         """What stands outside and says of records what is in them."""
@@ -205,16 +214,10 @@ class DryRun:
         )
         return any(map(is_none, found)) or (False if self._callers.is_always_given(node) else None)
 
-    def is_of_element(self, node: ast.expr) -> bool:
-        while isinstance(node, (ast.Attribute, ast.Subscript)):
-            node = node.value
-        return isinstance(node, ast.Call) or (
-            isinstance(node, ast.Name) and node.id in self._scopes[-1]
-        )
-
     # Calls.
 
     def call(self, node: ast.Call) -> Held:
+        node = spread(self, node)
         name = self.names.qualified(node.func)
         if name is not None:
             return self._operation(name, node)
@@ -231,7 +234,7 @@ class DryRun:
         if layer.kind in (Kind.LAYER, Kind.MODEL) and isinstance(layer.origin, ast.Call):
             return self.operations.layer(layer.origin, given.first)
         if isinstance(node.func, ast.Attribute):
-            if self.is_of_element(node.func.value):
+            if is_of_element(self, node.func.value):
                 return self._method(node, node.func)
         elif called(node) in _BUILTINS:
             if called(node) == "dict":
@@ -287,7 +290,7 @@ class DryRun:
     def _scope(self, function: FunctionNode, call: ast.Call) -> dict[str, Held]:
         """What a function sees when it is called so."""
         scope, arguments = self._closure(function), function.args
-        is_method = self._functions.members.class_of(function) is not None
+        is_method = self._functions.members.binds_first(function)
         for parameter in parameters(function)[is_method:]:
             value = self._callers.argument(call, function, parameter.arg)
             scope[parameter.arg] = OUTSIDE if value is None else self.held(value)
@@ -336,11 +339,6 @@ class DryRun:
         self.effects.exact = False
         self.effects.known = self.effects.known and name in _METHODS
         return held if name in ("copy", "items", "values") else OUTSIDE
-
-
-def _key(node: ast.expr | None) -> str | int | None:
-    key = node.value if isinstance(node, ast.Constant) else None
-    return key if isinstance(key, (str, int)) else None
 
 
 _METHODS = frozenset({"as_list", "copy", "get_shape", "items", "keys", "values"})

@@ -23,7 +23,7 @@ from tfmemlint.facts.pipelines.held import (
     together,
     vague,
 )
-from tfmemlint.facts.syntax.nodes import is_none
+from tfmemlint.facts.syntax.nodes import is_none, root
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -95,6 +95,26 @@ def evaluated(run: DryRun, node: ast.expr) -> Held:
     return OUTSIDE if isinstance(node, _UNDERSTOOD) else vague(row(inner))
 
 
+def is_of_element(run: DryRun, node: ast.expr) -> bool:
+    """Whether an expression is worked out from what the function that is run has at hand."""
+    made = root(node)
+    return isinstance(made, ast.Call) or (isinstance(made, ast.Name) and made.id in run.scope)
+
+
+def spread(run: DryRun, node: ast.Call) -> ast.Call:
+    """A call with each part of what is spread, `f(*parts)`, as an argument of its own."""
+    given: list[ast.expr] = []
+    for each in node.args:
+        held = run.held(each.value) if isinstance(each, ast.Starred) else None
+        if isinstance(held, Several) and None not in held.keys:
+            parts = {f"{key} of `{ast.unparse(each)}`": part for key, part in held.parts}
+            run.scope |= parts
+            given += map(ast.Name, parts)
+        else:
+            given.append(each)
+    return node if given == node.args else ast.Call(node.func, given, node.keywords)
+
+
 def _dictionary(run: DryRun, node: ast.Dict) -> Several:
     made = Several(())
     for key, value in zip(node.keys, node.values, strict=True):
@@ -107,7 +127,7 @@ def _dictionary(run: DryRun, node: ast.Dict) -> Several:
 
 
 def _attribute(run: DryRun, node: ast.Attribute) -> Held:
-    if not run.is_of_element(node):
+    if not is_of_element(run, node):
         return run.outside(node)
     held = run.held(node.value)
     if node.attr == "audio":  # `tf.audio.decode_wav(data).audio`
@@ -117,7 +137,7 @@ def _attribute(run: DryRun, node: ast.Attribute) -> Held:
 
 
 def _subscript(run: DryRun, node: ast.Subscript) -> Held:
-    told = OUTSIDE if run.is_of_element(node) else run.outside(node)
+    told = OUTSIDE if is_of_element(run, node) else run.outside(node)
     if told is not OUTSIDE:
         return told
     held, key = run.held(node.value), run.key(node.slice)

@@ -67,6 +67,6 @@ class Mappings:
         if found is None:
             return 1
         parameters = [*found.args.posonlyargs, *found.args.args]
-        is_method = self._members.class_of(found) is not None
+        is_method = self._members.binds_first(found)
         named = function.keywords if isinstance(function, ast.Call) else []
         return len(parameters) - is_method - len(found.args.defaults) - len(named)

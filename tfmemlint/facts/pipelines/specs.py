@@ -143,7 +143,7 @@ class Signatures:
         function = self._tree.taker(binding.node)
         if not isinstance(function, ast.FunctionDef):
             return None
-        taken = positional(function)[self._members.class_of(function) is not None :]
+        taken = positional(function)[self._members.binds_first(function) :]
         places = [each.arg for each in taken]
         for each in function.decorator_list:
             if not (isinstance(each, ast.Call) and self._names.is_any(each.func, TF_FUNCTION)):

@@ -313,8 +313,7 @@ class Callers:
 
     def _bound_first(self, call: ast.Call, function: FunctionNode) -> int:
         """How many of the first parameters the call does not pass itself: 1 for `self`."""
-        owner = self._members.class_of(function)
-        if owner is None or is_decorated(function, {"staticmethod"}):
+        if not self._members.binds_first(function):
             return 0
         holder = call.func.value if isinstance(call.func, ast.Attribute) else None
         by_class = holder and isinstance(self._functions.definition(holder), ast.ClassDef)

@@ -46,6 +46,10 @@ class Members:
             return None
         return None if is_decorated(function, {"staticmethod", "classmethod"}) else owner
 
+    def binds_first(self, function: FunctionNode) -> bool:
+        """Whether calls leave out the first parameter: `self` or `cls`."""
+        return self.class_of(function) is not None and not is_decorated(function, {"staticmethod"})
+
     def receiver_named(self, expression: ast.expr) -> ast.ClassDef | None:
         """The class of `self`, where an expression is that."""
         binding = self._bindings.only(expression)
