@@ -51,6 +51,8 @@ _MOST_IMPORTERS = 8
 """Files that import one; what more of them use says little about any of them."""
 _MOST_NEAR = 300
 """Files that are looked through for imports of one, and folders."""
+_DEFINED = re.compile(rb"^(?:async def|class|def)?[ \t]*(\w+)[ \t]*[(:=]", re.MULTILINE)
+"""What a file gives names that stand at the left edge."""
 _BEHIND = re.compile(rb"import([ \t]*\([^)#]*(?:#[^\n]*[^)#]*)*|[^\n]*)")
 _WORD = re.compile(rb"\w+|\*")
 _CALLED = re.compile(rb"\.[ \t]*[A-Za-z_][0-9A-Za-z_]*[ \t]*\(")
@@ -537,9 +539,24 @@ class Project:
         return self._imported_by[path, notebooks]
 
     def _callers(self, path: str) -> tuple[str, ...]:
-        """The files near one that import it, and the notebooks if there are not too many."""
+        """The files near one that import it, and the notebooks if there are not too many.
+
+        So do those that have its names from a package that hands them on.
+        """
         files, every = self._importers(path), self._importers(path, notebooks=True)
-        return every if len(every) <= _MOST_IMPORTERS else files
+        direct = every if len(every) <= _MOST_IMPORTERS else files
+        packages = [each for each in direct if each.endswith(PACKAGE)]
+        if not packages:
+            return direct
+        named = frozenset(_DEFINED.findall(self._read(path) or b""))
+        found = dict.fromkeys(direct)
+        for package in packages:
+            for each in self._importers(package, notebooks=True):
+                known = each == path or each in found
+                if not known and not named.isdisjoint(self._words_in(each)):
+                    found[each] = None
+                    packages += [each] if each.endswith(PACKAGE) else []
+        return tuple(found) if len(found) <= _MOST_IMPORTERS else direct
 
     def _near(self, folder: str) -> _Near:
         """The files of the largest part of a project around a folder that is not too large."""

@@ -63,7 +63,7 @@ class Passes:
         """Whether the file makes a model, treats something as one, or records what may be one."""
         if self._tapes.all or self._treated.any or self._names.mentions(makers.MODELS):
             return True
-        if self._names.uses(("keras.applications",)):
+        if self._names.may_use(("keras.applications",)):
             return True
         return any(map(self._classes.is_keras, self._tree.all(ast.ClassDef)))
 

@@ -61,7 +61,7 @@ class Treated:
     @cached_property
     def _is_of_keras(self) -> bool:
         """Whether the file has to do with Keras, be it by way of others of its project."""
-        if self._names.uses(("keras.", "tensorflow")):
+        if self._names.uses(("keras", "tensorflow")):
             return True
         return not all(map(_OF_KERAS.isdisjoint, self._imports.words))
 

@@ -72,7 +72,7 @@ class Wholes:
     @cached_property
     def any_made(self) -> bool:
         """Whether anything in the file loads an array, or makes one of nothing but numbers."""
-        makes = self._names.uses(("keras.datasets",)) or self._names.mentions(_MAKES)
+        makes = self._names.may_use(("keras.datasets",)) or self._names.mentions(_MAKES)
         return makes or self._names.mentions(_PARSES | LOADS)
 
     def of(self, expression: ast.expr, frame: Frame | None = None) -> Whole | None:

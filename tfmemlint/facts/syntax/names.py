@@ -137,6 +137,12 @@ class Names:
             self._used[names] = self._uses(names)
         return self._used[names]
 
+    def may_use(self, names: tuple[str, ...]) -> bool:
+        """The same, of this file and all that it imports, as far as their words tell."""
+        return self.uses(names) or any(
+            each.rstrip(".").rpartition(".")[2].encode() in self._written for each in names
+        )
+
     def _uses(self, names: tuple[str, ...]) -> bool:
         imported = self._tree.all(ast.alias)
         if any((self.imported(each) or "").startswith(names) for each in imported):

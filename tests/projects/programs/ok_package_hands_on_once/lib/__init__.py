@@ -1,0 +1,2 @@
+from .answers import answer
+from .networks import build
