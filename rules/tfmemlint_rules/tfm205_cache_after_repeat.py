@@ -36,6 +36,7 @@ from collections.abc import Iterator
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Law, Metric, Rule, costs, edits
 from tfmemlint.facts.pipelines.chains import BATCHING, Chain, Step
 from tfmemlint.facts.pipelines.epochs import Again
+from tfmemlint.facts.syntax.nodes import is_none
 from tfmemlint.light_typing import NamedTuple
 
 ENDS = frozenset({"apply", "take", "take_while"})
@@ -97,8 +98,7 @@ def _is_endless(file: File, repeat: Step) -> bool:
     if count is None:
         return not repeat.call.args and not repeat.call.keywords
     number = file.tf.values.number(count, repeat.frame)
-    is_none = isinstance(count, ast.Constant) and count.value is None
-    return is_none or (number is not None and number < 0)
+    return is_none(count) or (number is not None and number < 0)
 
 
 def _fix(file: File, site: Site) -> Fix | None:

@@ -47,6 +47,7 @@ from tfmemlint.facts.flow.stored import Stored
 from tfmemlint.facts.library.kinds import Extent, Kind
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.sizes.amounts import count
+from tfmemlint.facts.syntax.nodes import is_none
 
 SLICES = frozenset({"tensorflow.data.Dataset.from_tensor_slices"})
 LARGE = 256 << 20
@@ -95,7 +96,7 @@ def _is_large(file: File, array: ast.expr) -> bool:
 def _is_mapped(maker: str, origin: ast.Call) -> bool:
     """Whether an array stays in its file until it is read: nobody does that to a small one."""
     mode = argument(origin, 1, "mmap_mode") if maker == "numpy.load" else None
-    given = mode is not None and not (isinstance(mode, ast.Constant) and mode.value is None)
+    given = mode is not None and not is_none(mode)
     return maker == "numpy.memmap" or given
 
 

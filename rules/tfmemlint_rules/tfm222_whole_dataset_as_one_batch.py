@@ -52,6 +52,7 @@ from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.pipelines.chains import BATCHING, From
 from tfmemlint.facts.sizes.amounts import Amount, count
 from tfmemlint.facts.sizes.ready import Ready
+from tfmemlint.facts.syntax.nodes import is_literal
 
 FROM_TENSORS = frozenset({"tensorflow.data.Dataset.from_tensors"})
 ORDINARY_BATCH = 1024
@@ -134,7 +135,7 @@ def _fits(file: File) -> Iterator[tuple[ast.expr, list[ast.expr]]]:
     for call, method in file.tf.tree.methods("fit"):
         x, y, size = (argument(call, i, name) for i, name in enumerate(("x", "y", "batch_size")))
         shuffle = argument(call, None, "shuffle")
-        in_order = isinstance(shuffle, ast.Constant) and shuffle.value is False
+        in_order = is_literal(shuffle, False)
         model = method.value
         owner = file.tf.functions.instance_of(model)
         own_step = owner is not None and file.tf.functions.method(owner, "train_step") is not None

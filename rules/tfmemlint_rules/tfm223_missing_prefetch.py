@@ -51,6 +51,7 @@ from tfmemlint.facts.library.words import PIPELINE_WORDS
 from tfmemlint.facts.pipelines.chains import BATCHING, Chain
 from tfmemlint.facts.pipelines.consumers import End, Into
 from tfmemlint.facts.pipelines.overlaps import Overlaps
+from tfmemlint.facts.syntax.nodes import is_literal
 
 INJECTS = (2, 12)
 FEW = 1024
@@ -109,10 +110,7 @@ def _is_injected(file: File) -> bool:
     named = file.tf.tree.attributes.get("inject_prefetch", ())
     above = [file.tf.tree.statement(each) for each in named]
     return bool(above) and all(
-        isinstance(each, ast.Assign)
-        and isinstance(each.value, ast.Constant)
-        and each.value.value is True
-        for each in above
+        isinstance(each, ast.Assign) and is_literal(each.value, True) for each in above
     )
 
 

@@ -9,6 +9,7 @@ from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.growths import Grown
 from tfmemlint.facts.flow.stacks import Stack
 from tfmemlint.facts.library.kinds import Kind
+from tfmemlint.facts.syntax.nodes import is_literal, is_none
 from tfmemlint.light_typing import NamedTuple
 
 _PREDICTS = frozenset({"predict", "predict_on_batch"})
@@ -81,7 +82,5 @@ class Outputs:
             return False
         told = {each.arg: each.value for each in origin.keywords}
         top, pooling = told.get("include_top"), told.get("pooling")
-        pooled = pooling is not None and not (
-            isinstance(pooling, ast.Constant) and pooling.value is None
-        )
-        return isinstance(top, ast.Constant) and top.value is False and not pooled
+        pooled = pooling is not None and not is_none(pooling)
+        return is_literal(top, False) and not pooled

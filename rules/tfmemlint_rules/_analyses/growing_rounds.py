@@ -12,7 +12,7 @@ from tfmemlint.facts.flow.remade_models import APPLIES, FITS
 from tfmemlint.facts.graphs.graph_loops import InGraph
 from tfmemlint.facts.graphs.tracing import TracedBy
 from tfmemlint.facts.library.makers import argument
-from tfmemlint.facts.syntax.nodes import within
+from tfmemlint.facts.syntax.nodes import is_literal, within
 from tfmemlint_rules._analyses.batches import Batches, Rows
 from tfmemlint_rules._analyses.joins import Joined, Joins
 
@@ -226,10 +226,4 @@ class GrowingRounds:
 
 def _is_inference(node: ast.AST) -> bool:
     """Whether a model is told that it is not trained: `model(x, training=False)`."""
-    told = node.keywords if isinstance(node, ast.Call) else []
-    return any(
-        each.arg == "training"
-        and isinstance(each.value, ast.Constant)
-        and each.value.value is False
-        for each in told
-    )
+    return isinstance(node, ast.Call) and is_literal(argument(node, None, "training"), False)

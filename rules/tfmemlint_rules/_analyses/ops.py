@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library.makers import argument, given_to
-from tfmemlint.facts.syntax.nodes import holds, names_in, stored_in
+from tfmemlint.facts.syntax.nodes import holds, is_literal, names_in, stored_in
 
 _MAX_HOPS = 4
 
@@ -90,7 +90,7 @@ def _is_pure(name: str, call: ast.Call) -> bool:
         channels = argument(call, 1, "channels")
         known = isinstance(channels, ast.Constant) and channels.value in (1, 3, 4)
         animated = argument(call, 3, "expand_animations")
-        still = isinstance(animated, ast.Constant) and animated.value is False
+        still = is_literal(animated, False)
         return known and (still or decoder != "decode_image")
     if name.startswith(_RANDOM) or name.startswith("tensorflow.image.decode_"):
         return False

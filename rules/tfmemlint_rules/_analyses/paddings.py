@@ -8,6 +8,7 @@ from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.remade_functions import A_FEW
 from tfmemlint.facts.library import pipeline_methods as methods
 from tfmemlint.facts.pipelines.chains import Chain, From
+from tfmemlint.facts.syntax.nodes import is_none
 
 _PASSES_BATCHES = methods.PASSING | {"cache"}
 _SIGNATURES = ("output_shapes", "output_signature")
@@ -85,4 +86,4 @@ def _is_open(size: ast.AST) -> bool:
         return isinstance(size.op, ast.USub)
     if isinstance(size, ast.Attribute):
         return size.attr in ("get_output_shapes", "output_shapes")
-    return isinstance(size, ast.Constant) and size.value is None
+    return is_none(size)

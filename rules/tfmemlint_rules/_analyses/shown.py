@@ -10,6 +10,7 @@ from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.sizes import as_count
 from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.syntax.nodes import is_literal
 from tfmemlint.facts.syntax.tree import FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 
@@ -104,7 +105,7 @@ class Shown:
         """What the wrappers of the library show of what they wrap."""
         if name == "AtariPreprocessing":
             scales = argument(made, None, "scale_obs")
-            scaled = isinstance(scales, ast.Constant) and scales.value is True
+            scaled = is_literal(scales, True)
             size = argument(made, 3, "screen_size")
             side = self._values.number(size) if size is not None else _SIDE
             square = None if side is None else (as_count(side), as_count(side))

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library import steady_words as words
+from tfmemlint.facts.syntax.nodes import is_literal
 
 HOPS = 5
 SETTERS = frozenset({"__setattr__", "delattr", "setattr"})
@@ -51,7 +52,7 @@ class Stateless:
     def is_plain_run(self, maker: str, call: ast.Call) -> bool:
         """Whether a layer or model draws no random numbers as it is called here."""
         training = [each.value for each in call.keywords if each.arg in ("training", None)]
-        off = all(isinstance(each, ast.Constant) and each.value is False for each in training)
+        off = all(is_literal(each, False) for each in training)
         return off or not self.may_drop(maker)
 
     def may_drop(self, maker: str) -> bool:

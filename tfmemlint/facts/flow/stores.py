@@ -9,6 +9,7 @@ from functools import cached_property
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.frames import Frame, frame_at
 from tfmemlint.facts.flow.paths import ANY, End, Path, Read, after, is_entry, key
+from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.syntax.bindings import Binding
 from tfmemlint.facts.syntax.targets import targets
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
@@ -128,14 +129,8 @@ class Stores:
 
     def passed(self, call: ast.Call, lineage: Iterable[ast.ClassDef], name: str) -> ast.expr | None:
         """What a call gives a field of a class without a constructor of its own."""
-        for each in call.keywords:
-            if each.arg == name:
-                return each.value
         names = self._positional(lineage)
-        place = names.index(name) if name in names else len(call.args)
-        if any(isinstance(each, ast.Starred) for each in call.args[: place + 1]):
-            return None
-        return call.args[place] if place < len(call.args) else None
+        return argument(call, names.index(name) if name in names else None, name)
 
     def placed(
         self, call: ast.Call, lineage: tuple[ast.ClassDef, ...], read: Read

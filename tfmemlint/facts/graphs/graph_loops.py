@@ -9,8 +9,9 @@ from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.loops import Loop, Over
 from tfmemlint.facts.graphs.tracing import TracedBy
 from tfmemlint.facts.library.kinds import Kind
+from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.facts.syntax.nodes import called
+from tfmemlint.facts.syntax.nodes import called, is_literal
 
 _MAX_HOPS = 4
 _UNROLLED = frozenset({Over.RANGE, Over.EPOCHS, Over.OFFSETS})
@@ -175,7 +176,4 @@ def _is_formatting(node: ast.AST) -> bool:
 
 def _says(call: ast.AST, keyword: str, value: object) -> bool:
     """Whether a call is given this constant for a keyword."""
-    return isinstance(call, ast.Call) and any(
-        each.arg == keyword and isinstance(each.value, ast.Constant) and each.value.value is value
-        for each in call.keywords
-    )
+    return isinstance(call, ast.Call) and is_literal(argument(call, None, keyword), value)

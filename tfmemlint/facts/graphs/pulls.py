@@ -15,7 +15,7 @@ from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library import makers, traits
 from tfmemlint.facts.library.signatures import having
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.facts.syntax.nodes import called, children, within
+from tfmemlint.facts.syntax.nodes import called, children, is_none, within
 from tfmemlint.facts.syntax.tree import COMPREHENSIONS, LEAVES, LOOPS, SCOPES
 from tfmemlint.light_typing import NamedTuple
 
@@ -212,7 +212,7 @@ def _bare(iterable: ast.expr) -> ast.expr:
 
 def _limit(islice: ast.Call) -> ast.expr | None:
     stop = makers.argument(islice, 1 if len(islice.args) == 2 else 2, "")
-    return None if isinstance(stop, ast.Constant) and stop.value is None else stop
+    return None if is_none(stop) else stop
 
 
 def _is_distributed(value: ast.expr) -> bool:

@@ -6,6 +6,7 @@ import ast
 from functools import cached_property
 
 from tfmemlint.facts import TensorFlow
+from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.syntax.tree import COMPREHENSIONS, FUNCTIONS, LOOPS
 from tfmemlint.light_typing import NamedTuple
 
@@ -240,12 +241,8 @@ class Tapes:
     def _tape(
         self, block: ast.With | ast.AsyncWith, call: ast.Call, target: ast.expr | None
     ) -> Tape:
-        persistent = any(
-            each.arg == "persistent"
-            and isinstance(each.value, ast.Constant)
-            and bool(each.value.value)
-            for each in call.keywords
-        )
+        told = argument(call, None, "persistent")
+        persistent = isinstance(told, ast.Constant) and bool(told.value)
         if not isinstance(target, ast.Name):
             return Tape(block, call, None, persistent, (), (), target is not None)
         asked: list[ast.Call] = []

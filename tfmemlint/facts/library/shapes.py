@@ -6,6 +6,8 @@ import ast
 from collections.abc import Sequence
 from math import ceil, inf, isfinite, prod
 
+from tfmemlint.facts.syntax.nodes import is_literal, is_none
+
 Shape = tuple[int | None, ...]
 
 
@@ -87,11 +89,11 @@ def is_all(index: ast.expr | None) -> bool:
 
 def is_rest(index: ast.expr | None) -> bool:
     """Whether an index is `...`."""
-    return isinstance(index, ast.Constant) and index.value is Ellipsis
+    return is_literal(index, Ellipsis)
 
 
 def is_new(index: ast.expr | None) -> bool:
     """Whether an index adds an axis: `None`, `np.newaxis`, `tf.newaxis`."""
     if isinstance(index, ast.Attribute):
         return index.attr == "newaxis"
-    return isinstance(index, ast.Constant) and index.value is None
+    return is_none(index)

@@ -7,6 +7,7 @@ from enum import Enum
 
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.library import pipeline_methods as methods
+from tfmemlint.facts.library.makers import argument
 from tfmemlint.light_typing import NamedTuple
 
 METHODS = {name: row.parameters for name, row in methods.METHODS.items()}
@@ -100,14 +101,8 @@ class Step(NamedTuple):
 
     def argument(self, name: str) -> ast.expr | None:
         """What the step passes for a parameter, by keyword or place."""
-        for keyword in self.call.keywords:
-            if keyword.arg == name:
-                return keyword.value
         parameters = METHODS.get(self.method, ())
-        place = parameters.index(name) if name in parameters else len(self.call.args)
-        if any(isinstance(each, ast.Starred) for each in self.call.args[: place + 1]):
-            return None
-        return self.call.args[place] if place < len(self.call.args) else None
+        return argument(self.call, parameters.index(name) if name in parameters else None, name)
 
     @property
     def fits(self) -> bool:

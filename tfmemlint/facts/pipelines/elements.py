@@ -28,6 +28,7 @@ from tfmemlint.facts.pipelines.held import (
 )
 from tfmemlint.facts.pipelines.parts import Parts
 from tfmemlint.facts.pipelines.specs import Specs
+from tfmemlint.facts.syntax.nodes import is_literal
 from tfmemlint.light_typing import NamedTuple
 
 _KEEPS = methods.having(methods.KEEPS)
@@ -185,11 +186,11 @@ class Elements:
         known = CATALOGUE.get(str(given.value)) if isinstance(given, ast.Constant) else None
         if known is None:
             supervised = argument(node, None, "as_supervised")
-            plain = supervised is None or _is_false(supervised)
+            plain = supervised is None or is_literal(supervised, False)
             return _PICTURED if name == "tensorflow_datasets.load" and plain else UNKNOWN
         image, label = Tensor("uint8", known[1], is_image=True), Tensor("int64", ())
         supervised = argument(node, None, "as_supervised")
-        if isinstance(supervised, ast.Constant) and supervised.value is True:
+        if is_literal(supervised, True):
             return row((image, label))
         return Several((("image", image), ("label", label)))
 
@@ -213,10 +214,6 @@ class Elements:
             slice_ = self._parts.each(given) or slice_
         aligned = (slice_.nbytes or 1) % _ALIGNMENT == 0
         return slice_._replace(is_view=aligned)
-
-
-def _is_false(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is False
 
 
 _PICTURED = Several((("image", Tensor("uint8", is_image=True)), (None, UNKNOWN)))

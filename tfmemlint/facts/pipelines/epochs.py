@@ -11,6 +11,7 @@ from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.pipelines.chains import Chain, From, Source
 from tfmemlint.facts.pipelines.mapped import Mapped
+from tfmemlint.facts.syntax.nodes import is_literal
 
 _SAME_OF_SAME = methods.having(methods.STEADY)
 _REORDERING = methods.having(methods.SHUFFLES | methods.LOOSENS)
@@ -71,7 +72,7 @@ class Epochs:
             return False
         if source.kind is From.FILES:
             shuffle = argument(source.node, 1, "shuffle")
-            return isinstance(shuffle, ast.Constant) and shuffle.value is False
+            return is_literal(shuffle, False)
         if source.kind is From.RECORDS:  # of files, or of a dataset of their names
             files = argument(source.node, 0, "filenames")
             if isinstance(files, (ast.Constant, ast.List)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from tfmemlint.facts.flow.sizes import ARITHMETIC, calculated, constant
+from tfmemlint.facts.library.shapes import is_rest
 from tfmemlint.facts.pipelines.features import having
 from tfmemlint.facts.pipelines.held import (
     NOTHING,
@@ -146,8 +147,8 @@ def _subscript(run: DryRun, node: ast.Subscript) -> Held:
     inner = [held] if isinstance(held, Tensor) else []
     places = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     for tensor in inner:
-        if all(_is_ellipsis(each) or _is_new_axis(run, each) for each in places):
-            at_end = _is_ellipsis(places[0])
+        if all(is_rest(each) or _is_new_axis(run, each) for each in places):
+            at_end = is_rest(places[0])
             run.effects.exact = run.effects.exact and at_end
             grown = None if tensor.shape is None else (*tensor.shape, 1)
             return tensor._replace(shape=grown if at_end else None)
@@ -157,8 +158,7 @@ def _subscript(run: DryRun, node: ast.Subscript) -> Held:
 
 
 def _is_new_axis(run: DryRun, node: ast.expr) -> bool:
-    is_none = isinstance(node, ast.Constant) and node.value is None
-    return is_none or (run.names.qualified(node) or "").endswith(".newaxis")
+    return is_none(node) or (run.names.qualified(node) or "").endswith(".newaxis")
 
 
 def _comprehension(run: DryRun, node: ast.ListComp | ast.DictComp) -> Held:
@@ -200,10 +200,6 @@ def _calculated(op: ast.operator, left: Tensor, right: Tensor) -> Tensor:
 
 def _operands(node: ast.expr) -> list[ast.expr]:
     return [each for each in ast.iter_child_nodes(node) if isinstance(each, ast.expr)]
-
-
-def _is_ellipsis(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is Ellipsis
 
 
 _UNDERSTOOD = (ast.BoolOp, ast.Compare, ast.JoinedStr, ast.FormattedValue, ast.Lambda, ast.Slice)

@@ -7,6 +7,7 @@ import ast
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.pipelines.chains import From, Source
+from tfmemlint.facts.syntax.nodes import is_none
 
 _KERAS = 32
 """The size of the batches that Keras reads from directories if it is not told one."""
@@ -37,16 +38,14 @@ class ReadBatches:
         if given is None:
             return None if ready is None or _hides(call) else ast.Constant(ready)
         whole = isinstance(given, ast.UnaryOp)  # `batch_size=-1`, tensors and no data set
-        none = isinstance(given, ast.Constant) and given.value is None
-        return None if none or whole else given
+        return None if is_none(given) or whole else given
 
     def are_single(self, source: Source) -> bool:
         """Whether a reader is told to give the examples one by one."""
         call = source.node
         if source.kind is not From.DIRECTORY or not isinstance(call, ast.Call):
             return False
-        given = argument(call, None, "batch_size")
-        return isinstance(given, ast.Constant) and given.value is None
+        return is_none(argument(call, None, "batch_size"))
 
 
 def _hides(call: ast.Call) -> bool:

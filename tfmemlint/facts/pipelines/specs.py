@@ -8,6 +8,7 @@ from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.pipelines.held import UNKNOWN, Held, Several, Tensor, part_of, row
 from tfmemlint.facts.syntax.bindings import How
+from tfmemlint.facts.syntax.nodes import is_none
 from tfmemlint.facts.syntax.tracers import TF_FUNCTION
 from tfmemlint.facts.syntax.tree import FunctionNode, positional
 
@@ -99,12 +100,12 @@ class Specs:
         mode = argument(made, None, "color_mode")
         channels = _CHANNELS.get(str(mode.value)) if isinstance(mode, ast.Constant) else 3
         batch = argument(made, None, "batch_size")
-        single = isinstance(batch, ast.Constant) and batch.value is None
+        single = is_none(batch)
         shape = (*sides, channels) if single else (None, *sides, channels)
         image = Tensor("float32", shape, is_image=True)
         labels = argument(made, None, "label_mode")
         told = labels.value if isinstance(labels, ast.Constant) else "int"
-        if labels is not None and isinstance(labels, ast.Constant) and labels.value is None:
+        if labels is not None and is_none(labels):
             return image
         label = _LABELS.get(str(told), UNKNOWN)
         return row((image, label._replace(shape=label.shape and label.shape[single:])))

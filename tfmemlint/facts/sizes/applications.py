@@ -7,6 +7,7 @@ import ast
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.library.ready_made import COUNTED, OWN_ORDER, side_of
 from tfmemlint.facts.sizes.amounts import Amount, count, named
+from tfmemlint.facts.syntax.nodes import is_none
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def output(
     pooling = argument(made, None, "pooling")
     if isinstance(pooling, ast.Constant) and pooling.value in ("avg", "max"):
         return (given[0], count(counted.channels))
-    if pooling is not None and not (isinstance(pooling, ast.Constant) and pooling.value is None):
+    if pooling is not None and not is_none(pooling):
         return None
     sides = [*given[1:3]] if len(given) == 4 else []
     made_of = [_halved(short, each) for each in sides]
@@ -90,7 +91,7 @@ def _has_colours(made: ast.Call, numbers: Numbers) -> bool:
     if sizes is not None:
         return sizes[-1] == _CHANNELS
     trained = argument(made, None, "weights")
-    return not (isinstance(trained, ast.Constant) and trained.value is None)
+    return not is_none(trained)
 
 
 def _has_top(made: ast.Call) -> bool | None:

@@ -21,6 +21,7 @@ from tfmemlint.facts.sizes.sized import Sized, broadcast, matmul, promoted
 from tfmemlint.facts.sizes.streams import Streams
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.names import Names
+from tfmemlint.facts.syntax.nodes import is_literal
 from tfmemlint.facts.syntax.targets import element
 
 _UNDECIDED = Sized(None, "undecided")
@@ -241,7 +242,7 @@ class Arrays:
             picked = self.of(indices[0], frame)
             if picked is not None and picked.dims and "int" in (picked.dtype or ""):
                 return Sized((*picked.dims, *whole.dims[1:]), whole.dtype)
-        if any(isinstance(each, ast.Constant) and each.value is Ellipsis for each in indices):
+        if any(is_literal(each, Ellipsis) for each in indices):
             return None
         left, made = list(whole.dims), list[Amount]()
         for place, each in enumerate(indices):

@@ -9,6 +9,7 @@ from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.library import keras_layers as known
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.sizes.amounts import Amount
+from tfmemlint.facts.syntax.nodes import is_none
 from tfmemlint.light_typing import NamedTuple
 
 Dims = tuple[Amount, ...]
@@ -54,7 +55,7 @@ class Layer(NamedTuple):
     ) -> tuple[int, ...] | None:
         """The numbers of an argument; None where they are not known."""
         given = self.given(parameter)
-        if given is None or (isinstance(given, ast.Constant) and given.value is None):
+        if given is None or is_none(given):
             return otherwise
         return self.numbers(given)
 

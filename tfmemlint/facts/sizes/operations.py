@@ -15,8 +15,8 @@ from tfmemlint.facts.sizes.networks import Networks
 from tfmemlint.facts.sizes.numbers import Numbers
 from tfmemlint.facts.sizes.reshapes import Reshapes
 from tfmemlint.facts.sizes.sized import Ask, Sized, broadcast, matmul, promoted
-from tfmemlint.facts.sizes.told import Told, is_true
-from tfmemlint.facts.syntax.nodes import called
+from tfmemlint.facts.sizes.told import Told
+from tfmemlint.facts.syntax.nodes import called, is_literal
 
 _MODULES = ("numpy.", "tensorflow.", "keras.ops.", "keras.backend.", "keras.activations.")
 _ONE_BY_ONE = frozenset(
@@ -231,9 +231,9 @@ class Operations:
         other = ask(node.args[1], frame)
         if other is None or other.dims is None or given.dims is None:
             return None
-        if is_true(argument(node, 2, "transpose_a")):
+        if is_literal(argument(node, 2, "transpose_a"), True):
             given = given._replace(dims=(*given.dims[:-2], given.dims[-1], given.dims[-2]))
-        if is_true(argument(node, 3, "transpose_b")):
+        if is_literal(argument(node, 3, "transpose_b"), True):
             other = other._replace(dims=(*other.dims[:-2], other.dims[-1], other.dims[-2]))
         return matmul(given, other)
 

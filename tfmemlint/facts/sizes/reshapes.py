@@ -10,7 +10,8 @@ from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.sizes.amounts import Amount, count, product
 from tfmemlint.facts.sizes.numbers import Numbers
 from tfmemlint.facts.sizes.sized import Ask, Sized
-from tfmemlint.facts.sizes.told import Told, is_true
+from tfmemlint.facts.sizes.told import Told
+from tfmemlint.facts.syntax.nodes import is_literal, is_none
 
 
 class Reshapes:
@@ -71,8 +72,8 @@ class Reshapes:
         assert given.dims is not None
         dtype = {"argmax": "int64", "argmin": "int64", "all": "bool"}.get(last, given.dtype)
         axis = argument(node, 1, "axis")
-        keeps = is_true(argument(node, 2, "keepdims"))
-        if axis is None or (isinstance(axis, ast.Constant) and axis.value is None):
+        keeps = is_literal(argument(node, 2, "keepdims"), True)
+        if axis is None or is_none(axis):
             if last in ("argmax", "argmin") and axis is None:
                 return given._replace(dims=given.dims[1:], dtype=dtype)
             return Sized((), dtype)

@@ -48,8 +48,3 @@ class Told:
         found = self.shape(node, frame)
         whole = [int(each.value) for each in found or () if each.value is not None]
         return tuple(whole) if found is not None and len(whole) == len(found) else None
-
-
-def is_true(node: ast.expr | None) -> bool:
-    """Whether something is the literal `True`."""
-    return isinstance(node, ast.Constant) and node.value is True

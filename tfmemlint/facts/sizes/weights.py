@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Sequence
 from math import prod
 
@@ -10,6 +9,7 @@ from tfmemlint.facts.library import keras_layers as known
 from tfmemlint.facts.sizes import applications
 from tfmemlint.facts.sizes.layer_calls import Dims, Layer, kind_of
 from tfmemlint.facts.sizes.layers import across, kernel_of, output, wholes
+from tfmemlint.facts.syntax.nodes import is_none
 
 _CONVOLUTIONS = ("Conv", "ConvLSTM", "ConvTranspose", "DepthwiseConv", "SeparableConv")
 _DRAWN = frozenset({"Conv", "ConvTranspose", "Dense", "Embedding"})
@@ -137,9 +137,9 @@ def _normalization(layer: Layer, inputs: Sequence[Dims]) -> int | None:
     """A mean and a variance of each, and how many there were; none where they are told."""
     told = layer.given("mean")
     if told is not None:
-        return None if isinstance(told, ast.Constant) and told.value is None else 0
+        return None if is_none(told) else 0
     given = layer.given("axis")
-    if isinstance(given, ast.Constant) and given.value is None:
+    if is_none(given):
         return 3
     axes = layer.several("axis", (-1,))
     sizes = [_width(inputs, each) for each in axes or ()]

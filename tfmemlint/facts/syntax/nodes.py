@@ -55,9 +55,14 @@ def called(node: ast.AST | None) -> str:
     return node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
 
 
-def is_none(node: ast.AST) -> bool:
+def is_none(node: ast.AST | None) -> bool:
     """Whether a node is the literal `None`."""
-    return isinstance(node, ast.Constant) and node.value is None
+    return is_literal(node, None)
+
+
+def is_literal(node: ast.AST | None, value: object) -> bool:
+    """Whether a node is this literal: `None`, `True`, `False` or `...`."""
+    return isinstance(node, ast.Constant) and node.value is value
 
 
 def is_empty(value: ast.expr | None) -> bool:
