@@ -13,7 +13,7 @@ import os
 import re
 from functools import cached_property
 
-from tfmemlint.facts.sure.outside import Importing
+from tfmemlint.facts.syntax.imports import Importing
 from tfmemlint.glances import Glances, module_of, read
 
 _TOUCHED = re.compile(rb"(?:\.\s*|\bdef\s+|\bclass\s+)([^\W\d]\w*)")

@@ -26,8 +26,7 @@ if TYPE_CHECKING:  # most files are told from their words; what is named here ta
     import ast
 
     from tfmemlint.facts import TensorFlow
-    from tfmemlint.facts.sure.outside import Importing
-    from tfmemlint.facts.syntax.imports import Others
+    from tfmemlint.facts.syntax.imports import Importing, Others
     from tfmemlint.facts.syntax.tree import Forest
     from tfmemlint.importers import Importers
     from tfmemlint.parsing import Pieces

@@ -142,7 +142,7 @@ def _safety(file: File, end: End, made: ast.Call) -> Applicability:
 def _means_builtins(file: File, *calls: ast.Call | ast.ListComp) -> bool:
     """Whether `len`, `list` and `sum` are Python's own, here and wherever the file names them."""
     called = [each.func for each in calls if isinstance(each, ast.Call)]
-    free = not file.tf.bindings.named("sum") and not file.tf.outside.touches("sum")
+    free = not file.tf.bindings.named("sum") and not file.tf.imports.may_touch("sum")
     return free and all(map(file.tf.constants.is_builtin, called))
 
 

@@ -184,7 +184,7 @@ def _is_out_of_reach(file: File, kept: Kept) -> bool:
     scope = file.tf.bindings.home(start.name, start.node)
     if scope is None or isinstance(scope, ast.ClassDef) or not isinstance(start.node, ast.Name):
         return False
-    if file.tf.outside.imported and isinstance(scope, ast.Module):
+    if file.tf.imports.is_imported and isinstance(scope, ast.Module):
         return False
     here = file.tf.tree.function(kept.growth.node)
     loads = file.tf.bindings.loads(scope, start.name)

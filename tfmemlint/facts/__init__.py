@@ -71,7 +71,6 @@ if TYPE_CHECKING:  # what is named here is imported when it is first asked for
     from tfmemlint.facts.sure.code import Code
     from tfmemlint.facts.sure.constants import Constants
     from tfmemlint.facts.sure.openness import Openness
-    from tfmemlint.facts.sure.outside import Outside
     from tfmemlint.facts.sure.pipelines import Pipelines
     from tfmemlint.facts.sure.traced import Traced
     from tfmemlint.facts.syntax.bindings import Bindings
@@ -274,9 +273,6 @@ class TensorFlow:
     """The traced functions that are called, and nothing else."""
     sure_pipelines: Pipelines = _named("sure.pipelines", "Pipelines")
     """The pipelines that surely give the same whenever they are read."""
-
-    outside: Outside = _named("sure.outside", "Outside")
-    """What other files may do to what stands in this one."""
 
     @cached_property
     def is_test(self) -> bool:

@@ -34,7 +34,7 @@ class Steady:
         self._functions = tf.functions
         self._tracers = tf.tracers
         self._values = tf.values
-        self._outside = tf.outside
+        self._imports = tf.imports
         self._stateless = tf.of(Stateless)
 
     def is_steady(self, traced: Made | FunctionNode) -> bool:
@@ -150,7 +150,7 @@ class Steady:
         if binding.how is How.DEFINED:
             above = self._tree.parent(name)
             return isinstance(binding.node, FUNCTIONS) and not isinstance(above, ast.Attribute)
-        if isinstance(scope, ast.Module) and self._outside.touches(name.id):
+        if isinstance(scope, ast.Module) and self._imports.may_touch(name.id):
             return False
         if binding.value is not None and binding.is_whole:
             return self._is_fixed_value(binding.value, binding, traced, hops)

@@ -51,7 +51,7 @@ class Unchanged:
         self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
-        self._outside = tf.outside
+        self._imports = tf.imports
 
     def stays(self, binding: Binding) -> bool:
         """Whether nothing but reads is done with what a name is given, and nothing else can be."""
@@ -60,7 +60,7 @@ class Unchanged:
             return False
         if binding.value is None or not self._is_new(binding.value):
             return False
-        if isinstance(scope, ast.Module) and self._outside.touches(binding.name):
+        if isinstance(scope, ast.Module) and self._imports.may_touch(binding.name):
             return False
         return all(map(self._only_reads, self._bindings.loads(scope, binding.name)))
 

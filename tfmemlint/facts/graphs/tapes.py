@@ -41,7 +41,6 @@ class Tapes:
         self._names = tf.names
         self._sources = tf.sources
         self._objects = tf.objects
-        self._outside = tf.outside
         self._imports = tf.imports
 
     @cached_property
@@ -162,7 +161,7 @@ class Tapes:
         scope = self._bindings.home(name, tape.block)
         if scope is None or isinstance(scope, ast.ClassDef) or name in self._declared:
             return False
-        if isinstance(scope, ast.Module) and self._outside.imported:
+        if isinstance(scope, ast.Module) and self._imports.is_imported:
             return False
         statement = self._behind(call, tape.block)
         if statement is None:

@@ -21,7 +21,7 @@ class Constants:
         self._tree = tf.tree
         self._bindings = tf.bindings
         self._names = tf.names
-        self._outside = tf.outside
+        self._imports = tf.imports
         self._deleted = {each.id for each in tf.tree.all(ast.Name) if isinstance(each.ctx, ast.Del)}
 
     def is_builtin(self, name: ast.expr) -> bool:
@@ -30,11 +30,11 @@ class Constants:
 
     def may_be_set(self, attribute: str) -> bool:
         """Whether another file may set an attribute of that name, or override it."""
-        return self._outside.touches(attribute)
+        return self._imports.may_touch(attribute)
 
     def is_touched(self, name: str) -> bool:
         """Whether another file may give a name of this module another value, or see its own."""
-        return self._outside.touches(name) or self._outside.imported
+        return self._imports.may_touch(name) or self._imports.is_imported
 
     def name(self, use: ast.Name, hops: int = _MAX_HOPS) -> bool:
         """Whether a name is given one unchangeable value, once."""
@@ -55,7 +55,7 @@ class Constants:
         found = self._bindings.of(home, use.id)
         if len(found) != 1 or isinstance(home, ast.ClassDef):
             return None
-        if isinstance(home, ast.Module) and self._outside.touches(use.id):
+        if isinstance(home, ast.Module) and self._imports.may_touch(use.id):
             return None
         return found[0]
 

@@ -52,7 +52,7 @@ class Traced:
         self._values = tf.values
         self._datasets = tf.datasets
         self._constants = tf.constants
-        self._outside = tf.outside
+        self._imports = tf.imports
 
     @cached_property
     def keeps_no_graphs(self) -> bool:
@@ -81,7 +81,7 @@ class Traced:
             return None
         if self._tree.elsewhere(function) is not None:
             return None
-        if self._outside.touches(function.name) or self._is_handed_out(function):
+        if self._imports.may_touch(function.name) or self._is_handed_out(function):
             return None
         owner = self._members.class_of(function)
         if owner is not None:
@@ -102,7 +102,7 @@ class Traced:
 
     def _is_handed_out(self, function: FunctionNode) -> bool:
         """Whether another file has a name for what this module calls so."""
-        return self._outside.imported and isinstance(self._tree.scope(function), ast.Module)
+        return self._imports.is_imported and isinstance(self._tree.scope(function), ast.Module)
 
     def _is_plain(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         """Whether nothing but `tf.function` decorates a function, without options of its own."""

@@ -9,10 +9,7 @@ from functools import cached_property
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library.words import LIBRARIES, TRACING_WORDS
 from tfmemlint.facts.syntax.bindings import Binding
-from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from tfmemlint.facts.sure.outside import Importing
+from tfmemlint.light_typing import NamedTuple
 
 _TRACERS = frozenset(TRACING_WORDS.encode().split())
 _MAX_HOPS = 8
@@ -35,6 +32,17 @@ class Lead(NamedTuple):
     """What of it is meant."""
     may_hand_on: bool
     """Whether that may be what it imports itself."""
+
+
+class Importing(NamedTuple):
+    """The files that import one, as far as their words tell; by default there are none."""
+
+    imported: bool = False
+    """Whether there is any."""
+    words: frozenset[str] = frozenset()
+    """What such files name as an attribute, or define: they may set it, or take its place."""
+    is_vague: bool = False
+    """Whether there are too many files to look through."""
 
 
 class Others(NamedTuple):
@@ -110,11 +118,24 @@ class Imports:
     @property
     def importers(self) -> tuple[TensorFlow, ...]:
         """What is known of the files that import this one."""
-        return self._tree.forest.facts_of(self._importing) if self._importing else ()
+        return self._tree.forest.facts_of(self._importers) if self._importers else ()
 
     @cached_property
-    def _importing(self) -> tuple[ast.Module, ...]:
+    def _importers(self) -> tuple[ast.Module, ...]:
         return self._others.importers() if self._others is not None else ()
+
+    @property
+    def is_imported(self) -> bool:
+        """Whether another file imports this one: looked at when something hangs on it."""
+        return self._importing.imported
+
+    def may_touch(self, name: str) -> bool:
+        """Whether another file may give something of this file another value."""
+        return self._importing.is_vague or name in self._importing.words
+
+    @cached_property
+    def _importing(self) -> Importing:
+        return self._others.importing() if self._others is not None else Importing()
 
     def of_alias(self, alias: ast.alias) -> Place | None:
         """What of which file an import brings."""
