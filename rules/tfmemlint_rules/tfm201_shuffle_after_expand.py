@@ -38,7 +38,7 @@ from math import inf
 
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, costs, edits
 from tfmemlint.facts.pipelines.buffers import Buffered
-from tfmemlint.facts.pipelines.chains import Step
+from tfmemlint.facts.pipelines.chains import BATCHING, Step
 from tfmemlint.facts.pipelines.elements import Passage
 from tfmemlint.facts.sizes.ready import Ready
 
@@ -48,7 +48,7 @@ MOVABLE = frozenset({"map", "prefetch", "with_options"})
 
 def check(file: File) -> Iterator[Diagnostic]:
     for call, sites in file.tf.buffers.late_shuffles.items():
-        if any(each.is_batched for each in sites):
+        if any(_are_batches(file, each) for each in sites):
             continue  # TFM202 speaks, and its fix comes first
         chain, first, shuffle, passage = sites[0]
         buffer = chain.steps[shuffle].argument("buffer_size")
@@ -61,6 +61,14 @@ def check(file: File) -> Iterator[Diagnostic]:
             _fix(file, sites),
             _cost(file, sites[0]),
         )
+
+
+def _are_batches(file: File, site: Buffered) -> bool:
+    """Whether batches are made between the two, not of one example each."""
+    steps = site.chain.steps[site.map : site.buffer]
+    sizes = ((each.argument("batch_size"), each.frame) for each in steps if each.method in BATCHING)
+    number = file.tf.values.number
+    return any(size is None or number(size, frame) != 1 for size, frame in sizes)
 
 
 def _cost(file: File, site: Buffered) -> Cost:

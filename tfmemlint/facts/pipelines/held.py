@@ -155,9 +155,18 @@ def _is_bulk(part: Tensor) -> bool:
 
 
 def added(before: Held, after: Held) -> int | None:
-    """How many bytes more are held with `after` than with the element it was made of."""
+    """How many bytes more are held with `after` than with the element it was made of.
+
+    At the least, where `before` takes up nothing itself, and an unknown picture is made of it.
+    """
     was, size = own(before, before), own(before, after)
+    if was == 0 and size is None and any(map(_is_new_picture, tensors(after))):
+        return _BULK
     return None if was is None or size is None else size - was
+
+
+def _is_new_picture(part: Tensor) -> bool:
+    return part.is_image and not part.is_view
 
 
 def own(before: Held, after: Held) -> int | None:
