@@ -62,8 +62,9 @@ class FullBatches:
         calls = list(self._tree.all(ast.Call)) if every else self._tree.calls(_KERAS_METHODS)
         steps: dict[ast.Call, FullBatch] = {}
         entered: set[FunctionNode] = set()
+        ours = [each for each in calls if self._functions.function(each.func) is not None]
         for is_repeated, by_caller in ((self._is_in_loop, False), (self._is_called_in_loop, True)):
-            for call in calls:
+            for call in ours:
                 if call in steps or (by_caller and self._tree.function(call) in entered):
                     continue
                 passes = self._repeated(call) if is_repeated(call) else ()
@@ -114,8 +115,6 @@ class FullBatches:
 
     def _repeated(self, call: ast.Call) -> tuple[Pass, ...]:
         """The passes of whole arrays below a call."""
-        if self._functions.function(call.func) is None:
-            return ()
         below = self._passes.below(call)
         return tuple(each for each in below if self._is_all(each.array, each.frame))
 

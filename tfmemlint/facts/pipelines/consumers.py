@@ -133,7 +133,7 @@ class Consumers:
                         yield Into.LIST, dataset, call, None
             elif builtin == "iter":
                 yield from ((Into.ITERATOR, given, call, None) for given in call.args)
-            elif self._takes_a_pipeline(call) and self._functions.definition(callee) is None:
+            elif self._functions.definition(callee) is None and self._takes_a_pipeline(call):
                 yield from self._given(call)
 
     def _takes_a_pipeline(self, call: ast.Call) -> bool:

@@ -53,6 +53,7 @@ class Names:
         self._aliases: dict[ast.alias, str | None] = {}
         self._used: dict[tuple[str, ...], bool] = {}
         self._mentioned: dict[frozenset[str], bool] = {}
+        self._written: dict[bytes, bool] = {}
 
     def qualified(self, expression: ast.expr | None) -> str | None:
         """The canonical dotted name of an imported thing: `tf.keras.Model` is "keras.Model".
@@ -158,19 +159,24 @@ class Names:
             return True
         if any(self.qualified(each) in names for each in self._ending(last_words(names))):
             return True
-        words = self._written  # in other files, too, from where it may come
-        return bool(words) and any(each <= words for each in spellings(names))
+        if not self._imports.words:
+            return False
+        return any(all(map(self._is_written, each)) for each in spellings(names))
+
+    def _is_written(self, word: bytes) -> bool:
+        """Whether a word is one of this file, or of one that it imports."""
+        if word not in self._written:
+            found = word in self._own or any(word in each for each in self._imports.words)
+            self._written[word] = found
+        return self._written[word]
 
     @cached_property
-    def _written(self) -> frozenset[bytes]:
-        """All names in the files that this one imports, and its own; none if it imports none."""
-        others = self._imports.words
-        if not others:
-            return frozenset()
+    def _own(self) -> frozenset[bytes]:
+        """The names of attributes and of what is imported."""
         imported = (each.name.split(".") for each in self._tree.all(ast.alias))
         modules = ((each.module or "").split(".") for each in self._tree.all(ast.ImportFrom))
         own = {*self._tree.attributes, *chain.from_iterable((*imported, *modules))}
-        return frozenset(each.encode() for each in own).union(*others)
+        return frozenset(each.encode() for each in own)
 
     @cached_property
     def _brought(self) -> frozenset[str | None]:
