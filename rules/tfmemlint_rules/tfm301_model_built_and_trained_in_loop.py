@@ -6,7 +6,7 @@ each setting, each seed. It is trained by `fit` or `train_on_batch`, or by a ste
 `tf.function` traces and in which an optimizer applies gradients. It may be made, trained or both in
 functions that the loop calls, or be part of an object that is made anew. What Optuna, Hyperopt,
 scikit-optimize or SciPy are given to try settings with is a round, too, and so is each model that
-scikit-learn has built by `KerasClassifier`, for a grid or for folds, or KerasTuner for a trial.
+scikit-learn has built by `KerasClassifier`, for a grid or for folds.
 
 ## Why it costs memory
 While a step is traced, Keras's optimizer has TensorFlow register a custom gradient in a table of
@@ -33,11 +33,10 @@ after the first where the weights took 31 MB, and 17 MB more where they took 6 K
 weights and rounds of a network are known, and all of it comes to less than 256 MB, it is hidden as
 long as `min-bytes` is not set: dense, convolutional and recurrent ones, as they were weighed. The
 rule is silent by itself for up to four rounds, for up to a hundred plain networks of unknown width,
-trials of KerasTuner included, or small ones that a search of scikit-learn tries, or as many as a
-loop has folds or settings, for models that are kept or handed to code out of sight, where graphs
-are switched off, or each model has a `tf.Graph` of its own, in tests, where TensorFlow is declared
-to be newer than 2.21, and in code of Keras 1 (`nb_epoch`) that calls `clear_session()`, which frees
-the graph there.
+or small ones that a search of scikit-learn tries, or as many as a loop has folds or settings, for
+models that are kept or handed to code out of sight, where graphs are switched off, or each model
+has a `tf.Graph` of its own, in tests, where TensorFlow is declared to be newer than 2.21, and in
+code of Keras 1 (`nb_epoch`) that calls `clear_session()`, which frees the graph there.
 """
 
 from __future__ import annotations
@@ -188,11 +187,11 @@ RULE = Rule(
         Metric.DEVICE_GROWTH, at_most=0.02, because="one model is kept, and not one per round"
     ),
     triggers=(
-        "apply_gradients fit fit_generator minimize search train_on_batch",
-        "BayesianOptimization GridSearch GridSearchCV HalvingGridSearchCV HalvingRandomSearchCV "
+        "apply_gradients fit fit_generator minimize train_on_batch",
+        "GridSearchCV HalvingGridSearchCV HalvingRandomSearchCV "
         "RandomizedSearchCV cross_val_predict cross_val_score cross_validate "
         "differential_evolution dummy_minimize "
-        "Hyperband RandomSearch fmin for forest_minimize gbrt_minimize gp_minimize optimize while",
+        "fmin for forest_minimize gbrt_minimize gp_minimize optimize while",
         "Model Module Sequential applications clone_model load_model model_from_json",
     ),
     check=check,

@@ -18,8 +18,8 @@ Offered where the table is seen to have two axes: of more, `gather` wants `batch
 
 ## When to ignore it
 On TPUs, where the product is the faster way. The rule is silent by itself in functions that speak
-of TPUs or XLA, or gather as well; for up to 64 rows; where either side is transposed; and where the
-vectors are used for something else.
+of TPUs or XLA, or gather as well; for up to 1,024 rows; where either side is transposed; and where
+the vectors are used for something else.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric,
 from tfmemlint.facts.sizes.amounts import held, named
 from tfmemlint_rules._analyses.one_hot_products import OneHotProduct, OneHotProducts
 
-FEW, FLOAT, AXES = 64, 4, 2
+FEW, FLOAT, AXES = 1024, 4, 2
 
 
 def check(file: File) -> Iterator[Diagnostic]:

@@ -35,7 +35,7 @@ class Rows(Enum):
 
     ONE = 1
     FEW = 2
-    """No more than `predict` takes at once."""
+    """Fewer than `predict` takes at once."""
     BATCH = 3
 
     @property

@@ -163,6 +163,8 @@ class OneHots:
                     bare.append(units)
                 elif _is_softmax(activation, self._names):
                     told.append(units)
+            elif bare and (name == "Softmax" or _is_softmax(argument(call, 0, ""), self._names)):
+                told.append(bare[-1])  # `Dense(kinds)`, and `Activation("softmax")` behind it
         return any(each is not None and each > A_FEW for each in told or bare)
 
     @cached_property

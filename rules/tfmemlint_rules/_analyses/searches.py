@@ -5,9 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import cached_property
-from itertools import count as naturals
-from itertools import takewhile
-from math import ceil, log, prod
+from math import prod
 
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.sizes import as_count
@@ -47,15 +45,6 @@ _TRIES = frozenset(
         "RandomizedSearchCV",
     )
 )
-_TUNERS = frozenset(
-    f"{package}.{name}"
-    for package in ("keras_tuner", "keras_tuner.tuners", "kerastuner", "kerastuner.tuners")
-    for name in ("BayesianOptimization", "GridSearch", "Hyperband", "RandomSearch")
-)
-_TRIALS = 10
-"""How many of them a tuner tries that is not told."""
-_EPOCHS, _FACTOR = 100, 3
-"""What Hyperband goes by if it is not told otherwise."""
 _SPLITTERS = frozenset(
     f"sklearn.model_selection.{name}" for name in ("GroupKFold", "KFold", "StratifiedKFold")
 )
@@ -127,10 +116,6 @@ class Searches:
     def wrapped(self) -> tuple[Search, ...]:
         """The functions that build the models which libraries then train, and how often."""
         found: list[Search] = []
-        for call, name in self._names.calls(_TUNERS):
-            tuned = self._given(call, "hypermodel")
-            if tuned is not None:
-                found.append(Search(call, tuned, self._trials(call, name.rpartition(".")[2])))
         for call, name in self._names.calls(_CROSSES | _TRIES):
             wrapper = self._wrapper(argument(call, 0, "estimator"))
             built = wrapper and (argument(wrapper, 0, "build_fn") or argument(wrapper, 0, "model"))
@@ -139,26 +124,6 @@ class Searches:
             if function is not None and jobs in (None, 1):  # others are processes, which end
                 found.append(Search(call, function, self._often(call, name)))
         return tuple(found)
-
-    def _trials(self, call: ast.Call, tuner: str) -> int | None:
-        """How many models a tuner of KerasTuner has built."""
-        anew = self._told(call, None, "executions_per_trial", 1)
-        if tuner != "Hyperband":
-            least = None if tuner == "GridSearch" else _TRIALS
-            trials = self._told(call, 2, "max_trials", least)
-            return None if trials is None or anew is None else trials * anew
-        epochs = self._told(call, 2, "max_epochs", _EPOCHS)
-        factor = self._told(call, 3, "factor", _FACTOR)
-        again = self._told(call, 4, "hyperband_iterations", 1)
-        if not epochs or factor is None or factor < 2 or again is None or anew is None:
-            return None
-        return _of_hyperband(epochs, factor) * again * anew
-
-    def _told(
-        self, call: ast.Call, place: int | None, name: str, otherwise: int | None
-    ) -> int | None:
-        given = argument(call, place, name)
-        return otherwise if given is None else as_count(self._values.number(given))
 
     def _often(self, call: ast.Call, name: str) -> int | None:
         """How many models scikit-learn has built: one for each part, of each setting that is tried.
@@ -210,14 +175,3 @@ class Searches:
         made = self._flow.meant(estimator) if estimator is not None else None
         wraps = isinstance(made, ast.Call) and self._names.is_any(made.func, _WRAPPERS)
         return made if isinstance(made, ast.Call) and wraps else None
-
-
-def _of_hyperband(epochs: int, factor: int) -> int:
-    """How many models Hyperband trains: of each bracket all, then a part of them, and so on."""
-    last = ceil(1 + log(epochs, factor))
-    brackets = takewhile(lambda each: factor**each <= epochs, naturals())
-    return sum(
-        ceil(last / (bracket + 1) * factor ** (bracket - halved))
-        for bracket in brackets
-        for halved in range(bracket + 1)
-    )

@@ -50,6 +50,11 @@ class Switches:
             for each in self._backends()
         )
 
+    @cached_property
+    def chooses_backend(self) -> bool:
+        """Whether the file tells Keras what to compute with, be it TensorFlow."""
+        return any(True for _ in self._backends())
+
     def _backends(self) -> Iterator[ast.expr]:
         """What is set: `os.environ["KERAS_BACKEND"] = "jax"`, `keras.config.set_backend("jax")`."""
         for assignment in self._tree.all(ast.Assign):

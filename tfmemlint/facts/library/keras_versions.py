@@ -66,8 +66,12 @@ def is_for_session_keras(tf: TensorFlow) -> bool:
 
 
 def is_for_keras_3(tf: TensorFlow) -> bool:
-    """Whether code uses what no Keras before the third version has: it runs from 2.16 on."""
-    return tf.names.uses(_OF_KERAS_3)
+    """Whether code uses what no Keras before the third version has: it runs from 2.16 on.
+
+    Keras before 2.4 had several backends, too, and took no pipelines.
+    """
+    chosen = tf.switches.chooses_backend and tf.names.uses(("tensorflow.data.",))
+    return chosen or tf.names.uses(_OF_KERAS_3)
 
 
 def _updates(called: tuple[ast.Call, str]) -> bool:
