@@ -128,7 +128,7 @@ class CustomGradients:
             return True
         binding = self._bindings.only(expression)
         value = binding.value if binding is not None and binding.how is How.ASSIGNED else None
-        return isinstance(value, ast.Call) and self._names.is_any(value.func, DECORATORS)
+        return self._names.call_of(value, DECORATORS) is not None
 
     def _may_be_ours(self, expression: ast.expr) -> bool:
         name = getattr(expression, "id", "") or getattr(expression, "attr", "")

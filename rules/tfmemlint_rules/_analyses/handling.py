@@ -114,7 +114,7 @@ class Handling:
         above = self._tree.parent(several)
         if isinstance(above, ast.keyword):
             return above.arg in ("args", "seed")
-        return isinstance(above, ast.Call) and self._names.is_any(above.func, _PACKS)
+        return self._names.call_of(above, _PACKS) is not None
 
     def _given(
         self,

@@ -67,10 +67,8 @@ class OneHotProducts:
     def _made(self, node: ast.expr) -> ast.Call | None:
         """The `one_hot` that an expression is, if nothing else is done with it."""
         made = self._sources.same(node)[-1].node
-        is_made = isinstance(made, ast.Call) and self._names.is_any(made.func, _ONE_HOTS)
-        if not is_made or made is not self._objects.made_for(node).node:
-            return None
-        return made if isinstance(made, ast.Call) else None
+        alone = made is self._objects.made_for(node).node
+        return self._names.call_of(made, _ONE_HOTS) if alone else None
 
     def _is_chosen(self, node: ast.AST) -> bool:
         """Whether its function gathers, too, or speaks of TPUs or XLA, which multiply faster."""

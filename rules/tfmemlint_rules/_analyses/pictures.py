@@ -185,7 +185,7 @@ class Pictures:
         return found if ends.complete else found._replace(surely=False)
 
     def _is_blank(self, node: ast.AST) -> bool:
-        return isinstance(node, ast.Call) and self._names.is_any(node.func, _BLANK)
+        return self._names.call_of(node, _BLANK) is not None
 
     def _filled(self, node: ast.expr, frame: Frame | None) -> Picture:
         """An array that pictures are put into, one after the other, the last few at a time."""

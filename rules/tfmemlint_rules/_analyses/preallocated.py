@@ -89,5 +89,4 @@ class PreallocatedArrays:
     def _made(self, holder: ast.expr) -> ast.Call | None:
         made = self._objects.made_once(holder)
         only = made.node if made is not None else None
-        is_made = isinstance(only, ast.Call) and self._names.is_any(only.func, _MAKES)
-        return only if isinstance(only, ast.Call) and is_made else None
+        return self._names.call_of(only, _MAKES)

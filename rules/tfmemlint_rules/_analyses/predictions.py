@@ -235,10 +235,7 @@ class Predictions:
 
     def _takes_time(self, loop: Loop) -> bool:
         """Whether each round asks a clock: what is the same each time is done to measure it."""
-        return any(
-            isinstance(each, ast.Call) and self._names.is_any(each.func, _TAKES_TIME)
-            for each in loop.body
-        )
+        return any(self._names.call_of(each, _TAKES_TIME) for each in loop.body)
 
     def _rounds(self, loop: Loop) -> int:
         """How often a loop goes round: many times if nothing says that it does not."""

@@ -173,5 +173,4 @@ class Searches:
 
     def _wrapper(self, estimator: ast.expr | None) -> ast.Call | None:
         made = self._flow.meant(estimator) if estimator is not None else None
-        wraps = isinstance(made, ast.Call) and self._names.is_any(made.func, _WRAPPERS)
-        return made if isinstance(made, ast.Call) and wraps else None
+        return self._names.call_of(made, _WRAPPERS)

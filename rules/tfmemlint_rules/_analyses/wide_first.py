@@ -138,10 +138,7 @@ class WidesFirst:
             return False
         origins = self._flow.origins(owner, frame) or ()
         made = [owner] if isinstance(owner, ast.Call) else [each.value for each in origins]
-        return bool(made) and all(
-            isinstance(each, ast.Call) and self._names.is_any(each.func, _GENERATOR)
-            for each in made
-        )
+        return bool(made) and all(self._names.call_of(each, _GENERATOR) for each in made)
 
 
 def _is_held(filled: ast.expr, dtype: str) -> bool:

@@ -266,7 +266,7 @@ class Loading:
             return Content.PATH
         named = self._flow.origins(_seen_through(iterable), frame) or ()
         made = _seen_through(named[0].value if len(named) == 1 else iterable)
-        is_reader = isinstance(made, ast.Call) and self._names.is_any(made.func, READERS)
+        is_reader = self._names.call_of(made, READERS) is not None
         return Content.FIELDS if is_reader else Content.TEXT
 
     def _is_emptied(self, growth: Growth) -> bool:

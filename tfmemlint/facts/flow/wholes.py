@@ -123,9 +123,7 @@ class Wholes:
             return False
         given = origin.args[0]
         ends = (each.node for each in self._sources.of(given).found)
-        parsed = (
-            isinstance(each, ast.Call) and self._names.is_any(each.func, _PARSES) for each in ends
-        )
+        parsed = (self._names.call_of(each, _PARSES) is not None for each in ends)
         return any(parsed) or self._loading.gathered(given) is not None
 
     def _is_loaded(self, origin: ast.expr) -> bool:

@@ -234,12 +234,8 @@ class LoopBodies:
 
     def _is_reshaped(self, binding: Binding) -> bool:
         """Whether a name gets a tensor of another shape than it had: `x = tf.concat([x, y], 0)`."""
-        value = binding.value
-        return (
-            isinstance(value, ast.Call)
-            and self._names.is_any(value.func, _RESHAPES)
-            and any(isinstance(e, ast.Name) and e.id == binding.name for e in ast.walk(value))
-        )
+        made = self._names.call_of(binding.value, _RESHAPES)
+        return made is not None and binding.name in names_in(made)
 
     def _is_given_tensors(self, start: Binding) -> bool:
         """Whether this is a parameter of a traced function that all callers give data for."""

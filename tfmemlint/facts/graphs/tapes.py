@@ -89,7 +89,7 @@ class Tapes:
         return only.node
 
     def _makes(self, node: ast.AST) -> bool:
-        return isinstance(node, ast.Call) and self._names.is_any(node.func, _TAPE)
+        return self._names.call_of(node, _TAPE) is not None
 
     @cached_property
     def _may_be_made(self) -> bool:

@@ -112,10 +112,7 @@ class Descriptions:
     def _describes(self, node: ast.expr) -> bool:
         bodies = self._bodies(node)
         of_features = isinstance(node, (ast.Dict, ast.DictComp)) or len(bodies) > 1
-        return of_features and any(
-            isinstance(each, ast.Call) and self._names.is_any(each.func, FEATURES)
-            for each in within(bodies)
-        )
+        return of_features and any(self._names.call_of(each, FEATURES) for each in within(bodies))
 
     def _bodies(self, node: ast.expr) -> list[ast.AST]:
         """An expression, and the function that it calls."""

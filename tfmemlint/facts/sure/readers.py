@@ -85,8 +85,8 @@ class Readers:
             if isinstance(call, ast.Return):
                 function = self._tree.function(call)
                 return self._unpacked(function, above.elts.index(node), len(above.elts))
-            zips = isinstance(call, ast.Call) and self._names.is_any(call.func, ZIPS)
-            return [call] if zips and isinstance(call, ast.Call) else None
+            zipped = self._names.call_of(call, ZIPS)
+            return [zipped] if zipped is not None else None
         if isinstance(above, ast.keyword):
             call = self._tree.parent(above)
             return self._taken(call, node, above.arg) if isinstance(call, ast.Call) else None

@@ -66,7 +66,7 @@ class Decorators:
         return inner[0] if returned[0].id == inner[0].name else None
 
     def _is_wraps(self, decorator: ast.expr) -> bool:
-        return isinstance(decorator, ast.Call) and self._names.is_any(decorator.func, _WRAPS)
+        return self._names.call_of(decorator, _WRAPS) is not None
 
     def _returns_call_of(self, wrapper: ast.FunctionDef, name: str) -> bool:
         """Whether all that a function returns is the one call of another, made in each run."""

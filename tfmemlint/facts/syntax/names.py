@@ -77,6 +77,10 @@ class Names:
         """The canonical name of what a call calls; empty for what is no call of a library's."""
         return (self.qualified(node.func) if isinstance(node, ast.Call) else None) or ""
 
+    def call_of(self, node: ast.AST | None, names: frozenset[str]) -> ast.Call | None:
+        """The call that a node is, if it calls one of these canonical names."""
+        return node if isinstance(node, ast.Call) and self.is_any(node.func, names) else None
+
     def is_any(self, expression: ast.expr | None, names: frozenset[str]) -> bool:
         """Whether an expression refers to one of these canonical names."""
         return self.one_of(expression, names) is not None
