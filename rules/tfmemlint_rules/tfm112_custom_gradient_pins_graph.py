@@ -107,9 +107,7 @@ def _functions(file: File) -> Iterator[Diagnostic]:
 
 def _cost(file: File, anew: Anew) -> Cost:
     """The weights of the models of all rounds, and of one."""
-    made = anew.made if isinstance(anew.made, ast.Call) else None
-    runs = file.tf.models.runs(made, None) if made is not None else None
-    one = (file.tf.models.weights(runs) if runs else None) or WEIGHTS
+    one = file.tf.models.weights_of(anew.made) or WEIGHTS
     rounds = file.tf.numbers.rounds(anew.loop.node)
     return costs.cost(rounds.times(one)._replace(at_most=None), Law.STEPS, one)
 

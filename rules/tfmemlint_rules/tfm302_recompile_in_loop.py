@@ -79,8 +79,7 @@ def _cost(file: File, found: Recompilation) -> Cost:
     """As much as the weights each time, at the least: Adam keeps twice that."""
     model = found.call.func.value if isinstance(found.call.func, ast.Attribute) else found.call
     made = file.tf.values.of(model).origin or model
-    runs = file.tf.models.runs(made, None) if isinstance(made, ast.Call) else None
-    one = (file.tf.models.weights(runs) if runs else None) or SLOTS
+    one = file.tf.models.weights_of(made) or SLOTS
     rounds = file.tf.numbers.rounds(found.loop.node)
     return costs.cost(rounds.times(one)._replace(at_most=None), Law.STEPS, one)
 

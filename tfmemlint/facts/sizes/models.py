@@ -63,6 +63,11 @@ class Models:
         row = self._networks.row_of(callee, frame) if row is None else row
         return None if row is None else self._in_a_row(row, given)
 
+    def weights_of(self, made: ast.AST) -> Amount | None:
+        """The bytes of the weights of a model that code makes, where they are known."""
+        runs = self.runs(made, None) if isinstance(made, ast.expr) else None
+        return self.weights(runs) if runs else None
+
     def weights(self, runs: list[Run]) -> Amount | None:
         """The bytes of the weights of layers, each layer counted once."""
         distinct = {(each.layer.made, each.layer.frame): each.weights for each in runs}

@@ -55,7 +55,8 @@ class Networks:
         inside = frame_at(self._tree, made, frame)
 
         def numbers(node: ast.expr) -> tuple[int, ...] | None:
-            return self._told.whole(node, inside)
+            sizes = self._told.shape(node, inside)
+            return None if sizes is None else layers.wholes(sizes)
 
         if name == "keras.Sequential":
             listed = argument(made, 0, "layers")

@@ -82,8 +82,7 @@ class Plans:
         for chain in self._datasets.chains:
             found += self._flights.growing(chain)
         for model in self._remade_models.models:
-            runs = self._models.runs(model.made, None) if isinstance(model.made, ast.expr) else None
-            weights = self._models.weights(runs) if runs else None
+            weights = self._models.weights_of(model.made)
             found += [weights] if weights is not None else []
         return total(found) if found else None
 

@@ -42,9 +42,3 @@ class Told:
         if hops and before is not None:
             return self.shape(before.value, before.frame, hops - 1)
         return (self._numbers.of(node, frame),)
-
-    def whole(self, node: ast.expr, frame: Frame | None) -> tuple[int, ...] | None:
-        """The same as plain numbers, where all of them are known."""
-        found = self.shape(node, frame)
-        whole = [int(each.value) for each in found or () if each.value is not None]
-        return tuple(whole) if found is not None and len(whole) == len(found) else None
