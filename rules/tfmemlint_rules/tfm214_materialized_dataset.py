@@ -65,7 +65,7 @@ KEEPS = frozenset({"cache", "prefetch", "repeat", "with_options"})
 
 def check(file: File) -> Iterator[Diagnostic]:
     yield from _at_once(file)
-    for end in file.tf.consumers.ends:
+    for end in file.tf.consumers.gone_over:
         made = _list(file, end)
         if made is None or any(_is_small(file, chain) for chain in end.chains):
             continue
@@ -101,7 +101,7 @@ def _cost(file: File, end: End) -> Cost:
 
 def _at_once(file: File) -> Iterator[Diagnostic]:
     """`next(iter(ds.batch(n)))`, where that is all of the data."""
-    for end in file.tf.consumers.ends:
+    for end in file.tf.consumers.gone_over:
         above = file.tf.tree.parent(end.at)
         taken = isinstance(above, ast.Call) and called(above) == "next"
         taken = taken or (isinstance(above, ast.Attribute) and above.attr == "next")

@@ -42,7 +42,7 @@ STEPPING = frozenset(
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    for end in file.tf.consumers.ends:
+    for end in file.tf.consumers.gone_over:
         if end.into is not Into.ITERATOR or not isinstance(end.at, ast.Call):
             continue
         taken = _next(file, end.at)

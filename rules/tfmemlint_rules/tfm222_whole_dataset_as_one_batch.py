@@ -106,7 +106,7 @@ def _by_32(file: File, size: ast.expr) -> Fix:
 
 def _is_gone_over(file: File, size: ast.expr) -> bool:
     """Whether each batch is trained on again and again: with small ones, that is other training."""
-    for end in file.tf.consumers.ends:
+    for end in file.tf.consumers.gone_over:
         if not isinstance(end.at, ast.For):
             continue
         sizes = (each.argument("batch_size") for chain in end.chains for each in chain.steps)

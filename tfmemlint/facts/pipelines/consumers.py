@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from functools import cached_property
+from itertools import chain
 
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library.makers import WRAPS_ITERABLE, given_to
@@ -64,14 +65,21 @@ class Consumers:
     @cached_property
     def ends(self) -> tuple[End, ...]:
         """Every place where a pipeline surely of tf.data ends up, in source order."""
-        if not self._datasets.any_certain:
-            return ()
+        given_on = self._found(chain(self._given_on(), self._statements()))
+        return tuple(sorted((*self.gone_over, *given_on), key=_position))
+
+    @cached_property
+    def gone_over(self) -> tuple[End, ...]:
+        """Those where loops, lists and iterators take its elements; of others fewer are asked."""
+        return self._found(chain(self._loops(), self._calls()))
+
+    def _found(self, places: Iterable[_Place]) -> tuple[End, ...]:
         found: list[End] = []
-        for into, dataset, at, argument in (*self._loops(), *self._calls(), *self._statements()):
+        for into, dataset, at, argument in places if self._datasets.any_certain else ():
             chains = self._datasets.of(dataset)
-            if chains and all(chain.is_certain for chain in chains):
+            if chains and all(each.is_certain for each in chains):
                 found.append(End(into, dataset, at, chains, argument))
-        return tuple(sorted(found, key=lambda each: (each.dataset.lineno, each.dataset.col_offset)))
+        return tuple(sorted(found, key=_position))
 
     def trains(self, loop: LoopNode | ast.comprehension) -> bool:
         """Whether a loop's body takes gradients, itself or in functions of the module it runs."""
@@ -119,22 +127,26 @@ class Consumers:
 
     def _calls(self) -> Iterator[_Place]:
         for call in self._tree.all(ast.Call):
-            callee, builtin = call.func, called(call)
-            if builtin == "zip" and len(call.args) == 1 and isinstance(call.args[0], ast.Starred):
-                for dataset in self._iterated(call.args[0].value):
-                    yield Into.LIST, dataset, call, None
-            elif builtin in _LOOKS or self._is_iterated(call):
-                continue
-            elif isinstance(callee, ast.Attribute) and callee.attr in _GIVES_ITERATOR:
-                yield Into.ITERATOR, callee.value, call, None
-            elif builtin in _LISTS:
-                for given in call.args:
-                    for dataset in self._iterated(given):
-                        yield Into.LIST, dataset, call, None
-            elif builtin == "iter":
-                yield from ((Into.ITERATOR, given, call, None) for given in call.args)
-            elif self._functions.definition(callee) is None and self._takes_a_pipeline(call):
-                yield from self._given(call)
+            into, datasets = self._taken(call) or (Into.LIST, ())
+            yield from ((into, each, call, None) for each in datasets)
+
+    def _taken(self, call: ast.Call) -> tuple[Into, Sequence[ast.expr]] | None:
+        """What a call itself goes over; None where it may give what it is given to others."""
+        callee, builtin = call.func, called(call)
+        if builtin == "zip" and len(call.args) == 1 and isinstance(call.args[0], ast.Starred):
+            return Into.LIST, [*self._iterated(call.args[0].value)]
+        if builtin in _LOOKS or self._is_iterated(call):
+            return Into.LIST, []
+        if isinstance(callee, ast.Attribute) and callee.attr in _GIVES_ITERATOR:
+            return Into.ITERATOR, [callee.value]
+        if builtin in _LISTS:
+            return Into.LIST, [each for given in call.args for each in self._iterated(given)]
+        return (Into.ITERATOR, call.args) if builtin == "iter" else None
+
+    def _given_on(self) -> Iterator[_Place]:
+        for call in self._tree.all(ast.Call):
+            if self._taken(call) is None and self._functions.definition(call.func) is None:
+                yield from self._given(call) if self._takes_a_pipeline(call) else ()
 
     def _takes_a_pipeline(self, call: ast.Call) -> bool:
         given = given_to(call)
@@ -201,6 +213,10 @@ _WRAPS = WRAPS_ITERABLE | {"tensorflow_datasets.as_numpy"}
 _LOOKS = frozenset(
     {"getattr", "hasattr", "id", "isinstance", "len", "print", "repr", "str", "type"}
 ) | (_PASSES_ON - _LISTS - {"iter"})
+
+
+def _position(end: End) -> tuple[int, int]:
+    return end.dataset.lineno, end.dataset.col_offset
 
 
 def _elements(value: ast.expr | None) -> Iterator[ast.expr]:
