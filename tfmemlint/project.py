@@ -193,10 +193,13 @@ class Project:
         return any(self._glances.of(each).uses for each in (*above, *below))
 
     def words(self, path: str, data: bytes) -> tuple[frozenset[bytes], ...]:
-        """Everything that can be a name in each file that one imports, or that imports it."""
+        """Everything that can be a name in each file that one imports, or that imports it.
+
+        And in what those import: what they give to its functions they may have from there.
+        """
         here = os.path.abspath(path)
         reached = self._reached(here, self._aimed(here, imported_in(data)))
-        near = dict.fromkeys((*reached, *self._callers(here)))
+        near = dict.fromkeys((*reached, *self._around_callers(here)))
         return tuple(map(self._words_in, near))
 
     def around(self, path: str) -> str:
@@ -277,7 +280,7 @@ class Project:
             return tuple(each.tree.module for each in found if each is not None)
 
         def all_words() -> tuple[frozenset[bytes], ...]:
-            near = dict.fromkeys((*self._below_all(path), *self._callers(path)))
+            near = dict.fromkeys((*self._below_all(path), *self._around_callers(path)))
             return tuple(map(self._words_in, near))
 
         def reached(first: str) -> frozenset[str]:
@@ -556,6 +559,12 @@ class Project:
                     found[each] = None
                     packages += [each] if each.endswith(PACKAGE) else []
         return tuple(found) if len(found) <= _MOST_IMPORTERS else direct
+
+    def _around_callers(self, path: str) -> Iterator[str]:
+        """Who calls what stands in a file, with what they import."""
+        for each in self._callers(path):
+            yield each
+            yield from self._below_all(each)
 
     def _near(self, folder: str) -> _Near:
         """The files of the largest part of a project around a folder that is not too large."""

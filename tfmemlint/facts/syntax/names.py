@@ -145,7 +145,7 @@ class Names:
     def may_use(self, names: tuple[str, ...]) -> bool:
         """The same, of this file and all that it imports, as far as their words tell."""
         return self.uses(names) or any(
-            each.rstrip(".").rpartition(".")[2].encode() in self._written for each in names
+            self._is_written(each.rstrip(".").rpartition(".")[2].encode()) for each in names
         )
 
     def _uses(self, names: tuple[str, ...]) -> bool:
