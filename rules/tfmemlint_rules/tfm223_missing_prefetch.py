@@ -138,7 +138,10 @@ def _last(file: File, chain: Chain, end: End) -> ast.expr | None:
 def _goes_on(last: ast.expr, chain: Chain) -> bool:
     """Whether a pipeline makes other elements of the last ones of another."""
     calls = [chain.source.node, *(each.call for each in chain.steps)]
-    return last in calls and not HANDS_ON.issuperset(chain.methods[calls.index(last) :])
+    if last not in calls:
+        return False
+    place = len(calls) - calls[::-1].index(last)  # a call may be two steps
+    return not HANDS_ON.issuperset(chain.methods[place - 1 :])
 
 
 def _may_be_prefetched(chain: Chain) -> bool:

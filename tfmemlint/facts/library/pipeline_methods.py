@@ -99,6 +99,30 @@ METHODS: Mapping[str, Method] = {
 }
 
 
+class Fused(NamedTuple):
+    """A function for `apply` that does what several methods do, one after the other."""
+
+    methods: tuple[str, ...]
+    parameters: tuple[str, ...]
+    """Of the function, in order; called as those of the methods."""
+
+
+FUSED: Mapping[str, Fused] = {
+    "map_and_batch": Fused(
+        ("map", "batch"),
+        (
+            "map_func",
+            "batch_size",
+            "num_parallel_batches",
+            "drop_remainder",
+            "num_parallel_calls",
+        ),
+    ),
+    "shuffle_and_repeat": Fused(("shuffle", "repeat"), ("buffer_size", "count", "seed")),
+    "unbatch": Fused(("unbatch",), ()),
+}
+
+
 def having(traits: int, but: int = 0) -> frozenset[str]:
     """The methods that have one of some traits, and none of others."""
     return frozenset(

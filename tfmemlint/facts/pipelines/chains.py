@@ -98,11 +98,15 @@ class Step(NamedTuple):
     call: ast.Call
     frame: Frame | None = None
     """The call through which this step's function was entered, if any."""
+    fused: tuple[ast.Call, methods.Fused] | None = None
+    """What `apply` is given for this step and others."""
 
     def argument(self, name: str) -> ast.expr | None:
         """What the step passes for a parameter, by keyword or place."""
-        parameters = METHODS.get(self.method, ())
-        return argument(self.call, parameters.index(name) if name in parameters else None, name)
+        call, parameters = self.call, METHODS.get(self.method, ())
+        if self.fused is not None:
+            call, (_, parameters) = self.fused
+        return argument(call, parameters.index(name) if name in parameters else None, name)
 
     @property
     def fits(self) -> bool:

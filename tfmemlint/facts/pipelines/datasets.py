@@ -10,6 +10,7 @@ from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.flow import Origin
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.solver import Question
+from tfmemlint.facts.library import pipeline_methods as methods
 from tfmemlint.facts.pipelines.chains import (
     METHODS,
     ONLY_TF_DATA,
@@ -172,6 +173,7 @@ class Datasets:
         if applied is not None:
             yield from applied
             return
+        steps = self._taken_apart(step)
         for before in self._any_of([(callee.value, frame)], guess=True):
             if node in before.calls:  # a loop is followed once
                 continue
@@ -182,7 +184,16 @@ class Datasets:
             function = self._tree.function(node)
             beside = (each for each in here if self._tree.function(each) is function)
             if not self._conditions.exclude(node, beside):
-                yield before._replace(steps=(*before.steps, step))
+                yield before._replace(steps=(*before.steps, *steps))
+
+    def _taken_apart(self, step: Step) -> tuple[Step, ...]:
+        """The steps of `ds.apply(tf.data.experimental.shuffle_and_repeat(n))`, or the one it is."""
+        given = step.argument("transformation_func") if step.method == "apply" else None
+        home, _, name = self._names.called(given).rpartition(".")
+        fused = methods.FUSED.get(name) if home in _TRANSFORMS else None
+        if fused is None or not isinstance(given, ast.Call):
+            return (step,)
+        return tuple(step._replace(method=each, fused=(given, fused)) for each in fused.methods)
 
     def _applied(
         self, step: Step, callee: ast.Attribute, frame: Frame | None
@@ -282,6 +293,7 @@ class Datasets:
 _SOURCE_NAMES = frozenset(SOURCES)
 _EVALUATED = (ast.Attribute, ast.Call, ast.IfExp, ast.Name, ast.NamedExpr, ast.Subscript)
 _DATASET = frozenset({"tensorflow.data.Dataset"})
+_TRANSFORMS = frozenset({"tensorflow.contrib.data", "tensorflow.data.experimental"})
 _OUT_OF_SIGHT = frozenset({How.PARAMETER, How.IMPORTED, How.LOOPED})
 _LIBRARIES = ("tensorflow.", "keras.", "numpy.", "pandas.", "jax.", "torch.")
 

@@ -30,6 +30,7 @@ class Further:
             for place, method in enumerate(chain.methods)
             if method in REGROUPING
             for call in _from_source(chain, place)
+            if call is not chain.calls[place]  # which may map its own elements
         )
 
     @cached_property
