@@ -15,6 +15,7 @@ from tfmemlint.facts.syntax.nodes import called
 from tfmemlint.light_typing import NamedTuple
 
 _MAX_HOPS = 5
+_MOST_CALLS = 2
 _NUMBERS = frozenset({"float", "int", "len", "round"})
 _BOUNDS = frozenset({"max", "min"})
 _DRAWS_WHOLE = frozenset({"numpy.random.randint", "random.randint", "random.randrange"})
@@ -49,9 +50,9 @@ class ChangingNumbers:
         """What gives a Python number another of many values each time the code at `at` runs."""
         return self._change(number, at, _MAX_HOPS)
 
-    def run_by(self, node: ast.AST, hops: int = 2) -> Iterator[Loop]:
+    def run_by(self, node: ast.AST) -> Iterator[Loop]:
         """The loops around a node, and around the calls of its function."""
-        for each in self._callers.leading_to(node, hops):
+        for each in self._callers.leading_to(node, _MOST_CALLS):
             yield from self._loops.around(each)
 
     # What changes.

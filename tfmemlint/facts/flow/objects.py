@@ -59,9 +59,9 @@ class Objects:
                     pending += ((each, end.frame) for each in before)
         return tuple(found) or None
 
-    def made_once(self, expression: ast.expr, frame: Frame | None = None) -> End | None:
+    def made_once(self, expression: ast.expr) -> End | None:
         """What makes the object that an expression holds, if it is one place alone, or `None`."""
-        found = [each for each in self.made(expression, frame) or () if not is_none(each.node)]
+        found = [each for each in self.made(expression) or () if not is_none(each.node)]
         return found[0] if len(found) == 1 else None
 
     def uses(self, made: ast.AST) -> tuple[ast.expr, ...] | None:

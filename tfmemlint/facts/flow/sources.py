@@ -81,11 +81,11 @@ class Sources:
                 found[state] = None
         return tuple(found)
 
-    def classes(self, node: ast.expr, frame: Frame | None = None) -> Classes:
+    def classes(self, node: ast.expr) -> Classes:
         """The classes of the module that an expression is an instance of."""
         if isinstance(node, ast.Attribute) and not self._members.may_be_held(node):
             return Classes(sure=False)
-        ends = self.of(node, frame)
+        ends = self.of(node)
         classes: dict[ast.ClassDef, None] = {}
         sure = ends.complete
         for end in ends.found:
