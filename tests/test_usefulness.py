@@ -81,7 +81,7 @@ def test_a_repository_is_checked_with_what_it_requires(tmp_path: Path) -> None:
     waits = """import tensorflow as tf
 
 model = tf.keras.models.load_model("model.keras")
-model.fit(tf.data.TFRecordDataset("rows.tfrecord").batch(8))
+model.fit(tf.data.TFRecordDataset("pictures.tfrecord").map(tf.io.decode_png).batch(8))
 """
     for name, version in (("old+project", "2.3"), ("new+project", "2.15")):
         folder = tmp_path / name

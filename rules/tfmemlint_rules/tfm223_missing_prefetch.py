@@ -145,8 +145,11 @@ def _goes_on(last: ast.expr, chain: Chain) -> bool:
 
 
 def _may_be_prefetched(chain: Chain) -> bool:
-    """Whether elements are prefetched, or may be by code out of sight."""
-    return not {"prefetch", "apply"}.isdisjoint(chain.methods)
+    """Whether elements are prefetched, be it before they are put together, or may be."""
+    parts = chain.source.parts
+    return not {"prefetch", "apply"}.isdisjoint(chain.methods) or (
+        bool(parts) and BATCHING.isdisjoint(chain.methods) and all(map(_may_be_prefetched, parts))
+    )
 
 
 def _pays(file: File, chain: Chain) -> bool:

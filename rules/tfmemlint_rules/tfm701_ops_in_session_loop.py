@@ -20,12 +20,13 @@ None. What changes from round to round has to become a placeholder, and where it
 people to say.
 
 ## When to ignore it
-When the rounds are few. The rule is silent by itself for up to 32 rounds, under a condition, where
-each round has a graph of its own, in code without sessions, which runs operations and forgets them,
-and in tests.
+When the rounds are few. The rule is silent by itself for up to 32 rounds, or as many epochs as
+nobody tells, under a condition, where each round has a graph of its own, in code without sessions,
+which runs operations and forgets them, and in tests.
 
-In 300 public files that are written for sessions it speaks at four places, all of which are right:
-helpers that get or set all weights, a rate that each epoch assigns, pictures scaled one by one.
+In 300 public files that are written for sessions it spoke at four places, all of which are right:
+helpers that get or set all weights, pictures scaled one by one, and a rate that each epoch assigns,
+which is no longer told.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tfmemlint import Claim, Cost, Diagnostic, File, Law, Metric, Rule
+from tfmemlint.facts.flow.loops import Over
 from tfmemlint_rules._analyses.session_ops import SessionOps
 
 FEW = 32
@@ -42,7 +44,8 @@ FEW = 32
 def check(file: File) -> Iterator[Diagnostic]:
     for found in file.tf.of(SessionOps).all:
         most = file.tf.numbers.rounds(found.loop.node).at_most
-        if most is not None and most <= FEW and not file.tf.loops.around(found.loop.node):
+        few = found.loop.over is Over.EPOCHS if most is None else most <= FEW
+        if few and not file.tf.loops.around(found.loop.node):
             continue
         made, loop = file.named(found.made), file.named(found.loop.node)
         yield Diagnostic(

@@ -129,7 +129,8 @@ class OneHots:
         """Whether nothing says that there are many classes, or labels for pixels and time steps."""
         classes = self.classes(found)
         if classes is None:  # as many as the labels have, or as somebody has counted
-            return not self._tells_many and not self._is_of_words(found.classes)
+            many = bool(self._layers) and self._tells_many
+            return not many and not self._is_of_words(found.classes)
         return classes <= A_FEW and not self._tells_parts
 
     def _is_of_words(self, classes: ast.expr | None) -> bool:

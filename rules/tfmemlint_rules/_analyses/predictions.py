@@ -268,9 +268,9 @@ class Predictions:
 
     def _gives_few(self, call: ast.Call) -> bool:
         """Whether a call lists devices, or what is seen in one picture."""
-        method = call.func.attr if isinstance(call.func, ast.Attribute) else None
+        word = call.func.attr if isinstance(call.func, ast.Attribute) else called(call)
         name = self._names.qualified(call.func) or ""
-        return method in _SEES or name.startswith("tensorflow.config.")
+        return word in _SEES or name.startswith("tensorflow.config.")
 
     def _is_chosen_by_people(self, iterable: ast.expr) -> bool:
         origins = self._flow.origins(_owner(iterable)) or ()
