@@ -30,7 +30,7 @@ def shaped(text: str, how: Rewrite) -> str:
     return made
 
 
-def _begun(tree: ast.Module) -> tuple[list[ast.stmt], list[ast.stmt]]:
+def begun(tree: ast.Module) -> tuple[list[ast.stmt], list[ast.stmt]]:
     """What stands at the top, docstrings, imports and constants in capitals, and the rest."""
     top = [each for each in tree.body if _is_of_top(each)]
     return top, [each for each in tree.body if each not in top]
@@ -46,11 +46,13 @@ def _is_of_top(node: ast.stmt) -> bool:
 
 
 def _parts(tree: ast.Module) -> _Parts:
-    top, rest = _begun(tree)
+    top, rest = begun(tree)
     definitions: list[ast.stmt] = [each for each in rest if isinstance(each, _DEFINITIONS)]
     run = [each for each in rest if each not in definitions]
-    stored = _names(run, stored=True)
-    if stored & _names(definitions) or any(isinstance(each, ast.Global) for each in ast.walk(tree)):
+    stored = names_in(run, stored=True)
+    if stored & names_in(definitions) or any(
+        isinstance(each, ast.Global) for each in ast.walk(tree)
+    ):
         raise NotTheSame
     first = next((at for at, each in enumerate(run) if not isinstance(each, ast.Assign)), len(run))
     if not 0 < first < len(run):
@@ -58,7 +60,7 @@ def _parts(tree: ast.Module) -> _Parts:
     return _Parts(top, definitions, run[:first], run[first:])
 
 
-def _names(nodes: list[ast.stmt], *, stored: bool = False) -> set[str]:
+def names_in(nodes: list[ast.stmt], *, stored: bool = False) -> set[str]:
     found = (each for node in nodes for each in ast.walk(node) if isinstance(each, ast.Name))
     return {each.id for each in found if not stored or isinstance(each.ctx, ast.Store)}
 
@@ -73,7 +75,7 @@ def _bound_inside(nodes: list[ast.stmt]) -> set[str]:
     }
 
 
-class _Renamed(ast.NodeTransformer):
+class Renamed(ast.NodeTransformer):
     """Names that are read, and given values, as something else."""
 
     def __init__(self, names: set[str], spelling: str) -> None:
@@ -92,7 +94,7 @@ def in_a_class(tree: ast.Module) -> ast.Module:
     """What is given names first is made in `__init__`, and kept in attributes."""
     parts = _parts(tree)
     run = [*parts.given, *parts.rest]
-    kept = _Renamed(_names(parts.given, stored=True) - _bound_inside(run), "self.{}")
+    kept = Renamed(names_in(parts.given, stored=True) - _bound_inside(run), "self.{}")
     (made,) = ast.parse("class Trainer:\n def __init__(self): ...\n def run(self): ...").body
     assert isinstance(made, ast.ClassDef)
     for method, body in zip(made.body, (parts.given, parts.rest), strict=True):
@@ -104,13 +106,13 @@ def in_a_class(tree: ast.Module) -> ast.Module:
 
 def as_static_methods(tree: ast.Module) -> ast.Module:
     """Its functions are static methods of one class."""
-    top, rest = _begun(tree)
+    top, rest = begun(tree)
     functions = [each for each in rest if isinstance(each, ast.FunctionDef)]
     names = {each.name for each in functions}
     arguments = {each.arg for each in ast.walk(tree) if isinstance(each, ast.arg)}
-    if not functions or names & (_names(rest, stored=True) | arguments):
+    if not functions or names & (names_in(rest, stored=True) | arguments):
         raise NotTheSame
-    named = _Renamed(names, "Tools.{}")
+    named = Renamed(names, "Tools.{}")
     for each in functions:
         each.body = [named.visit(one) for one in each.body]
         each.decorator_list = [
@@ -196,7 +198,7 @@ def by_lambdas(tree: ast.Module) -> ast.Module:
 
 def under_a_strategy(tree: ast.Module) -> ast.Module:
     """All of it in the scope of a strategy."""
-    top, rest = _begun(tree)
+    top, rest = begun(tree)
     if not any(ast.unparse(each) == "import tensorflow as tf" for each in top):
         raise NotTheSame
     made = ast.parse("strategy = tf.distribute.MirroredStrategy()\nwith strategy.scope(): ...").body
