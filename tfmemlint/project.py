@@ -279,6 +279,10 @@ class Project:
             found = map(self._open, several if len(several) <= _MOST_IMPORTERS else ())
             return tuple(each.tree.module for each in found if each is not None)
 
+        def beside(word: str) -> tuple[ast.Module, ...]:
+            found = map(self._open, self._beside(path, word.encode()))
+            return tuple(each.tree.module for each in found if each is not None)
+
         def all_words() -> tuple[frozenset[bytes], ...]:
             near = dict.fromkeys((*self._below_all(path), *self._around_callers(path)))
             return tuple(map(self._words_in, near))
@@ -293,6 +297,7 @@ class Project:
             reached,
             self._words_in,
             importers,
+            beside,
             all_words,
             lambda: self._given_around(path),
             lambda: self.importing(path),
@@ -565,6 +570,19 @@ class Project:
         for each in self._callers(path):
             yield each
             yield from self._below_all(each)
+
+    def _beside(self, path: str, word: bytes) -> tuple[str, ...]:
+        """Files that say a word and are imported where one is: they may be handed what it has."""
+        importers = self._callers(path)
+        if len(importers) > _MOST_IMPORTERS:
+            return ()
+        found = [aim for each in importers for aim in self._aims(each)]
+        for each in found:
+            if each.endswith(PACKAGE) and len(found) <= _MOST_ASKED:
+                found += [aim for aim in self._aims(each) if aim not in found]
+        others = dict.fromkeys(each for each in found if each != path and each not in importers)
+        saying = [each for each in others if word in self._words_in(each)]
+        return tuple(saying) if len(saying) <= _MOST_IMPORTERS else ()
 
     def _near(self, folder: str) -> _Near:
         """The files of the largest part of a project around a folder that is not too large."""

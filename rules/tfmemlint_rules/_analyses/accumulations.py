@@ -15,7 +15,7 @@ from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.library.signatures import having
 from tfmemlint.facts.syntax.bindings import Binding, How
-from tfmemlint.facts.syntax.callers import default
+from tfmemlint.facts.syntax.bodies import default
 from tfmemlint.facts.syntax.nodes import called, same_code
 from tfmemlint.light_typing import NamedTuple
 

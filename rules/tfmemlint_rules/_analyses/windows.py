@@ -7,7 +7,7 @@ import ast
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.loops import Growth, Loop
-from tfmemlint.facts.syntax.callers import default
+from tfmemlint.facts.syntax.bodies import default
 from tfmemlint.facts.syntax.nodes import names_in, stored_in
 from tfmemlint.light_typing import NamedTuple
 

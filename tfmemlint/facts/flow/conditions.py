@@ -10,7 +10,7 @@ from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.flow import Origin
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.facts.syntax.callers import default
+from tfmemlint.facts.syntax.bodies import default
 from tfmemlint.facts.syntax.nodes import holds
 from tfmemlint.light_typing import NamedTuple
 

@@ -53,6 +53,7 @@ class Passes:
         self._callers = tf.callers
         self._classes = tf.classes
         self._flow = tf.flow
+        self._sources = tf.sources
         self._values = tf.values
         self._tapes = tf.tapes
         self._annotations = tf.annotations
@@ -106,10 +107,11 @@ class Passes:
 
     def _is_one_way(self, callee: ast.expr) -> bool:
         """Whether one of the ways to a value is by a model, and none is by something else."""
-        origins = self._flow.origins(callee) or ()
         return self._treated.may_be_model(callee) and any(
-            not each.path and self._values.of(each.value, each.frame).kind is Kind.MODEL
-            for each in origins
+            not each.path
+            and isinstance(each.node, ast.expr)
+            and self._values.of(each.node, each.frame).kind is Kind.MODEL
+            for each in self._sources.of(callee).found
         )
 
     def _is_said(self, callee: ast.expr) -> bool:

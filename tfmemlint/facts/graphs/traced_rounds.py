@@ -11,7 +11,7 @@ from tfmemlint.facts.library import makers, traits
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.signatures import APIS
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.facts.syntax.callers import default
+from tfmemlint.facts.syntax.bodies import default
 from tfmemlint.facts.syntax.nodes import called
 
 _MAX_HOPS = 4

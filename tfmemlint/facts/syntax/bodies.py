@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.syntax.bindings import Binding
 from tfmemlint.facts.syntax.nodes import children
-from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode, parameters
+from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode, parameters, positional
 
 
 class Bodies:
@@ -84,3 +84,14 @@ class Bodies:
         for each in parameters(function):
             found = self._bindings.of(function, each.arg)
             yield from (binding for binding in found if binding.node is each)
+
+
+def default(function: FunctionNode, name: str) -> ast.expr | None:
+    """The default of a parameter, if it has one."""
+    arguments, by_place = function.args, positional(function)
+    with_default = by_place[len(by_place) - len(arguments.defaults) :]
+    pairs: Iterable[tuple[ast.arg, ast.expr | None]] = (
+        *zip(with_default, arguments.defaults, strict=True),
+        *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
+    )
+    return next((value for parameter, value in pairs if parameter.arg == name), None)

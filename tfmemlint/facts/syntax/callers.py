@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from operator import attrgetter
 from weakref import ref
 
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.syntax.bindings import Binding, How
+from tfmemlint.facts.syntax.bodies import default
 from tfmemlint.facts.syntax.imports import Lead
 from tfmemlint.facts.syntax.members import is_decorated
 from tfmemlint.facts.syntax.nodes import nodes_of
@@ -17,7 +19,10 @@ from tfmemlint.facts.syntax.tree import FunctionNode, parameters, positional
 from tfmemlint.light_typing import NamedTuple
 
 _MAX_PARTIALS = 10
+_CLASSES = 4
+"""As many as an object may be of."""
 _HANDS_OVER = (How.LOOPED, How.PARAMETER)
+_position = attrgetter("lineno", "col_offset")
 
 
 class _HandedOn(NamedTuple):
@@ -67,9 +72,19 @@ class Callers:
             others = [home] if owner is None else [home, *self._between(owner, home)]
         several = (self, *(each.callers for each in others))
         found = tuple(call for each in several for call in each.calls_here(function))
+        if home is None and isinstance(self._tree.parent(function), ast.ClassDef):
+            found += tuple(self._calls_of_handed(function))
         if not any(each._looking for each in several):
             self._known[function] = found
         return found
+
+    def _calls_of_handed(self, function: FunctionNode | ast.ClassDef) -> Iterator[ast.Call]:
+        """The calls of a method in files that do not import this one: they are handed objects."""
+        name = getattr(function, "name", "")
+        for each in self._imports.beside(name):
+            for call, _ in each.tree.methods(name):
+                if function in each.callers._run_by(call):
+                    yield call
 
     def _between(self, owner: ast.ClassDef, home: TensorFlow) -> tuple[TensorFlow, ...]:
         """The files of classes that inherit from one, and that classes of this module inherit."""
@@ -165,14 +180,15 @@ class Callers:
         return self._called
 
     def _run_by(self, call: ast.Call) -> tuple[FunctionNode | ast.ClassDef, ...]:
-        """What a call runs: one thing, or what each caller of its function hands over by name.
-
-        Of what a loop goes over, or a dictionary holds, each may be run but once.
+        """What a call runs: one thing, a method of any class that an object may be of, or what each
+        caller of its function hands over by name. Of what a loop goes over, each may run but once.
         """
         several = self._functions.all_led_to(call.func)
+        if len(several) <= (_CLASSES if isinstance(call.func, ast.Attribute) else 1):
+            return several
         function = self._tree.function(call)
-        if len(several) < 2 or not isinstance(call.func, ast.Name) or function is None:
-            return several if len(several) == 1 else ()
+        if not isinstance(call.func, ast.Name) or function is None:
+            return ()
         given = [self.argument(each, function, call.func.id) for each in self.calls_of(function)]
         by_name = all(each is not None and self._functions.named(each) for each in given)
         return several if given and by_name else ()
@@ -332,18 +348,3 @@ class Callers:
         if not self._names.is_any(callee.func, PARTIAL):
             return inner, named
         return [*inner, *callee.args[1:]], [*callee.keywords, *named]
-
-
-def _position(call: ast.Call) -> tuple[int, int]:
-    return call.lineno, call.col_offset
-
-
-def default(function: FunctionNode, name: str) -> ast.expr | None:
-    """The default of a parameter, if it has one."""
-    arguments, by_place = function.args, positional(function)
-    with_default = by_place[len(by_place) - len(arguments.defaults) :]
-    pairs: Iterable[tuple[ast.arg, ast.expr | None]] = (
-        *zip(with_default, arguments.defaults, strict=True),
-        *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
-    )
-    return next((value for parameter, value in pairs if parameter.arg == name), None)

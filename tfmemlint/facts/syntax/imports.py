@@ -60,6 +60,8 @@ class Others(NamedTuple):
     """Every name in a file, by its path."""
     importers: Callable[[], tuple[ast.Module, ...]]
     """The files that import this one."""
+    beside: Callable[[str], tuple[ast.Module, ...]]
+    """The files that those import beside it, and that say a word."""
     words: Callable[[], tuple[frozenset[bytes], ...]]
     """Every name in each of the files that this one imports, directly or not."""
     given: Callable[[], tuple[frozenset[str], ...] | None]
@@ -92,6 +94,7 @@ class Imports:
         self._found: dict[str, Place | None] = {}
         self._may_give: dict[str, bool] = {}
         self._at_end: dict[str, tuple[Binding, ...]] = {}
+        self._beside: dict[str, tuple[ast.Module, ...]] = {}
 
     @cached_property
     def any(self) -> bool:
@@ -119,6 +122,14 @@ class Imports:
     def importers(self) -> tuple[TensorFlow, ...]:
         """What is known of the files that import this one."""
         return self._tree.forest.facts_of(self._importers) if self._importers else ()
+
+    def beside(self, method: str) -> tuple[TensorFlow, ...]:
+        """The files that those import beside this one, if they name a method."""
+        if method.startswith("__") or self._others is None or not self._importers:
+            return ()
+        if method not in self._beside:
+            self._beside[method] = self._others.beside(method)
+        return self._tree.forest.facts_of(self._beside[method])
 
     @cached_property
     def _importers(self) -> tuple[ast.Module, ...]:
