@@ -15,7 +15,7 @@ from tfmemlint.facts.graphs.wrappings import is_plain
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument, given_to
 from tfmemlint.facts.syntax.bindings import Binding, How
-from tfmemlint.facts.syntax.nodes import called, holds, is_none, root_name, same_code
+from tfmemlint.facts.syntax.nodes import called, holds, root_name, same_code
 from tfmemlint.facts.syntax.targets import element
 from tfmemlint.facts.syntax.tree import FunctionNode
 from tfmemlint.light_typing import NamedTuple
@@ -286,10 +286,10 @@ class KeptTensors:
             return min(sorts, default=Sort.UNKNOWN)
         if isinstance(node, ast.Call):
             return self._called(node, path)
-        if isinstance(node, ast.Attribute):
-            return self._held(node, path)
         if path:
             return Sort.UNKNOWN
+        if isinstance(node, ast.Attribute):
+            return Sort.NUMBER if self._is_asked(node) else Sort.UNKNOWN
         if isinstance(node, ast.BinOp):
             left, right = self.sort(node.left), self.sort(node.right)
             text = isinstance(node.op, ast.Mod) and not left  # "%.3f" % loss
@@ -302,22 +302,14 @@ class KeptTensors:
             return min(self.sort(node.value), Sort.TENSOR)
         return Sort.UNKNOWN
 
-    def _held(self, node: ast.Attribute, path: tuple[int, ...]) -> Sort:
-        """What an attribute holds: a loss of the same function, or what is all that it is given."""
+    def _is_asked(self, node: ast.Attribute) -> bool:
+        """Whether a tape is asked for the gradient of an attribute in the same function."""
         function = self._tree.function(node)
-        if not path and any(
+        return any(
             self._tree.function(each) is function and same_code(each, node)
             for each in self._asked
             if isinstance(each, ast.Attribute)
-        ):
-            return Sort.NUMBER
-        origins = self._flow.origins(node) or ()
-        sorts = [
-            self.sort(each.value, (*each.path, *path)) if each.how is How.ASSIGNED else Sort.UNKNOWN
-            for each in origins
-            if not is_none(each.value)
-        ]
-        return min(sorts, default=Sort.UNKNOWN)
+        )
 
     def _bound(self, binding: Binding, path: tuple[int, ...]) -> Sort:
         if binding.how not in (How.ASSIGNED, How.AUGMENTED) or binding.value is None:
