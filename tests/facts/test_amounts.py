@@ -214,3 +214,22 @@ def test_what_is_no_number_of_things_is_not_known(look: Look, code: str) -> None
     file, (expression,) = look(f"see({code})")
 
     assert file.tf.numbers.of(expression).value is None
+
+
+def test_a_list_that_is_made_of_itself_has_an_end(look: Look) -> None:
+    code = """
+import numpy as np
+def stacked(frames, frame, begins):
+    if begins:
+        frames = [frame for _ in range(4)]
+    return np.stack(frames, axis=2), frames
+state, frames = stacked(None, read(), True)
+for step in range(1000):
+    state, frames = stacked(frames, read(), False)
+    kept = frames
+    frames = kept
+see(np.array(frames))
+"""
+    file, [node] = look(code)
+
+    assert file.tf.arrays.nbytes(node).value is None

@@ -27,6 +27,7 @@ from tfmemlint.facts.syntax.targets import element
 _UNDECIDED = Sized(None, "undecided")
 """What is known of a tensor that depends on itself, before anything else is."""
 _SIZED = Question("sized", _UNDECIDED, None)
+_ELEMENTS = Question("elements", _UNDECIDED, None)
 _LONGEST = 30
 _WIDEST = 16
 """Bytes, of one number of the widest type there is."""
@@ -72,6 +73,10 @@ class Arrays:
 
     def elements(self, expression: ast.expr, frame: Frame | None = None) -> Sized | None:
         """What each element of a list is."""
+        found: Sized | None = self._solver.ask(_ELEMENTS, self._elements, expression, frame)
+        return found
+
+    def _elements(self, expression: ast.expr, frame: Frame | None) -> Sized | None:
         if isinstance(expression, (ast.ListComp, ast.GeneratorExp)):
             return self._in_list(expression.elt, frame)
         if isinstance(expression, (ast.List, ast.Tuple)) and expression.elts:
