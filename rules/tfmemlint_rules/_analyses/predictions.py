@@ -325,12 +325,20 @@ class Predictions:
                 return True
             if not name and _is_on_axes(each) and self._names.uses(_DRAWS):
                 return True
-        if self._may_show and any(map(self._shows, self._run_by(calls))):
+        ran = self._run_by(calls)
+        if self._may_show and any(map(self._shows, ran)):
             return True
-        always = [each for each in calls if not any(self._tree.tests(each, loop.node))]
-        ran = self._run_by(always)
         methods = {each.func.attr for each in ran if isinstance(each.func, ast.Attribute)}
-        return _TRAINS.isdisjoint(methods) and any(map(self._draws, ran))
+        if not _TRAINS.isdisjoint(methods):
+            return False
+        always = [each for each in calls if not any(self._tree.tests(each, loop.node))]
+        return any(self._draws(each) and self._is_always(each) for each in self._run_by(always))
+
+    def _is_always(self, call: ast.Call) -> bool:
+        """Whether each call of the function that makes a call comes to it."""
+        around = self._tree.function(call)
+        loop = next(self._tree.loops(call), around)
+        return loop is None or not any(self._tree.tests(call, loop))
 
     def _run_by(self, calls: list[ast.Call]) -> list[ast.Call]:
         return [each for each in self._consumers.run_by(calls) if isinstance(each, ast.Call)]
