@@ -11,8 +11,8 @@ from tfmemlint.facts.flow.loops import Loop, Over
 from tfmemlint.facts.flow.remade_models import APPLIES, FITS
 from tfmemlint.facts.graphs.graph_loops import InGraph
 from tfmemlint.facts.graphs.tracing import TracedBy
-from tfmemlint.facts.library.makers import argument
-from tfmemlint.facts.syntax.nodes import is_literal, within
+from tfmemlint.facts.library.makers import RANGES, argument
+from tfmemlint.facts.syntax.nodes import called, is_literal, within
 from tfmemlint_rules._analyses.batches import Batches, Rows
 from tfmemlint_rules._analyses.joins import Joined, Joins
 
@@ -158,7 +158,25 @@ class GrowingRounds:
             return self._values.of(counted).is_array or self._tensors.is_tensor(counted)
         if self._gives_data(loop.iterable) or self._are_slices_added(joined, loop):
             return True
+        if self._counts_batches(loop.iterable):
+            return True
         return loop is joined.loops[0] and self.are_of_files(joined)
+
+    def _counts_batches(self, iterable: ast.expr) -> bool:
+        """Whether a loop has as many rounds as there are batches: `range(rows // size)`."""
+        counts = isinstance(iterable, ast.Call) and called(iterable) in RANGES
+        bound = iterable.args[0] if isinstance(iterable, ast.Call) and counts else None
+        for _ in range(_MAX_HOPS):
+            if isinstance(bound, ast.BinOp):
+                if isinstance(bound.op, (ast.Div, ast.FloorDiv)):
+                    return True
+                bound = bound.left if isinstance(bound.op, (ast.Add, ast.Sub)) else None
+            elif isinstance(bound, ast.Call) and len(bound.args) == 1:
+                bound = bound.args[0]  # `int(rows / size)`
+            else:
+                before = None if bound is None else self._flow.one_before(bound)
+                bound = None if before is None else before.value
+        return False
 
     def _bounds(self, iterable: ast.expr) -> Iterator[float | None]:
         """How much there is at the most: so many elements of a pipeline, `n` for `rows[:n]`."""
