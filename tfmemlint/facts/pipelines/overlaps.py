@@ -7,6 +7,7 @@ import builtins
 from collections.abc import Iterator
 
 from tfmemlint.facts import TensorFlow
+from tfmemlint.facts.library.sure_words import ELEMENT_METHODS
 from tfmemlint.facts.pipelines.chains import Chain, From, Step
 from tfmemlint.facts.syntax.tree import FunctionNode
 
@@ -45,22 +46,7 @@ Records, their fields, lines of a table and words are taken apart in no time bes
 """
 _QUICK_AFTER_ALL = ("tensorflow.image.convert_image_dtype",)
 _PREPARES = ".preprocess_input"
-_OF_TENSORS = frozenset(
-    {
-        "bounding_shape",
-        "copy",
-        "get",
-        "get_shape",
-        "items",
-        "keys",
-        "pop",
-        "set_shape",
-        "skip",
-        "to_tensor",
-        "update",
-        "values",
-    }
-)
+_OF_TENSORS = (ELEMENT_METHODS - {"as_list"}) | {"bounding_shape", "skip", "update"}
 """Methods of what an element is, or of the lines of one file."""
 _BUILT_IN = frozenset(dir(builtins))
 _MOST = 12
