@@ -234,3 +234,19 @@ def test_what_is_handed_over_is_called(look: Look, given: str, called: list[str]
     functions = [each for each in file.tf.tree.all(ast.FunctionDef) if each.name != "run"]
 
     assert [each.name for each in functions if file.tf.callers.calls_of(each)] == called
+
+
+def test_what_gives_itself_means_nothing(look: Look) -> None:
+    code = """
+class Step:
+    def __call__(self, x):
+        return x
+
+    def again(self):
+        self.inner = self.inner(1)
+        see(self.inner(2))
+"""
+    file, (seen,) = look(code)
+
+    assert isinstance(seen, ast.Call)
+    assert file.tf.functions.definition(seen.func) is None

@@ -107,3 +107,19 @@ def test_the_same_object_in_each_round() -> None:
 
     assert [file.tf.loops.unvarying(each, loop) for each in seen] == [True, False]
     assert not any(file.tf.loops.invariant(each, loop) for each in seen)
+
+
+def test_what_a_function_hands_to_itself_is_held_by_who_calls_it_first() -> None:
+    tf = read(
+        "def walk(folder, kept):\n"
+        "    for each in folder:\n"
+        "        walk(each, kept)\n"
+        "    xs = []\n"
+        "    kept['names'] = xs\n"
+        "found = {}\n"
+        "walk(root, found)\n"
+        "see(found['names'])\n"
+    ).tf
+    made = next(each for each in tf.tree.all(ast.List))
+
+    assert "found['names']" in {ast.unparse(each) for each in tf.objects.uses(made) or ()}

@@ -210,23 +210,21 @@ class Objects:
         return self._reads[name]
 
     def _holding(self, holder: ast.expr) -> Iterator[ast.expr]:
-        """Where what an expression holds is held, too."""
-        while isinstance(holder, ast.Subscript):
-            holder = holder.value
-        if isinstance(holder, ast.Name):
-            for binding in self._bindings.reaching(holder):
+        """Where what an expression holds is held, too: by whoever hands it over, above all."""
+        pending, seen = [holder], set[Binding]()
+        for each in pending:
+            while isinstance(each, ast.Subscript):
+                each = each.value
+            if isinstance(each, ast.Attribute):
+                yield from self._read_as(each.attr, each.value)
+            for binding in self._bindings.reaching(each) if isinstance(each, ast.Name) else ():
+                if binding in seen:
+                    continue
+                seen.add(binding)
                 yield from self._bindings.readers(binding)
-                yield from self._passed_for(binding)
-        elif isinstance(holder, ast.Attribute):
-            yield from self._read_as(holder.attr, holder.value)
-
-    def _passed_for(self, parameter: Binding) -> Iterator[ast.expr]:
-        """What callers give for a parameter: what is put into it is put there."""
-        if parameter.how is not How.PARAMETER:
-            return
-        for given in self._callers.given_for(parameter):
-            if isinstance(given, (ast.Name, ast.Attribute)):
-                yield from self._holding(given)
+                if binding.how is How.PARAMETER:  # what is put into it is put into what is given
+                    given = self._callers.given_for(binding)
+                    pending += [one for one in given if isinstance(one, (ast.Name, ast.Attribute))]
 
     def _handed(self, node: ast.AST, call: ast.Call, name: str | None) -> Iterator[ast.expr]:
         definition = self._functions.definition(call.func)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.light_typing import NamedTuple
@@ -38,6 +38,12 @@ class Ends(NamedTuple):
     def only(self) -> End | None:
         """The one end that there surely is, if it is one."""
         return self.found[0] if self.complete and len(self.found) == 1 else None
+
+    def but_for(self, named: Callable[[ast.expr], str | None]) -> bool:
+        """Whether something is still to be read, of calls of what has a name alone."""
+        left = [each.node for each in self.found if each.path]
+        calls = [each for each in left if isinstance(each, ast.Call) and named(each.func)]
+        return self.complete and 0 < len(left) == len(calls) < len(self.found)
 
 
 class Classes(NamedTuple):

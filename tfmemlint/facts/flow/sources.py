@@ -118,7 +118,7 @@ class Sources:
         for end in ends.found:
             node = end.node
             if isinstance(node, ast.Call):  # `tf.function(f)`, `partial(f, …)`, `Class()`
-                node = self._functions.wrapped(node) or node
+                node = self._functions.named(node) or node
             if not end.path and isinstance(node, (*FUNCTIONS, ast.ClassDef)):
                 found[end._replace(node=node)] = None
             else:

@@ -235,7 +235,7 @@ class Tracing:
                     *(each.value for each in call.keywords if each.arg == "func"),
                 )
                 named = functions.function(given[0]) if given else None
-                wrapped = named or functions.wrapped(call)
+                wrapped = named or functions.named(call)
                 if isinstance(wrapped, FUNCTIONS):
                     yield wrapped, Traced(TracedBy.TF_FUNCTION, call)
             if isinstance(call.func, ast.Attribute) and call.func.attr in DATASET_TAKES_FUNCTION:

@@ -183,7 +183,7 @@ class Callers:
         """What a call runs: one thing, a method of any class that an object may be of, or what each
         caller of its function hands over by name. Of what a loop goes over, each may run but once.
         """
-        several = self._functions.all_led_to(call.func)
+        several = self._functions.all_led_to(call.func, surely=False)
         if len(several) <= (_CLASSES if isinstance(call.func, ast.Attribute) else 1):
             return several
         function = self._tree.function(call)

@@ -13,6 +13,7 @@ from tfmemlint.facts.syntax.tracers import PARTIAL, TF_FUNCTION
 from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode
 
 _MAX_HOPS = 10
+Definition = FunctionNode | ast.ClassDef
 
 CALL = "__call__"
 """The method that runs when an instance is called."""
@@ -34,7 +35,7 @@ class Functions:
         self._tracers = tf.tracers
         self._tf = ref(tf)
         """What is followed anywhere needs functions, and functions may be led to so."""
-        self._definitions: dict[ast.expr, FunctionNode | ast.ClassDef | None] = {}
+        self._definitions: dict[ast.expr, Definition | None] = {}
         self.unnamed: set[ast.expr] = set()
         """What may be a definition, but by no name that leads there."""
         self._instances: dict[ast.expr, ast.ClassDef | None] = {}
@@ -42,7 +43,7 @@ class Functions:
         self._heirs_anywhere: dict[ast.ClassDef, tuple[ast.ClassDef, ...]] = {}
         self._methods: dict[ast.ClassDef, dict[str, FunctionNode]] = {}
 
-    def definition(self, callee: ast.expr) -> FunctionNode | ast.ClassDef | None:
+    def definition(self, callee: ast.expr) -> Definition | None:
         """The function, lambda or class of this module that an expression means, if just one.
 
         Seen through `tf.function(f)`, `functools.partial(f, ...)`, assignments and `self.method`.
@@ -50,7 +51,7 @@ class Functions:
         found = self.named(callee)
         return self.led_to(callee) if found is None and callee in self.unnamed else found
 
-    def named(self, callee: ast.expr) -> FunctionNode | ast.ClassDef | None:
+    def named(self, callee: ast.expr) -> Definition | None:
         """As `definition`, by names alone."""
         if callee in self._definitions:
             return self._definitions[callee]
@@ -80,29 +81,30 @@ class Functions:
             return is_called and isinstance(self.named(callee.func), FUNCTIONS)
         return isinstance(callee, ast.Subscript)
 
-    def definitions(self, callee: ast.expr) -> tuple[FunctionNode | ast.ClassDef, ...]:
+    def definitions(self, callee: ast.expr) -> tuple[Definition, ...]:
         """As `definition`, but all of those that it surely is one of: `builders[name]`."""
         found = self.named(callee)
         if found is not None:
             return (found,)
         return self.all_led_to(callee) if callee in self.unnamed else ()
 
-    def led_to(self, callee: ast.expr) -> FunctionNode | ast.ClassDef | None:
+    def led_to(self, callee: ast.expr) -> Definition | None:
         found = self.all_led_to(callee)
         return found[0] if len(found) == 1 else None
 
-    def all_led_to(self, callee: ast.expr) -> tuple[FunctionNode | ast.ClassDef, ...]:
-        """All that an expression may mean, by whatever way; none where there is something else."""
+    def all_led_to(self, callee: ast.expr, *, surely: bool = True) -> tuple[Definition, ...]:
+        """All that an expression may mean, by whatever way; none where there is something else.
+
+        Or, if that need not be sure, something else than what libraries make: `load_model(path)`.
+        """
         tf = self._tf()
-        ends = tf.sources.definitions(callee) if tf is not None else None
-        if ends is None or not ends.complete:
+        if tf is None:
+            return ()
+        ends = tf.sources.definitions(callee)
+        if not ends.complete and (surely or not tf.sources.of(callee).but_for(tf.names.qualified)):
             return ()
         nodes = dict.fromkeys(each.node for each in ends.found)
         return tuple(each for each in nodes if isinstance(each, (*FUNCTIONS, ast.ClassDef)))
-
-    def wrapped(self, made: ast.Call) -> FunctionNode | ast.ClassDef | None:
-        """What a call makes another function of, as names tell: `f` of `tf.function(f)`."""
-        return self.named(made)
 
     def made_by(self, maker: FunctionNode) -> tuple[FunctionNode, ...]:
         """The functions of its own that a function returns, where it returns nothing else."""
@@ -186,7 +188,7 @@ class Functions:
             found += self.members.assigned_here(each, name)
         return tuple(found)
 
-    def _definition(self, callee: ast.expr, hops: int) -> FunctionNode | ast.ClassDef | None:
+    def _definition(self, callee: ast.expr, hops: int) -> Definition | None:
         if hops == 0:
             return None
         if isinstance(callee, ast.Lambda):
@@ -210,7 +212,7 @@ class Functions:
             wraps = self._names.is_any(callee.func, STAYS_A_FUNCTION)
             wraps = wraps or self._tracers.makes_tf_function(callee.func)
             if not wraps or not callee.args:
-                return self._called(callee)
+                return self._called(callee, hops - 1)
             given = callee.args[0]
             return self._definition(given, hops - 1) or self._returned_by(given, hops - 1)
         if isinstance(callee, ast.Attribute):
@@ -221,9 +223,9 @@ class Functions:
                 return self._member(callee, hops - 1)
         return None
 
-    def _called(self, made: ast.Call) -> FunctionNode | None:
+    def _called(self, made: ast.Call, hops: int) -> FunctionNode | None:
         """What runs when the instance that a call makes is called; of Keras it does more."""
-        owner = self.named(made.func) if self._has_callables else None
+        owner = self._definition(made.func, hops) if self._has_callables else None
         return self.method(owner, CALL) if isinstance(owner, ast.ClassDef) else None
 
     @cached_property
@@ -239,7 +241,7 @@ class Functions:
         found = self._definition(returned[0], hops - 1) if len(returned) == 1 else None
         return found if isinstance(found, FUNCTIONS) else None
 
-    def _from_elsewhere(self, callee: ast.expr, hops: int) -> FunctionNode | ast.ClassDef | None:
+    def _from_elsewhere(self, callee: ast.expr, hops: int) -> Definition | None:
         """What another file defines under the dotted name that begins with an import."""
         place = self._imports.of(callee)
         if place is None or not place.names or not hops:
@@ -247,9 +249,7 @@ class Functions:
         home = self.tree.elsewhere(place.module)
         return None if home is None else home.functions.handed_out(place.names, hops)
 
-    def handed_out(
-        self, names: tuple[str, ...], hops: int = _MAX_HOPS
-    ) -> FunctionNode | ast.ClassDef | None:
+    def handed_out(self, names: tuple[str, ...], hops: int = _MAX_HOPS) -> Definition | None:
         """What other files get under a dotted name from this one."""
         bindings = self._imports.inside(names[0])
         if len(bindings) != 1 or bindings[0].path or not hops:
@@ -267,7 +267,7 @@ class Functions:
             found = self.method(found, name) if isinstance(found, ast.ClassDef) else None
         return found
 
-    def _member(self, callee: ast.Attribute, hops: int) -> FunctionNode | ast.ClassDef | None:
+    def _member(self, callee: ast.Attribute, hops: int) -> Definition | None:
         owner = self._instance_of(callee.value, hops)
         if owner is None:
             found = self._definition(callee.value, hops) if hops else None
