@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.metamorphic.shapes import Renamed, begun
 from tests.metamorphic.test_moved import RULES, fixtures
 from tests.metamorphic.variants import spoken
 
@@ -27,7 +28,7 @@ FEWER = {
 
 def _options(numbers: dict[str, ast.Constant]) -> tuple[str, str]:
     added = "".join(
-        f"parser.add_argument('--{name.lower()}', type=int, default={ast.unparse(number)})\n"
+        f"parser.add_argument('--{name}', type=int, default={ast.unparse(number)})\n"
         for name, number in numbers.items()
     )
     begun = "import argparse\nparser = argparse.ArgumentParser()\n"
@@ -35,14 +36,12 @@ def _options(numbers: dict[str, ast.Constant]) -> tuple[str, str]:
 
 
 def _dictionary(numbers: dict[str, ast.Constant]) -> tuple[str, str]:
-    entries = ", ".join(f"'{name.lower()}': {ast.unparse(each)}" for name, each in numbers.items())
+    entries = ", ".join(f"'{name}': {ast.unparse(each)}" for name, each in numbers.items())
     return f"config = {{{entries}}}\n", "config['{}']"
 
 
 def _data_class(numbers: dict[str, ast.Constant]) -> tuple[str, str]:
-    fields = "".join(
-        f"    {name.lower()}: int = {ast.unparse(each)}\n" for name, each in numbers.items()
-    )
+    fields = "".join(f"    {name}: int = {ast.unparse(each)}\n" for name, each in numbers.items())
     begun = "import dataclasses\n@dataclasses.dataclass\nclass Config:\n"
     return f"{begun}{fields}config = Config()\n", "config.{}"
 
@@ -50,41 +49,24 @@ def _data_class(numbers: dict[str, ast.Constant]) -> tuple[str, str]:
 PLACES = {"options": _options, "dictionary": _dictionary, "data class": _data_class}
 
 
-class Read(ast.NodeTransformer):
-    """Numbers that are read elsewhere."""
-
-    def __init__(self, names: set[str], reading: str) -> None:
-        self.names, self.reading = names, reading
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        if node.id not in self.names or not isinstance(node.ctx, ast.Load):
-            return node
-        return ast.parse(self.reading.format(node.id.lower()), mode="eval").body
-
-
 def kept_elsewhere(
     text: str, place: Callable[[dict[str, ast.Constant]], tuple[str, str]]
 ) -> str | None:
     """The program with the numbers that have names in capitals in one place of that kind."""
-    tree = ast.parse(text)
+    top, rest = begun(ast.parse(text))
     named: dict[str, ast.Constant] = {}
-    rest: list[ast.stmt] = []
-    for each in tree.body:
+    others: list[ast.stmt] = []
+    for each in top:
         match each:
-            case ast.Assign([ast.Name(name)], ast.Constant(int()) as number) if name.isupper():
+            case ast.Assign([ast.Name(name)], ast.Constant(int()) as number):
                 named[name] = number
             case _:
-                rest.append(each)
+                others.append(each)
     if not named:
         return None
-    begun, reading = place(named)
-    first = next(
-        (at for at, each in enumerate(rest) if not isinstance(each, (ast.Expr, ast.ImportFrom))),
-        0,
-    )
-    read = Read({*named}, reading)
-    tree.body = [*rest[:first], *ast.parse(begun).body, *map(read.visit, rest[first:])]
-    return ast.unparse(ast.fix_missing_locations(tree))
+    kept, reading = place(named)
+    body = [*ast.parse(kept).body, *map(Renamed({*named}, reading).visit, rest)]
+    return ast.unparse(ast.fix_missing_locations(ast.Module([*others, *body], [])))
 
 
 @pytest.mark.parametrize("place", PLACES)
