@@ -90,6 +90,7 @@ class Project:
         self._parts: dict[str, _Near] = {}
         self._imported_by: dict[tuple[str, bool], tuple[str, ...]] = {}
         self._alone: dict[_Near, bool] = {}
+        self._called_from: dict[str, tuple[str, ...]] = {}
         self._below_of: dict[str, tuple[str, ...]] = {}
         self._wide_below_of: dict[str, tuple[str, ...]] = {}
         self._ways: dict[str, tuple[str, ...]] = {}
@@ -550,6 +551,11 @@ class Project:
 
         So do those that have its names from a package that hands them on.
         """
+        if path not in self._called_from:
+            self._called_from[path] = self._find_callers(path)
+        return self._called_from[path]
+
+    def _find_callers(self, path: str) -> tuple[str, ...]:
         files, every = self._importers(path), self._importers(path, notebooks=True)
         direct = every if len(every) <= _MOST_IMPORTERS else files
         packages = [each for each in direct if each.endswith(PACKAGE)]

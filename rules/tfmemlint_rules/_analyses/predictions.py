@@ -9,6 +9,7 @@ from functools import cached_property
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.loops import Loop, Over
+from tfmemlint.facts.flow.remade_models import FITS
 from tfmemlint.facts.flow.treated import Treated
 from tfmemlint.facts.library import makers
 from tfmemlint.facts.syntax.bindings import How
@@ -48,7 +49,7 @@ _WRITES = frozenset(
     }
 )
 _IMAGES = ("PIL.Image.", "keras.preprocessing.image.array_to_img", "keras.utils.array_to_img")
-_TRAINS = frozenset({"apply_gradients", "fit", "fit_generator", "train_on_batch"})
+_TRAINS = FITS | {"apply_gradients"}
 _ASKS_PEOPLE = frozenset({"google.colab.files.upload"})
 _SEES = frozenset({"detectMultiScale", "detect_faces", "findContours"})
 """What finds objects in a picture."""

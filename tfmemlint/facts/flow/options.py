@@ -17,14 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+_MODULES = ("absl.flags", "tensorflow.flags", "tensorflow.app.flags")
 _FLAGS = frozenset(
-    f"{module}.DEFINE_{kind}"
-    for module in ("absl.flags", "tensorflow.flags", "tensorflow.app.flags")
-    for kind in ("float", "integer")
+    f"{module}.DEFINE_{kind}" for module in _MODULES for kind in ("float", "integer")
 )
-_FLAGS_READ = frozenset(
-    f"{module}.FLAGS" for module in ("absl.flags", "tensorflow.flags", "tensorflow.app.flags")
-)
+_FLAGS_READ = frozenset(f"{module}.FLAGS" for module in _MODULES)
 _PARSES = frozenset({"parse_args", "parse_known_args"})
 _DATACLASSES = frozenset({"dataclasses.dataclass", "attr.dataclass", "attr.s", "attrs.define"})
 
