@@ -109,7 +109,10 @@ def test_lines_of_notebooks_are_those_of_their_cells(here: Path, capsys: Capture
     lines = told(capsys, "n.ipynb:cell 3:2:TFM202", "--min-bytes=0")
     assert lines[0] == f"n.ipynb:cell 3:2: {SHUFFLES.splitlines()[3]}"
     assert lines[1].startswith("TFM202 shuffle-after-batch: ")
-    assert "no such line" in refused(capsys, "--explain=n.ipynb:cell 9:1")
+    for place in ("n.ipynb:cell 9:1", "n.ipynb:cell 2:2", "n.ipynb:cell 2:0", "n.ipynb:cell 1:1"):
+        assert "no such line" in refused(capsys, f"--explain={place}")
+    for place in ("n.ipynb:3", "n.ipynb:3:2:TFM202"):
+        assert "`n.ipynb:cell N:LINE`" in refused(capsys, f"--explain={place}")
 
 
 def test_what_makes_no_sense_is_refused(here: Path, capsys: Capture) -> None:

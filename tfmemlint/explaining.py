@@ -13,13 +13,15 @@ import sys
 from collections.abc import Iterator, Sequence
 from enum import Enum
 from inspect import CO_GENERATOR
+from itertools import pairwise
 from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
 
 from tfmemlint.config import ConfigError
-from tfmemlint.decoding import UndecodableError
+from tfmemlint.decoding import Decoded, UndecodableError
 from tfmemlint.lines import Lines
+from tfmemlint.notebooks import Notebook
 from tfmemlint.report.escape import show, show_path
 from tfmemlint.run import Checker, Opened, content_of, is_small
 from tfmemlint.slips import did_you_mean
@@ -62,7 +64,12 @@ def explain(checker: Checker, place: str) -> Iterator[str]:
         opened = content_of(path, data, checker.notebooks)
     except UndecodableError as error:
         raise ConfigError(f"{show_path(path)}: {error}") from None
-    line = _line(opened, parts["cell"], int(parts["line"]))
+    if isinstance(opened.content, Notebook) and parts["cell"] is None:
+        raise ConfigError(
+            f"--explain: {show_path(path)} is a notebook, whose lines are those of its cells: "
+            f"`{show_path(path)}:cell N:LINE`"
+        )
+    line = _line(opened.content, parts["cell"], int(parts["line"]))
     lines = Lines(opened.content.text)
     if line is None or line > len(lines.starts):
         raise ConfigError(f"--explain: {show_path(path)} has no such line")
@@ -71,13 +78,19 @@ def explain(checker: Checker, place: str) -> Iterator[str]:
     yield from _rules(checker, path, opened, line, one)
 
 
-def _line(opened: Opened, cell: str | None, line: int) -> int | None:
+def _line(content: Decoded | Notebook, cell: str | None, line: int) -> int | None:
     """The line in the text that rules read; None if there is none."""
     if cell is None:
         return line if line > 0 else None
-    cells = getattr(opened.content, "cells", ())
-    starts = [each.start for each in cells if each.number == int(cell)]
-    return Lines(opened.content.text).position(starts[0])[0] + line - 1 if starts else None
+    if not isinstance(content, Notebook):
+        return None
+    lines = Lines(content.text)
+    begins = [*(each.start for each in content.cells), len(content.text)]
+    for each, (start, end) in zip(content.cells, pairwise(begins), strict=True):
+        if each.number == int(cell):
+            of_cell = range(lines.position(start)[0], lines.position(end)[0])
+            return of_cell[line - 1] if 0 < line <= len(of_cell) else None
+    return None
 
 
 def _rules(
