@@ -38,7 +38,7 @@ from tfmemlint.facts.syntax.callers import Callers
 from tfmemlint.facts.syntax.functions import Functions
 from tfmemlint.facts.syntax.names import Names
 from tfmemlint.facts.syntax.nodes import called, is_none
-from tfmemlint.facts.syntax.tree import FunctionNode, parameters
+from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode, parameters
 
 _MAX_DEPTH = 8
 """Calls of functions of the module within each other."""
@@ -221,9 +221,10 @@ class DryRun:
         name = self.names.qualified(node.func)
         if name is not None:
             return self._operation(name, node)
-        function = self._functions.function(node.func)
-        if function is not None:
-            return self._function(function, node)
+        meant = self._functions.definitions(node.func)
+        functions = [each for each in meant if isinstance(each, FUNCTIONS)]
+        if functions:
+            return reduce(either, [self._function(each, node) for each in functions])
         if isinstance(node.func, ast.Call):
             maker = self._functions.function(node.func.func)
             inner = () if maker is None else self._functions.made_by(maker)
@@ -250,7 +251,8 @@ class DryRun:
 
     def _operation(self, name: str, node: ast.Call) -> Held:
         if name in ("tensorflow.cond", "tensorflow.case"):
-            functions = [self._functions.function(each) for each in node.args[1:]]
+            given = (*node.args[1:], *(each.value for each in node.keywords))
+            functions = [self._functions.function(each) for each in given]
             called = [self._function(each, ast.Call(node, [], [])) for each in functions if each]
             return reduce(either, called) if called else self.effects.lost()
         return self.operations.made(name, self._given(node))

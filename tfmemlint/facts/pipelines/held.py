@@ -221,8 +221,15 @@ def either(one: Held, other: Held) -> Held:
         if shared or one.keys == other.keys:
             of_one, of_other = dict(one.parts), dict(other.parts)
             return Several(tuple((key, either(of_one[key], of_other[key])) for key in shared))
-    parts = (each.times for held in (one, other) for each in tensors(held))
-    return Tensor(times=min(parts, default=0.0))
+    return min((_as_one(one), _as_one(other)), key=lambda each: each.times)
+
+
+def _as_one(held: Held) -> Tensor:
+    """A picture, where that is what most of it is; else what is least of it, whatever that is."""
+    pictures = [each for each in tensors(held) if each.is_image]
+    least = min((each.times for each in pictures or tensors(held)), default=0.0)
+    decoded = bool(pictures) and all(each.is_decoded for each in pictures)
+    return Tensor(times=least, is_image=bool(pictures), is_decoded=decoded)
 
 
 def _is_lost(held: Held) -> bool:

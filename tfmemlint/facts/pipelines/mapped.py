@@ -7,6 +7,7 @@ import ast
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.pipelines.dry_runs import DryRun
 from tfmemlint.facts.pipelines.held import Held, Several, part_of, tensors
+from tfmemlint.facts.syntax.tree import FUNCTIONS
 from tfmemlint.light_typing import NamedTuple
 
 
@@ -59,7 +60,8 @@ class Mappings:
 
     def _taken(self, function: ast.expr) -> int:
         """How many parameters a function has that are left to the element."""
-        found = self._functions.function(function)
+        meant = self._functions.definitions(function)
+        found = next((each for each in meant if isinstance(each, FUNCTIONS)), None)
         maker = self._functions.function(function.func) if isinstance(function, ast.Call) else None
         if found is None and maker is not None:
             inner = self._functions.made_by(maker)

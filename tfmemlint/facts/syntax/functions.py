@@ -72,6 +72,7 @@ class Functions:
             return any(
                 each.how is How.LOOPED
                 or bool(each.path)
+                or isinstance(each.value, (ast.IfExp, ast.Subscript))
                 or (each.how is How.PARAMETER and self.members.receiver(each.node) is None)
                 for each in reaching
             )
@@ -79,13 +80,14 @@ class Functions:
             called = self.tree.parent(callee)
             is_called = isinstance(called, ast.Call) and called.func is callee
             return is_called and isinstance(self.named(callee.func), FUNCTIONS)
-        return isinstance(callee, ast.Subscript)
+        return isinstance(callee, (ast.IfExp, ast.Subscript))
 
     def definitions(self, callee: ast.expr) -> tuple[Definition, ...]:
-        """As `definition`, but all of those that it surely is one of: `builders[name]`."""
+        """As `definition`, but all that it surely is one of; of what is left to heirs, theirs."""
         found = self.named(callee)
         if found is not None:
-            return (found,)
+            heirs = isinstance(found, FUNCTIONS) and _is_abstract(found) and self.overrides(found)
+            return heirs or (found,)
         return self.all_led_to(callee) if callee in self.unnamed else ()
 
     def led_to(self, callee: ast.expr) -> Definition | None:
@@ -225,12 +227,8 @@ class Functions:
 
     def _called(self, made: ast.Call, hops: int) -> FunctionNode | None:
         """What runs when the instance that a call makes is called; of Keras it does more."""
-        owner = self._definition(made.func, hops) if self._has_callables else None
+        owner = self._definition(made.func, hops) if self.members.may_have(CALL) else None
         return self.method(owner, CALL) if isinstance(owner, ast.ClassDef) else None
-
-    @cached_property
-    def _has_callables(self) -> bool:
-        return self.members.may_have(CALL)
 
     def _returned_by(self, made: ast.expr, hops: int) -> FunctionNode | None:
         """The function that another one makes and gives back: `tf.function(make())`."""
