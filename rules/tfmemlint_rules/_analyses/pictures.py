@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterable, Mapping
 from enum import IntEnum
 from functools import cached_property
+from itertools import chain
 from math import prod
 
 from tfmemlint.facts import TensorFlow
@@ -153,6 +154,7 @@ class Pictures:
     def __init__(self, tf: TensorFlow) -> None:
         self._tree = tf.tree
         self._names = tf.names
+        self._imports = tf.imports
         self._bindings = tf.bindings
         self._bodies = tf.bodies
         self._members = tf.members
@@ -164,9 +166,14 @@ class Pictures:
 
     @cached_property
     def are_there(self) -> bool:
-        """Whether anything in the file shows or makes pictures."""
-        shown = self._tree.methods("render", "reset", "step")
-        return next(shown, None) is not None or self._names.mentions(_OF_PICTURES)
+        """Whether anything in the file, or in those that import it, shows or makes pictures."""
+        here = (self._tree, self._names)
+        others = ((each.tree, each.names) for each in self._imports.importers)
+        return any(
+            next(tree.methods("render", "reset", "step"), None) is not None
+            or names.mentions(_OF_PICTURES)
+            for tree, names in chain([here], others)
+        )
 
     def of(self, node: ast.expr, frame: Frame | None = None) -> Picture:
         """What an expression gives."""
@@ -355,12 +362,10 @@ class Pictures:
         return alone if alone.dims is None else alone._replace(dims=(1, *alone.dims))
 
     def _method(self, node: ast.Call, method: ast.Attribute, frame: Frame | None) -> Picture:
-        array = self._array(node, frame)
-        if array.sort is not Sort.UNKNOWN:
-            return array
         whole = self._ask(method.value, frame)
-        if whole.sort < Sort.SHOWN:
-            return UNKNOWN
+        array = self._array(node, frame) if whole.sort is not Sort.PICTURE else UNKNOWN
+        if array.sort is not Sort.UNKNOWN or whole.sort < Sort.SHOWN:
+            return array
         if method.attr == "astype":
             told = self._values.dtype(argument(node, 0, "dtype"))
             return whole._replace(dtype=told, is_lazy=False)

@@ -180,7 +180,7 @@ class Replays:
 
     def _is_drawn_from(self, made: ast.AST) -> bool:
         """Whether a few of its steps are taken by chance."""
-        for use in self._objects.uses(made) or ():
+        for use in self._uses(made):
             above = self._tree.parent(use)
             if isinstance(above, ast.Call) and use in above.args:
                 if self._names.is_any(above.func, _SAMPLES | _PLACES):
@@ -192,13 +192,17 @@ class Replays:
 
     def _is_cut(self, made: ast.AST) -> bool:
         """Whether the oldest steps go when there are more than so many: `del xs[:1]`."""
-        for use in self._objects.uses(made) or ():
+        for use in self._uses(made):
             above = self._tree.parent(use)
             cut = isinstance(above, ast.Subscript) and isinstance(above.ctx, ast.Del)
             takes = isinstance(above, ast.Attribute) and above.attr in ("pop", "popleft")
             if (cut or takes) and self._is_for_many(use):
                 return True
         return False
+
+    def _uses(self, made: ast.AST) -> tuple[ast.expr, ...]:
+        uses = self._objects.uses(made)
+        return self._objects.named(made) if uses is None else uses
 
     def _is_for_many(self, use: ast.expr) -> bool:
         """Whether a test around this asks for more than the last few."""

@@ -73,6 +73,10 @@ class Objects:
             self._uses[made] = self._find_uses(made)
         return self._uses[made]
 
+    def named(self, made: ast.AST) -> tuple[ast.expr, ...]:
+        """Where the object stands under the name it is given first, whoever else has it."""
+        return tuple(each for each in self._next(made) if self._may_be(each, made))
+
     def made_for(self, expression: ast.expr) -> End:
         """What makes the object that an expression holds, if for that alone.
 

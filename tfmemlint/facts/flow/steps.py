@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.paths import ANY, End, Path, Ways, is_entry, key, may_be
+from tfmemlint.facts.library.shapes import is_new
 
 
 def _subscript(node: ast.Subscript, path: Path, frame: Frame | None) -> Ways:
@@ -16,6 +17,8 @@ def _subscript(node: ast.Subscript, path: Path, frame: Frame | None) -> Ways:
     if isinstance(index, ast.Slice):
         within = path and is_entry(path[0])
         return [End(node.value, (ANY, *path[1:]), frame)] if within else None
+    if is_new(index):  # `x[None]` is an array of one element, which is `x`
+        return [End(node.value, path[1:], frame)] if path and is_entry(path[0]) else None
     return [End(node.value, (key(index), *path), frame)]
 
 
