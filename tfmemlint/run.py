@@ -154,6 +154,7 @@ class Checker:
         self._keep = keep
         self._plans: dict[Config, Plan] = {}
         self._described: dict[str, str | None] = {}
+        self._widths: dict[str, int | None] = {}
         self.rules: dict[str, Outline] = {}
         self.looks = False
         """Whether outcomes are to say what clean files were like."""
@@ -349,10 +350,22 @@ class Checker:
             if finding.code in here
         ]
         large = [finding for finding in reported if not hides(finding.diagnostic)]
-        kept = self._kept(path, text, large)
+        kept = [self._wrapped(path, text, each) for each in self._kept(path, text, large)]
         in_order = sorted(kept, key=lambda each: (each.diagnostic.span, each.code))
         hidden, small = len(large) - len(in_order), len(reported) - len(large)
         return _Looked(tuple(in_order), hidden, small, noqa)
+
+    def _wrapped(self, path: str, text: str, finding: Finding) -> Finding:
+        """The same with a fix whose lines are as short as the project has them."""
+        if finding.diagnostic.fix is None:
+            return finding
+        from tfmemlint.ruff_settings import longest_line  # noqa: PLC0415
+        from tfmemlint.wrapping import within  # noqa: PLC0415
+
+        folder = _folder(path)
+        if folder not in self._widths:
+            self._widths[folder] = longest_line(folder)
+        return within(finding, text, self._widths[folder])
 
     def found(
         self,
