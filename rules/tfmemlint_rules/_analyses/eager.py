@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from tfmemlint.facts import TensorFlow
-from tfmemlint.facts.flow.remade_models import FITS, RUNS
 from tfmemlint.facts.graphs.tracing import TracedBy, Tracing
 from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.library.training import FITS, RUNS
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.nodes import called
 

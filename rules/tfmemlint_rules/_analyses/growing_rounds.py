@@ -8,10 +8,10 @@ from functools import cached_property
 
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.loops import Loop, Over
-from tfmemlint.facts.flow.remade_models import APPLIES, FITS
 from tfmemlint.facts.graphs.graph_loops import InGraph
 from tfmemlint.facts.graphs.tracing import TracedBy
 from tfmemlint.facts.library.makers import RANGES, argument
+from tfmemlint.facts.library.training import TRAINS
 from tfmemlint.facts.syntax.nodes import called, is_literal, within
 from tfmemlint_rules._analyses.batches import Batches, Rows
 from tfmemlint_rules._analyses.joins import Joined, Joins
@@ -108,7 +108,7 @@ class GrowingRounds:
     @cached_property
     def _trains(self) -> bool:
         """Whether anything in the file is trained, or asked for gradients."""
-        return self._names.mentions(_GRADIENTS) or any(self._tree.methods(*FITS, *APPLIES))
+        return self._names.mentions(_GRADIENTS) or any(self._tree.methods(*TRAINS))
 
     def may_have_gradient(self, joined: Joined) -> bool:
         """Whether copies may be kept for a gradient: of whole numbers none is taken."""

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from tfmemlint.facts import TensorFlow
-from tfmemlint.facts.flow.remade_models import FITS
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.library.training import FITS
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:

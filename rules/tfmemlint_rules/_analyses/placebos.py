@@ -8,6 +8,7 @@ from functools import cached_property
 
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library.steady_words import LOOKS_ON
+from tfmemlint.facts.library.training import TRAINS
 from tfmemlint.facts.library.words import LIBRARIES
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.nodes import called, within
@@ -17,13 +18,12 @@ from tfmemlint.light_typing import NamedTuple
 _KNOWN = LIBRARIES | LOOKS_ON
 _RESETS = frozenset({"tensorflow.reset_default_graph"})
 _COLLECTS = frozenset({"gc.collect", "keras.backend.clear_session"})
-_STEPS = frozenset({"apply_gradients", "fit", "minimize", "train_on_batch"})
 _METHODS = """append as_default assign assign_add assign_sub astype batch close copy evaluate flush
     format get_weights gradient info item items keys load_weights map mean numpy predict
     predict_on_batch prefetch print repeat reset_state reset_states reset result save
     save_weights scalar set_description set_postfix shuffle split step sum take test_on_batch
     update update_state values write"""
-_HARMLESS = _STEPS | frozenset(_METHODS.split())
+_HARMLESS = TRAINS | frozenset(_METHODS.split())
 _PLAIN = """dict enumerate float format int len list max min next print range round str sum tqdm
     tuple zip"""
 _BUILTINS = frozenset(_PLAIN.split())
@@ -122,7 +122,7 @@ class Placebos:
         """Whether each round is a step, or some, of a model's training."""
         run = self._run(loop.body, _MAX_HOPS)
         called = (each.func for each in run if isinstance(each, ast.Call))
-        return any(isinstance(each, ast.Attribute) and each.attr in _STEPS for each in called)
+        return any(isinstance(each, ast.Attribute) and each.attr in TRAINS for each in called)
 
     def _makes_nothing(self, body: list[ast.stmt], hops: int) -> bool:
         """Whether rounds surely make no model or other object that has to be collected."""

@@ -9,9 +9,9 @@ from functools import cached_property
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.loops import Loop, Over
-from tfmemlint.facts.flow.remade_models import FITS
 from tfmemlint.facts.flow.treated import Treated
 from tfmemlint.facts.library import makers
+from tfmemlint.facts.library.training import TRAINS
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.nodes import called, names_in
 from tfmemlint.facts.syntax.tree import FunctionNode
@@ -49,7 +49,6 @@ _WRITES = frozenset(
     }
 )
 _IMAGES = ("PIL.Image.", "keras.preprocessing.image.array_to_img", "keras.utils.array_to_img")
-_TRAINS = FITS | {"apply_gradients"}
 _ASKS_PEOPLE = frozenset({"google.colab.files.upload"})
 _SEES = frozenset({"detectMultiScale", "detect_faces", "findContours"})
 """What finds objects in a picture."""
@@ -330,7 +329,7 @@ class Predictions:
         if self._may_show and any(map(self._shows, ran)):
             return True
         methods = {each.func.attr for each in ran if isinstance(each.func, ast.Attribute)}
-        if not _TRAINS.isdisjoint(methods):
+        if not TRAINS.isdisjoint(methods):
             return False
         always = [each for each in calls if not any(self._tree.tests(each, loop.node))]
         return any(self._draws(each) and self._is_always(each) for each in self._run_by(always))

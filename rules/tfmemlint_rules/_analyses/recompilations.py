@@ -8,9 +8,9 @@ from functools import cached_property
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.flow.many_rounds import ManyRounds
-from tfmemlint.facts.flow.remade_models import FITS
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument, given_to
+from tfmemlint.facts.library.training import FITS
 from tfmemlint.facts.syntax.nodes import nodes_of, root_name, same_code, within
 from tfmemlint.facts.syntax.tree import LOOPS
 from tfmemlint.light_typing import NamedTuple

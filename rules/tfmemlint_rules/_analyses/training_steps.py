@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.loops import Loop, Over
+from tfmemlint.facts.library.training import STEPS
 from tfmemlint.facts.syntax.nodes import children
 from tfmemlint.facts.syntax.tree import LOOPS, FunctionNode
 
 _MAX_HOPS = 3
-_STEPS = frozenset({"apply_gradients", "train_on_batch"})
 
 
 class TrainingSteps:
@@ -36,7 +36,7 @@ class TrainingSteps:
     def _trains(self, node: ast.AST, hops: int) -> bool:
         if not isinstance(node, ast.Call):
             return False
-        if isinstance(node.func, ast.Attribute) and node.func.attr in _STEPS:
+        if isinstance(node.func, ast.Attribute) and node.func.attr in STEPS:
             return True
         function = self._functions.function(node.func) if hops else None
         if function is None:

@@ -8,10 +8,11 @@ from functools import cached_property
 
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.many_rounds import ManyRounds
-from tfmemlint.facts.flow.remade_models import APPLIES, FITS, FORGETS, is_plain_use
+from tfmemlint.facts.flow.remade_models import FORGETS, is_plain_use
 from tfmemlint.facts.graphs.tracing import TracedBy
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import given_to
+from tfmemlint.facts.library.training import APPLIES, FITS
 from tfmemlint.facts.syntax.functions import STAYS_A_FUNCTION
 from tfmemlint.facts.syntax.nodes import called
 from tfmemlint.facts.syntax.tree import FunctionNode, LoopNode

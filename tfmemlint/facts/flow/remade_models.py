@@ -12,6 +12,7 @@ from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.flow.many_rounds import ManyRounds
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import MODELS
+from tfmemlint.facts.library.training import FITS, RUNS, TRAINS
 from tfmemlint.facts.syntax.decorators import Decorators
 from tfmemlint.facts.syntax.nodes import within
 from tfmemlint.facts.syntax.tree import FunctionNode, Tree
@@ -19,11 +20,6 @@ from tfmemlint.light_typing import NamedTuple
 
 _MAX_HOPS = 4
 
-RUNS = frozenset(
-    {"evaluate", "evaluate_generator", "predict", "predict_classes", "predict_generator"}
-    | {"predict_on_batch", "predict_proba", "test_on_batch"}
-)
-"""Methods of models that trace, and do not train."""
 _SETS = frozenset({"load_weights", "set_weights"})
 _ASKS = frozenset(
     {"build", "compile", "count_params", "get_weights", "reset_metrics", "reset_states", "save"}
@@ -35,9 +31,7 @@ _READS = frozenset(
 )
 _CHANGES = frozenset({"add", "compile", "trainable"})
 FORGETS = frozenset({"keras.backend.clear_session"})
-FITS = frozenset({"fit", "fit_generator", "train_on_batch"})
-APPLIES = frozenset({"apply_gradients", "minimize"})
-_TRAINS = FITS | APPLIES | {"train_step"}
+_TRAINS = TRAINS | {"train_step"}
 
 
 class Anew(NamedTuple):

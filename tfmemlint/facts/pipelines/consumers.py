@@ -10,6 +10,7 @@ from itertools import chain
 
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library.makers import WRAPS_ITERABLE, given_to
+from tfmemlint.facts.library.training import STEPS
 from tfmemlint.facts.pipelines.chains import METHODS, SOURCES, Chain, From
 from tfmemlint.facts.syntax.nodes import called, within
 from tfmemlint.facts.syntax.tree import FunctionNode, LoopNode
@@ -106,7 +107,7 @@ class Consumers:
         if not isinstance(node, ast.Call):
             return False
         method = node.func.attr if isinstance(node.func, ast.Attribute) else None
-        return method in _TRAINS or self._names.qualified(node.func) == "tensorflow.GradientTape"
+        return method in STEPS or self._names.qualified(node.func) == "tensorflow.GradientTape"
 
     def _loops(self) -> Iterator[_Place]:
         for loop in self._tree.all(ast.For, ast.AsyncFor, ast.comprehension):
@@ -205,7 +206,6 @@ _KERAS = {
     "predict": Into.PREDICT,
 }
 _DATA = frozenset({"generator", "validation_data", "x"})
-_TRAINS = frozenset({"apply_gradients", "minimize", "train_on_batch"})
 _LISTS = frozenset({"list", "sorted", "tuple"})
 _PASSES_ON = _LISTS | {"enumerate", "iter", "reversed", "tqdm", "zip"}
 _GIVES_ITERATOR = frozenset({"as_numpy_iterator", "make_initializable_iterator"})
