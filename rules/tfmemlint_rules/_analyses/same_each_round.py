@@ -170,37 +170,45 @@ class SameEachRound:
 
         It is the same each time if what is `given` is.
         """
-        node: ast.AST = call
-        for hop in range(_MAX_HOPS):
-            if self._tree.is_conditional(node):
+        return self._repeated(call, call, given, _MAX_HOPS)
+
+    def _repeated(
+        self, call: ast.Call, node: ast.AST, given: list[ast.expr], hops: int
+    ) -> InEachRound | None:
+        """As `_around`, where `node` is what has the call made."""
+        if hops == 0 or self._tree.is_conditional(node):
+            return None
+        loops = [each for each in self._loops.around(node) if isinstance(each.node, LOOPS)]
+        if loops:
+            if loops[0].over is Over.LITERAL:
                 return None
-            loops = [each for each in self._loops.around(node) if isinstance(each.node, LOOPS)]
-            if loops:
-                if loops[0].over is Over.LITERAL:
-                    return None
-                same = all(self._is_same(each, loops[0]) for each in given)
-                return InEachRound(call, loops[0], hop == 0, same)
-            function = self._tree.function(node)
-            if function is None or isinstance(function, ast.Lambda) or function.name == "__init__":
-                return None
-            calls = self._callers.calls_of(function)
-            if len(calls) != 1 or not self._decorators.leave(function):
-                return None
-            given = [self._passed(each, function, calls[0]) or each for each in given]
-            if self._reads_arguments(given, function):
-                return None
-            node = calls[0]
+            same = all(self._is_same(each, loops[0]) for each in given)
+            return InEachRound(call, loops[0], node is call, same)
+        function = self._tree.function(node)
+        if function is None or isinstance(function, ast.Lambda) or function.name == "__init__":
+            return None
+        if not self._decorators.leave(function):
+            return None
+        for caller in self._callers.calls_of(function):
+            handed = self._handed(given, function, caller)
+            found = handed is not None and self._repeated(call, caller, handed, hops - 1)
+            if found:
+                return found
         return None
 
-    def _passed(self, part: ast.expr, function: FunctionNode, call: ast.Call) -> ast.expr | None:
-        """What a call gives its function that is handed on as it is."""
-        name = part.id if isinstance(part, ast.Name) else ""
-        return self._callers.argument(call, function, name) if name else None
-
-    def _reads_arguments(self, given: list[ast.expr], function: FunctionNode) -> bool:
-        """Whether what a call is given depends on what its function is given."""
+    def _handed(
+        self, given: list[ast.expr], function: FunctionNode, caller: ast.Call
+    ) -> list[ast.expr] | None:
+        """What a call gives its function that is handed on as it is; None where it is changed."""
         own = {each.name for each in self._bodies.parameters(function)} - {"self"}
-        return not names_in(*given).isdisjoint(own)
+        handed: list[ast.expr] = []
+        for part in given:
+            name = part.id if isinstance(part, ast.Name) else ""
+            passed = self._callers.argument(caller, function, name) if name else None
+            if passed is None and not names_in(part).isdisjoint(own):
+                return None
+            handed.append(passed or part)
+        return handed
 
     def _is_same(self, node: ast.expr, loop: Loop) -> bool:
         """Whether an expression gives an equal thing each time, as far as it reads nothing new."""
