@@ -3,7 +3,8 @@
 ## What it finds
 In code for sessions, `sess.run(tf.assign(v, x))`, `sess.run(v.assign(x))`, `sess.run(-loss)` or
 `tf.argmax(y, 1).eval()` in a loop: the operation is made where it is run, or earlier in the round,
-under a name or in a function that the loop calls.
+under a name or in a function that the loop calls, here or in another file. So it is by a call of a
+model, of a layer and of a `hub.Module`.
 
 ## Why it costs memory
 A graph only grows. Each round adds nodes to it, and a copy of each array that is given to them, and

@@ -9,8 +9,9 @@ from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.loops import Loop, Over
 from tfmemlint.facts.library.keras_apis import SLOTS
 from tfmemlint.facts.library.makers import argument, given_to
+from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.decorators import Decorators
-from tfmemlint.facts.syntax.nodes import names_in, root_name, stored_in
+from tfmemlint.facts.syntax.nodes import nodes_of, root_name, stored_in
 from tfmemlint.facts.syntax.tree import LOOPS, FunctionNode, LoopNode
 from tfmemlint.light_typing import NamedTuple
 
@@ -190,25 +191,47 @@ class SameEachRound:
         if not self._decorators.leave(function):
             return None
         for caller in self._callers.calls_of(function):
-            handed = self._handed(given, function, caller)
-            found = handed is not None and self._repeated(call, caller, handed, hops - 1)
-            if found:
-                return found
+            handed = [self._handed(each, function, caller) for each in given]
+            known = [part for parts in handed if parts is not None for part in parts]
+            if None not in handed:
+                found = self._repeated(call, caller, known, hops - 1)
+                if found is not None:
+                    return found
         return None
 
     def _handed(
-        self, given: list[ast.expr], function: FunctionNode, caller: ast.Call
+        self, part: ast.expr, function: FunctionNode, caller: ast.Call, hops: int = _MAX_HOPS
     ) -> list[ast.expr] | None:
-        """What a call gives its function that is handed on as it is; None where it is changed."""
-        own = {each.name for each in self._bodies.parameters(function)} - {"self"}
+        """What a call gives its function of what it reads there; None if that is made of it."""
+        names = [*nodes_of(ast.Name, part)]
+        own = [each for each in names if self._bindings.home(each.id, each) is function]
+        if not own:
+            return [part]
+        if hops == 0 or any(True for _ in nodes_of(ast.Call, part)):
+            return None
         handed: list[ast.expr] = []
-        for part in given:
-            name = part.id if isinstance(part, ast.Name) else ""
-            passed = self._callers.argument(caller, function, name) if name else None
-            if passed is None and not names_in(part).isdisjoint(own):
+        for name in own:
+            passed = self._passed(name, function, caller, hops)
+            if passed is None:
                 return None
-            handed.append(passed or part)
-        return handed
+            handed += passed
+        return handed + [each for each in names if each not in own]
+
+    def _passed(
+        self, name: ast.Name, function: FunctionNode, caller: ast.Call, hops: int
+    ) -> list[ast.expr] | None:
+        """What stands in a call for a name of its function, or in the call's object for `self`."""
+        binding = self._bindings.only(name)
+        if binding is None:
+            return None
+        if binding.how is How.ASSIGNED and binding.is_whole and binding.value is not None:
+            return self._handed(binding.value, function, caller, hops - 1)
+        if binding.how is not How.PARAMETER:
+            return None
+        passed = self._callers.argument(caller, function, name.id)
+        if passed is None and name.id == "self" and isinstance(caller.func, ast.Attribute):
+            passed = caller.func.value
+        return None if passed is None else [passed]
 
     def _is_same(self, node: ast.expr, loop: Loop) -> bool:
         """Whether an expression gives an equal thing each time, as far as it reads nothing new."""

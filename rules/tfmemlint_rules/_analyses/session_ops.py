@@ -124,9 +124,18 @@ class SessionOps:
                     yield from self._made(binding.value, hops - 1, runs=runs)
 
     def _made_by(self, call: ast.Call, hops: int, *, runs: bool) -> Iterator[ast.expr]:
-        """What a function of the module gives back, or others are given."""
+        """What a function of the module gives back, or others are given.
+
+        For one of another file the call stands, if that makes something.
+        """
         function = self._functions.function(call.func)
-        if function is not None:
+        home = self._tree.elsewhere(function) if function is not None else None
+        if function is not None and home is not None:
+            there = home.of(SessionOps)
+            returned = home.bodies.returns(function)
+            if any(any(there._made(each, hops, runs=runs)) for each in returned):
+                yield call
+        elif function is not None:
             for each in self._bodies.returns(function):
                 yield from self._made(each, hops, runs=runs)
         else:
@@ -134,9 +143,11 @@ class SessionOps:
                 yield from self._made(each, hops, runs=False)
 
     def _is_op(self, made: ast.Call) -> bool:
-        """Whether a call adds to the graph: `tf.assign(v, x)`, `v.assign(x)`."""
+        """Whether a call adds to the graph: `tf.assign(v, x)`, `v.assign(x)`, `model(x)`."""
         name = self._names.qualified(made.func)
         if name is None:
+            if self._values.of(made.func).kind in (Kind.LAYER, Kind.MODEL):
+                return True
             return isinstance(made.func, ast.Attribute) and made.func.attr in _MAKES
         package, _, word = name.rpartition(".")
         plain = word[:1].islower() and "initialize" not in word and word not in _NO_OPS

@@ -21,6 +21,7 @@ from tfmemlint.facts.library.traits import Filled
 from tfmemlint.facts.syntax.classes import KERAS_BASES
 from tfmemlint.facts.syntax.names import Names
 
+_HUB_MODULE = "tensorflow_hub.Module"
 _HAS_DATA = frozenset({Kind.ARRAY, Kind.TENSOR, Kind.FRAME, Kind.VARIABLE, Kind.STORED})
 
 
@@ -38,7 +39,7 @@ class Results:
         kind = Kind.ARRAY if numpy else Kind.TENSOR
         if name in makers.MODELS or _is_application(name):
             return Value(Kind.MODEL, origin=node)
-        if name in KERAS_BASES or name.startswith("keras.layers."):
+        if name in KERAS_BASES or name == _HUB_MODULE or name.startswith("keras.layers."):
             return Value(Kind.LAYER, origin=node)
         if name in makers.PATHS:
             return Value(Kind.PATHS, Extent.WHOLE, origin=node)
