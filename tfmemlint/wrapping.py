@@ -45,7 +45,7 @@ def within(finding: Finding, text: str, longest: int | None) -> Finding:
         return finding
     if longest is None:
         longest = max(_USUAL, *map(len, text.splitlines()))
-    edits, seen = sorted(fix.edits), -1
+    edits, seen = sorted(fix.edits, key=_span), -1
     while (place := _too_long(text, edits, longest, seen)) is not None:
         wrapped = _wrapped(text, edits, place, longest)
         edits, seen = (edits, place) if wrapped is None else (wrapped, place)
@@ -58,7 +58,7 @@ def _places(edits: list[Edit]) -> Iterator[tuple[Edit, int]]:
     moved = 0
     for edit in edits:
         yield edit, edit.span.start + moved
-        moved += len(edit.text) - (edit.span.end - edit.span.start)
+        moved += _gain(edit)
 
 
 def _spliced(text: str, edits: list[Edit]) -> str:
@@ -108,11 +108,20 @@ def _wrapped(text: str, edits: list[Edit], place: int, longest: int) -> list[Edi
         if at <= end and at + len(edit.text) >= start:
             met.append(edit)
             first, last = min(first, at), max(last, at + len(edit.text))
-    before = sum(len(each.text) - len(range(*each.span)) for each in edits if each < met[0])
-    inside = sum(len(each.text) - len(range(*each.span)) for each in met)
+    before = sum(map(_gain, (each for each in edits if each.span < met[0].span)))
+    inside = sum(map(_gain, met))
     span = Span(first - before, last - before - inside)
     made = Edit(span, new[first:start] + written + new[end:last])
-    return sorted((*(each for each in edits if each not in met), made))
+    return sorted((*(each for each in edits if each not in met), made), key=_span)
+
+
+def _span(edit: Edit) -> Span:
+    return edit.span
+
+
+def _gain(edit: Edit) -> int:
+    """How much longer an edit makes the text."""
+    return len(edit.text) - (edit.span.end - edit.span.start)
 
 
 def _on_lines(line: str, style: _Style) -> str | None:

@@ -15,6 +15,9 @@ Shuffle first, then batch: the buffer shrinks by the size of a batch. The exampl
 behind `batch` only whole batches change places, and the same examples always share one. Ten of them
 are a short window, though, where ten batches were enough: then ask for as many examples as mix
 well, a thousand or more. `n * b` of them reach as far as before, and take as much memory.
+The fix writes that number where it is below a thousand batches of names of files, which TFM201 has
+shuffled before they are read, or all of it is known to take up to 64 MiB. Elsewhere the number
+stays, and counts examples.
 
 ## Fix safety
 Unsafe: the examples come out in another order, and batches are made of other examples. Not offered
@@ -42,6 +45,7 @@ from tfmemlint import (
     Claim,
     Cost,
     Diagnostic,
+    Edit,
     File,
     Fix,
     Metric,
@@ -62,6 +66,10 @@ A_HANDFUL = 64
 """Examples, which are two batches or three."""
 USUAL = 32
 """Examples of a batch, where nobody knows how many."""
+MIXES = 1000
+"""Examples that mix well, as they stand in a buffer."""
+SMALL = 64 << 20
+"""Bytes, which may well go on being held for the examples to mix as they did."""
 
 
 def check(file: File) -> Iterator[Diagnostic]:
@@ -88,7 +96,7 @@ def check(file: File) -> Iterator[Diagnostic]:
             file.step(shuffle.call),
             f"`shuffle` holds up to `{ast.unparse(buffer)}` batches of `{ast.unparse(size)}` "
             f"examples each{rest}",
-            _fix(file, batch, shuffle) if batch is not None else None,
+            _fix(file, batch, shuffle, held) if batch is not None else None,
             _cost(file, held, shuffle),
         )
 
@@ -172,11 +180,56 @@ def _is_handed_out(file: File, shuffle: Step) -> bool:
     return function is not None and not file.tf.callers.calls_of(function)
 
 
-def _fix(file: File, batch: Step, shuffle: Step) -> Fix | None:
+def _fix(file: File, batch: Step, shuffle: Step, held: _Held) -> Fix | None:
     if not file.tf.neighbours.adjoining(batch, shuffle):
         return None
     swapped = edits.swapped(file, batch.call, shuffle.call)
-    return Fix("Shuffle before batching", swapped, Applicability.UNSAFE) if swapped else None
+    if swapped is None:
+        return None
+    title = (
+        "Shuffle before batching: the buffer counts examples then, of which more may have to mix"
+    )
+    window = _window(file, batch, shuffle, held)
+    if window is not None:
+        title = "Shuffle before batching, as many examples as there were in the batches"
+        swapped = _resized(file, shuffle, swapped, window)
+    return Fix(title, swapped, Applicability.UNSAFE)
+
+
+def _window(file: File, batch: Step, shuffle: Step, held: _Held) -> str | None:
+    """As many examples as the buffer has in batches, where they mix too little and are small.
+
+    File names are, which TFM201 has shuffled before they are read.
+    """
+    n, b = shuffle.argument("buffer_size"), batch.argument("batch_size")
+    if n is None or b is None:
+        return None
+    number, size = (file.tf.values.number(n, shuffle.frame), file.tf.values.number(b, batch.frame))
+    chain, place = file.tf.streams.around(batch)
+    mapped = chain.source.kind is From.FILES and set(chain.methods[:place]) == {"map"}
+    small = held.now.at_most is not None and held.now.at_most <= SMALL
+    if number is None or number >= MIXES or size is None or not (small or mapped):
+        return None
+    if isinstance(n, ast.Constant) and isinstance(b, ast.Constant):
+        return f"{number * size:.0f}"
+    named = all(isinstance(each, (ast.Attribute, ast.Constant, ast.Name)) for each in (n, b))
+    return f"{file.source(n)} * {file.source(b)}" if named else None
+
+
+def _resized(file: File, shuffle: Step, swapped: tuple[Edit, ...], window: str) -> tuple[Edit, ...]:
+    """The edits, of which the one that writes the `shuffle` gives it another number."""
+    written, number = (
+        file.step(shuffle.call),
+        file.span(shuffle.argument("buffer_size") or shuffle.call),
+    )
+    said = file.source(written)
+    start, end = number.start - written.start, number.end - written.start
+    return tuple(
+        each._replace(text=said[:start] + window + said[end:] + each.text[len(said) :])
+        if each.text.startswith(said)
+        else each
+        for each in swapped
+    )
 
 
 RULE = Rule(

@@ -31,6 +31,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import partial
 
 from tfmemlint import (
     Applicability,
@@ -111,12 +112,16 @@ def _is_gone_over(file: File, size: ast.expr) -> bool:
             continue
         sizes = (each.argument("batch_size") for chain in end.chains for each in chain.steps)
         inner = (each for node in end.at.body for each in ast.walk(node))
-        if size in sizes and any(
-            isinstance(each, (ast.For, ast.While)) and file.tf.consumers.trains(each)
-            for each in inner
-        ):
+        if size in sizes and any(map(partial(_trains_again, file), inner)):
             return True
     return False
+
+
+def _trains_again(file: File, node: ast.AST) -> bool:
+    """`for _ in range(50): step(x)`, or `model.fit(x, epochs=50)`."""
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Attribute) and node.func.attr == "fit"
+    return isinstance(node, (ast.For, ast.While)) and file.tf.consumers.trains(node)
 
 
 def _cost(file: File, where: ast.AST | None, array: ast.expr) -> Cost:

@@ -18,9 +18,10 @@ batches of 32: they keep only the results of all rows.
 
 ## Fix safety
 Unsafe: a step in a loop becomes a step for every 32 rows in each trip of the loop, so the weights
-are updated more often, and a loss is that of the last slice. `predict` gives NumPy arrays, and
-other batches may round differently. None is offered where one of the edits cannot be made, and in
-code for sessions, where what is averaged over batches is for people to say.
+are updated more often, and a loss is that of the last slice. What a model says of the same rows in
+every round of a loop that does nothing else with it is asked once, before that. `predict` gives
+NumPy arrays, and other batches may round differently. None is offered where one of the edits cannot
+be made, and in code for sessions, where what is averaged over batches is for people to say.
 
 ## When to ignore it
 When the step needs all rows together: exact gradient descent, a loss over pairs. The rule is silent
@@ -56,6 +57,7 @@ from tfmemlint.facts.flow.wholes import Whole
 from tfmemlint.facts.sizes.amounts import count
 from tfmemlint.facts.sizes.ready import Ready
 from tfmemlint_rules._analyses.full_batches import FullBatch, FullBatches
+from tfmemlint_rules._analyses.same_each_round import SameEachRound
 from tfmemlint_rules._analyses.sliceable import Sliceable
 
 RELATES_ALL = (
@@ -104,7 +106,7 @@ def _diagnostic(file: File, found: FullBatch, cost: Cost) -> Diagnostic:
     rows = (file.tf.values.of(found.array).shape or (None,))[0]
     go = f"all {rows:,} rows of `{name}` go" if rows else f"all of `{name}` goes"
     often = ", in every iteration" if file.tf.loops.around(found.call) else ""
-    title, changes = _changes(file, found)
+    title, changes = _asked_once(file, found) or _changes(file, found)
     whole = edits.whole(changes)
     return Diagnostic(
         file.span(found.call),
@@ -135,6 +137,15 @@ def _cost(file: File, found: FullBatch) -> Cost:
     batch = models.in_step(model, count(32), found.array, trains=trains)
     worth = costs.worth(ready=file.tf.of(Ready).is_array(found.array, frame), otherwise=WORTH)
     return costs.cost(now, Law.DATA, batch, worth=worth)
+
+
+def _asked_once(file: File, found: FullBatch) -> tuple[str, Iterable[Edit | None]] | None:
+    """What a model says of the same rows in each round, moved before a loop that trains nothing."""
+    if found.passes or "train" in ast.unparse(found.call.func):
+        return None
+    place = file.tf.of(SameEachRound).once(found.call)
+    moved = edits.lifted(file, *place) if place is not None and file.concrete(place[0]) else None
+    return None if moved is None else ("Ask it once, before the loop", moved)
 
 
 def _changes(file: File, found: FullBatch) -> tuple[str, Iterable[Edit | None]]:

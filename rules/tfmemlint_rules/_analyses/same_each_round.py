@@ -61,6 +61,7 @@ class SameEachRound:
         self._objects = tf.objects
         self._decorators = tf.of(Decorators)
         self._tracing = tf.tracing
+        self._consumers = tf.consumers
 
     @cached_property
     def loaded(self) -> tuple[InEachRound, ...]:
@@ -248,6 +249,28 @@ class SameEachRound:
             and isinstance(above.func, ast.Attribute)
             and (above.func.attr in ("append", "extend", "setdefault"))
         )
+
+    def once(self, call: ast.Call) -> tuple[ast.Assign, LoopNode] | None:
+        """The statement of a call to a model that gives the same in each round of a loop.
+
+        Nothing else in the loop is done with the model, or to what it is asked about.
+        """
+        loop = next(iter(self._loops.around(call)), None)
+        asked = call.func.value if isinstance(call.func, ast.Attribute) else call.func
+        training = argument(call, None, "training")
+        if loop is None or not isinstance(loop.node, LOOPS):
+            return None
+        if not isinstance(asked, ast.Name) or training is not None:
+            return None
+        ran = list(self._consumers.run_by(loop.node.body))
+        named = [each for each in ran if isinstance(each, ast.Name) and each.id == asked.id]
+        given = names_in(*given_to(call))
+        written = (each for each in ran if isinstance(each, (ast.Attribute, ast.Subscript)))
+        changed = {root_name(each) for each in written if not isinstance(each.ctx, ast.Load)}
+        if len(named) > 1 or not changed.isdisjoint(given):
+            return None
+        same = all(self._is_same(each, loop) for each in (asked, *given_to(call)))
+        return self.liftable(InEachRound(call, loop, here=True, same=same))
 
     def liftable(self, found: InEachRound) -> tuple[ast.Assign, LoopNode] | None:
         """The statement that gives the call's result a name, if it can stand before the loop."""
