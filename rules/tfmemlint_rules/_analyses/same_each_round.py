@@ -11,7 +11,7 @@ from tfmemlint.facts.library.keras_apis import SLOTS
 from tfmemlint.facts.library.makers import argument, given_to
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.decorators import Decorators
-from tfmemlint.facts.syntax.nodes import nodes_of, root_name, stored_in
+from tfmemlint.facts.syntax.nodes import names_in, nodes_of, root_name, stored_in
 from tfmemlint.facts.syntax.tree import LOOPS, FunctionNode, LoopNode
 from tfmemlint.light_typing import NamedTuple
 
