@@ -4,8 +4,8 @@
 `out = tf.concat([out, y], 0)` in a loop that does nothing else with `out`: with the `concat` and
 `concatenate` of TensorFlow, Keras and NumPy, `np.append` and `vstack`, in a name or in `self.out`,
 from the first round on or from the second. The loop goes over batches, rows or a large range, or is
-one loop of a graph; NumPy arrays count where they hold what a model or a pipeline gives, or get one
-row for each of many files that the loop reads.
+one loop of a graph; NumPy arrays count where they hold what a model or a pipeline gives, or get the
+rows of each of many files that the loop reads.
 
 ## Why it costs memory
 Each round copies all that `out` holds. Where a gradient is taken, every one of these copies is kept

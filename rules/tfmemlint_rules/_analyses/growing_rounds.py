@@ -13,7 +13,6 @@ from tfmemlint.facts.graphs.tracing import TracedBy
 from tfmemlint.facts.library.makers import RANGES, argument
 from tfmemlint.facts.library.training import TRAINS
 from tfmemlint.facts.syntax.nodes import called, is_literal, within
-from tfmemlint_rules._analyses.batches import Batches, Rows
 from tfmemlint_rules._analyses.joins import Joined, Joins
 
 _OF_DATA = frozenset({Over.ARRAY, Over.DATASET, Over.OFFSETS, Over.TENSOR})
@@ -40,6 +39,7 @@ _NUMBER_BY_NUMBER = frozenset(
 _GRADIENTS = frozenset({"tensorflow.GradientTape", "tensorflow.gradients"})
 _WHOLE = ("bool", "int", "uint")
 _MAX_HOPS = 4
+_BY_ROWS = frozenset({"numpy.append", "numpy.concatenate", "numpy.vstack"})
 _FROM_MODEL = frozenset({"numpy", "predict", "predict_on_batch"})
 
 
@@ -61,7 +61,6 @@ class GrowingRounds:
         self._graph_loops = tf.graph_loops
         self._joins = tf.of(Joins)
         self._loading = tf.loading
-        self._batches = tf.of(Batches)
 
     def are_many(self, joined: Joined, few: int) -> bool:
         """Whether one of the loops has more rounds than a few, or as many as there is data."""
@@ -89,10 +88,10 @@ class GrowingRounds:
         )
 
     def are_of_files(self, joined: Joined) -> bool:
-        """Whether NumPy joins one row to what there was, which each round reads from a file."""
-        one = (isinstance(each, ast.List) and len(each.elts) == 1 for each in joined.added)
-        of_one = any(one) or Rows.ONE in map(self._batches.of, joined.added)
-        return joined.is_numpy and of_one and self._loading.loads_in(joined.loops[0], joined.added)
+        """Whether NumPy joins, row by row, what each round reads from a file to what there was."""
+        axis = argument(joined.call, 2 if joined.function == "numpy.append" else 1, "axis")
+        by_rows = joined.function in _BY_ROWS and (axis is None or is_literal(axis, 0))
+        return by_rows and self._loading.loads_in(joined.loops[0], joined.added)
 
     def is_for_gradient(self, joined: Joined) -> bool:
         """Whether a gradient is seen to be taken of the copies that a graph makes, or of a tape.
