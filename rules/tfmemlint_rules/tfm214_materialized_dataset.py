@@ -208,9 +208,15 @@ def _is_whole(file: File, chain: Chain) -> bool:
         if step.method == "map":
             function = file.tf.datasets.function(step)
             body = function.body if isinstance(function, ast.Lambda) else None
-            if isinstance(body, (ast.Name, ast.Subscript)):
+            if isinstance(body, (ast.Name, ast.Subscript)) and not _is_first(function, body):
                 return False
     return True
+
+
+def _is_first(function: ast.AST | None, kept: ast.expr) -> bool:
+    """Whether `lambda x, y: x` keeps the inputs of inputs and targets."""
+    given = function.args.args if isinstance(function, ast.Lambda) else []
+    return len(given) > 1 and isinstance(kept, ast.Name) and kept.id == given[0].arg
 
 
 RULE = Rule(

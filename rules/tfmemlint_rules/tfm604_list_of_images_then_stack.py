@@ -6,8 +6,8 @@ that is then stacked with `tf.stack`, `np.array` or one of their relatives. The 
 by `tf.io`, read by OpenCV, Pillow, `load_img`, `np.load` and the like, or come from a function that
 does so, here or in another file that is checked in the same run. Also images that are numbers in
 the rows of a text, split and given their shape: a column of pixels, the lines of a CSV file. And a
-list that a loop over a tf.data pipeline fills with the elements it gives, with their inputs, or
-with what it decodes of the records that are given.
+list that a loop over a tf.data pipeline fills with the elements it gives, with their inputs, be
+they taken out of batches one by one, or with what it decodes of the records that are given.
 
 ## Why it costs memory
 The list holds every example of the data set, decoded, and stacking copies them all: for that moment

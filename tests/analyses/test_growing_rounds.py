@@ -80,7 +80,8 @@ def test_rounds_are_many_where_each_picks_rows(body: str, many: bool) -> None:
         ("out = np.append(out, model.predict(y))", True),
         ("p = y.numpy(); out = np.append(out, p)", True),
         ("out = np.append(out, y)", False),
-        ("out = np.append(out, np.load(y))", False),
+        ("out = np.append(out, np.load(y))", True),
+        ("out = np.append(out, np.load(y), axis=1)", False),
     ],
 )
 def test_tensors_are_copied_or_what_a_model_gives(join: str, copied: bool) -> None:

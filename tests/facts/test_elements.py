@@ -76,7 +76,7 @@ LABEL = Tensor("uint8", (1,))
         ("D.range(9).enumerate().batch(8)", row((Tensor("int64", ()), Tensor("int64", ())))),
         ("D.range(9).shuffle(8).repeat().filter(helper).batch(8)", Tensor("int64", ())),
         ("D.range(9).batch(8).prefetch(1)", Tensor("int64", (None,))),
-        ("D.range(9).batch(8).unbatch().prefetch(1)", Tensor()),
+        ("D.range(9).batch(8).unbatch().prefetch(1)", Tensor("int64", ())),
         ("D.range(9).map(lambda i: tf.zeros([i, 8])).batch(8)", Tensor("float32", (None, 8))),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import chain
 
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.files import Content, Contents
@@ -12,6 +13,7 @@ from tfmemlint.facts.flow.growths import Grown
 from tfmemlint.facts.flow.loops import Growth, Loop
 from tfmemlint.facts.pipelines.chains import Chain, From
 from tfmemlint.facts.pipelines.held import Held, Several, nbytes, tensors
+from tfmemlint.facts.syntax.bindings import Binding, How
 from tfmemlint.facts.syntax.nodes import nodes_of
 from tfmemlint.light_typing import NamedTuple
 
@@ -52,6 +54,7 @@ class Collected:
         self._lengths = tf.lengths
         self._growths = tf.growths
         self._loops = tf.loops
+        self._iterables = tf.iterables
         self._names = tf.names
         self._tree = tf.tree
         self._values = tf.values
@@ -77,18 +80,20 @@ class Collected:
         return None
 
     def _filled(self, growth: Growth | Grown, frame: Frame | None) -> Collection | None:
+        within = list[Loop]()
         for loop in growth.loops:
             ends = self._counted_rounds.awaited(loop)
             if not isinstance(loop.node, ast.For) or not all(map(self._is_late, ends)):
                 return None
             dataset, target = self._gone_over(loop.node.iter, loop.node.target)
             chains = self._datasets.of(dataset, frame)
-            if not chains or not all(chain.is_certain for chain in chains):
+            if not chains or not all(each.is_certain for each in chains):
+                within.append(loop)
                 continue
             whole = not any(True for _ in self._tree.tests(growth.node, loop.node))
             if whole and self._decodes(growth, loop) and all(map(self._is_long, chains)):
                 return Collection(dataset, True)
-            kept = whole and self._keeps(growth, loop, target, chains)
+            kept = whole and self._keeps(growth, loop, target, chains, within)
             return Collection(dataset, False) if kept else None
         return None
 
@@ -124,17 +129,34 @@ class Collected:
         return iterable, target
 
     def _keeps(
-        self, growth: Growth | Grown, loop: Loop, target: ast.expr, chains: tuple[Chain, ...]
+        self,
+        growth: Growth | Grown,
+        loop: Loop,
+        target: ast.expr,
+        chains: tuple[Chain, ...],
+        within: list[Loop],
     ) -> bool:
-        """Whether what is added is an element, or its inputs, and there are many that are large."""
-        for added in growth.elements or [growth.value]:
-            reads = self._reads(added, loop, target)
+        """Whether what is added is an element, or its inputs, and there are many that are large.
+
+        Or one of a batch after the other, which loops `within` go over.
+        """
+        added = growth.elements or [growth.value]
+        for listed, source in chain(((each, None) for each in added), self._one_by_one(within)):
+            reads = self._reads(listed, loop, target)
             keys = {each.key for each in reads or ()}
             if len(keys) == 1 and reads and all(self._is_much(each, *keys) for each in chains):
-                made = (self._contents(each.node, Content.ARRAY).of(added, None) for each in reads)
-                if Content.ARRAY in made:
-                    return True
+                sources = [each.node for each in reads] if source is None else [source]
+                for contents in (self._contents(each, Content.ARRAY) for each in sources):
+                    if any(contents.of(each, None) is Content.ARRAY for each in added):
+                        return True
         return False
+
+    def _one_by_one(self, loops: list[Loop]) -> Iterator[tuple[ast.expr, ast.AST]]:
+        """What loops go over, and what stands for each of it."""
+        for loop in loops:
+            if isinstance(loop.node, ast.For):
+                for source, listed in self._iterables.named_in(loop.node, loop.body):
+                    yield listed, source
 
     def _reads(self, added: ast.expr, loop: Loop, target: ast.expr) -> list[_Read] | None:
         """What is read of an element for what is added, step by step; None if that is not clear."""
@@ -148,10 +170,23 @@ class Collected:
                     reads.append(self._read(name, keys[0]))
                     continue
                 inside = [one for one in before if self._tree.inside(one.node, loop.node)]
+                parts = [one for one in inside if one.path]
+                if parts:
+                    whole = {bound.get(before.node) for one in parts for before in self._named(one)}
+                    if len(parts) > 1 or whole != {_WHOLE} or len(parts[0].path) > 1:
+                        return None
+                    reads.append(_Read(name, parts[0].path[0]))
+                    continue
                 pending += [one.value for one in inside if one.value and one.value not in pending]
-                if len(pending) > _MOST_STEPS or any(one.path for one in inside):
+                if len(pending) > _MOST_STEPS:
                     return None
         return reads
+
+    def _named(self, part: Binding) -> tuple[Binding, ...]:
+        """What `batch` is in `images, labels = batch`."""
+        if part.how is not How.ASSIGNED or not isinstance(part.value, ast.Name):
+            return ()
+        return self._bindings.reaching(part.value)
 
     def _read(self, name: ast.Name, key: int) -> _Read:
         """A read of an element under the name of all of it, or of a part."""

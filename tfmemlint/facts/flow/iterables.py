@@ -13,7 +13,7 @@ from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.shapes import written_out
 from tfmemlint.facts.library.signatures import having
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.facts.syntax.nodes import called, same_code
+from tfmemlint.facts.syntax.nodes import called
 
 FEW = 32
 """As many as one batch: a literal list of them is no data set."""
@@ -49,10 +49,10 @@ class Iterables:
         counted = self.counted(header.iter)
         if counted is not None and isinstance(header.target, ast.Name):
             for each in body:
-                if isinstance(each, ast.Subscript) and same_code(each.value, counted):
-                    place = each.slice
-                    if isinstance(place, ast.Name) and place.id == header.target.id:
-                        yield each, counted
+                place = each.slice if isinstance(each, ast.Subscript) else None
+                is_at = isinstance(place, ast.Name) and place.id == header.target.id
+                if isinstance(each, ast.Subscript) and is_at:
+                    yield each, each.value
             return
         given, target = header.iter, header.target
         while isinstance(given, ast.Call) and given.args and called(given) in _ONE_BY_ONE:

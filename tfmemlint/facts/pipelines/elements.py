@@ -138,6 +138,8 @@ class Elements:
             return element
         if step.method in BATCHING:
             return batched(element)
+        if step.method == "unbatch":
+            return _one_of(element)
         function = step.argument("map_func")
         if step.method == "map" and function is not None:
             return anew(self._mappings.of(function, element).element)
@@ -222,3 +224,10 @@ _BEGINNINGS = {
     From.FILES: _PATH,
     From.RANGE: Tensor("int64", ()),
 }
+
+
+def _one_of(batch: Held) -> Held:
+    """What a batch holds several of."""
+    if isinstance(batch, Tensor):
+        return batch._replace(shape=batch.shape and batch.shape[1:])
+    return Several(tuple((key, _one_of(part)) for key, part in batch.parts))
