@@ -30,9 +30,10 @@ cache's memory), where they are batched again or taken apart afterwards, and whe
 functions for other modules, if a `map` has made something else of them. And where a buffer of so
 many examples would hold about as much, as it does where either holds all there are: slices of an
 array apart, of which it is batches that are copies, or where one batch is as long as the data. So
-it is for up to 64 examples of unknown size, up to 1,024 rows of an array of unknown width that no
-`map` changes, and where nothing takes what is shuffled; and for rows of CSV files. Of a ready-made
-data set, such as MNIST, less than 256 MB in the buffer are hidden.
+it is for up to 64 examples of unknown size, and where nothing takes what is shuffled. Up to 131,072
+lines of text, or slices of unknown width of what nothing shows to be a loaded array, are taken for
+words and rows, which weigh little, unless a `map` reads files, makes pictures or sounds, or runs
+Python. Of a ready-made data set, such as MNIST, less than 256 MB in the buffer are hidden.
 """
 
 from __future__ import annotations
@@ -109,10 +110,7 @@ def _shuffled_batches(
     A reader of directories or of ready-made data sets makes them without a step.
     """
     batch, mapped, size = None, False, file.tf.read_batches.size(chain.source)
-    source = chain.source.node
-    made = source.func if isinstance(source, ast.Call) else None
-    rows = file.tf.names.is_any(made, frozenset({"tensorflow.data.experimental.make_csv_dataset"}))
-    tiny = rows or chain.source.kind in (From.FILES, From.RANGE)  # file names, numbers
+    tiny = chain.source.kind in (From.FILES, From.RANGE)  # file names, numbers
     for step in chain.steps:
         if step.method in BATCHING:
             batch, mapped, size = step, False, step.argument("batch_size")
@@ -121,7 +119,7 @@ def _shuffled_batches(
         elif step.method == "shuffle" and size is not None and not tiny:
             yield batch, size, step, mapped
         mapped = mapped or step.method == "map"
-        tiny = tiny and (step.method in BATCHING | KEEPS_ELEMENTS or (rows and mapped))
+        tiny = tiny and step.method in BATCHING | KEEPS_ELEMENTS
 
 
 def _cost(file: File, held: _Held, shuffle: Step) -> Cost:
@@ -130,11 +128,11 @@ def _cost(file: File, held: _Held, shuffle: Step) -> Cost:
 
 
 def _are_few(file: File, buffer: float | None, size: float | None, shuffle: Step) -> bool:
-    """Whether the buffer has but a few examples, or rows of an array that nothing makes larger."""
-    chain, place = file.tf.streams.around(shuffle)
-    examples = None if buffer is None else buffer * (USUAL if size is None else size)
-    if examples is None:
+    """Whether the buffer has but a few examples, or not many rows or lines of text."""
+    if buffer is None:
         return False
+    chain, place = file.tf.streams.around(shuffle)
+    examples = buffer * (USUAL if size is None else size)
     unknown = file.tf.streams.element(chain, place).at_most is None  # what is known is counted
     handful = unknown and examples <= A_HANDFUL
     return handful or file.tf.streams.are_few_rows(chain, place, examples)

@@ -26,8 +26,10 @@ When the time to make a batch varies so much that many are needed to bridge it, 
 for them. The rule is silent by itself before `batch`, where `prefetch` counts examples; behind a
 cache, which has the batches in memory anyhow; where they are file names or numbers; for up to eight
 batches, which is no more than `tf.data.AUTOTUNE` comes to hold; and where they are batched again or
-taken apart. So it is for up to 1,024 rows of an array of unknown width that no `map` changes. Of a
-ready-made data set, such as MNIST, less than 256 MB in the buffer are hidden.
+taken apart. Up to 131,072 lines of text, or slices of unknown width of what nothing shows to be a
+loaded array, are taken for words and rows, which weigh little, unless a `map` reads files, makes
+pictures or sounds, or runs Python. Of a ready-made data set, such as MNIST, less than 256 MB in the
+buffer are hidden.
 """
 
 from __future__ import annotations
@@ -101,15 +103,14 @@ def _prefetched_batches(file: File, chain: Chain) -> Iterator[Site]:
 
 
 def _is_many(file: File, site: Site, buffer: ast.expr) -> bool:
-    number = file.tf.values.number
-    if number(site.size, site.batch.frame if site.batch else None) == 1:
-        return False
+    number, place = file.tf.values.number, site.chain.steps.index(site.prefetch)
+    size = number(site.size, site.batch.frame if site.batch else None)
     many = number(buffer, site.prefetch.frame)
+    examples = (many or USUAL) * (size or USUAL)
+    if size == 1 or file.tf.streams.are_few_rows(site.chain, place, examples):
+        return False
     if many is not None:
-        size = number(site.size, site.batch.frame if site.batch else None) or USUAL
-        place = site.chain.steps.index(site.prefetch)
-        few = file.tf.streams.are_few_rows(site.chain, place, many * size)
-        return many > FEW and not few
+        return many > FEW
     shuffles = [step for step in site.chain.steps if step.method == "shuffle"]
     counts = [site.size, *(step.argument("buffer_size") for step in shuffles)]
     return any(each is not None and file.tf.bindings.same(each, buffer) for each in counts)

@@ -1,8 +1,9 @@
 """`interleave` has many inputs open at once, each with buffers of its own.
 
 ## What it finds
-`interleave` with parallel calls and a `cycle_length` above 16; and one whose inputs, four or more
-of them, are each shuffled, prefetched or mapped in parallel before they are mixed.
+`interleave` with parallel calls and a `cycle_length` above 16, or above 48 where its inputs are
+records as they stand in their files; and one whose inputs, four or more of them, are each shuffled,
+prefetched or mapped in parallel before they are mixed.
 
 ## Why it costs memory
 `interleave` has `cycle_length` inputs open at once. In parallel it reads ahead in each of them, and
@@ -47,6 +48,8 @@ from tfmemlint.facts.sizes.amounts import UNKNOWN, Amount
 
 MANY = 16
 """Inputs open at once, for which there is a reason."""
+MANY_RECORDS = 48
+"""The same, of records: pictures and the like are encoded in them."""
 SEVERAL = 4
 """Inputs whose own buffers add up."""
 LITTLE = 4096
@@ -56,6 +59,7 @@ TINY = frozenset(
     {"tensorflow.data.TextLineDataset", "tensorflow.data.experimental.CsvDataset"}
     | {"tensorflow.data.Dataset.from_tensors", "tensorflow.data.Dataset.list_files"}
 )
+RECORDS = frozenset({"tensorflow.data.TFRecordDataset"})
 
 
 def check(file: File) -> Iterator[Diagnostic]:
@@ -66,7 +70,7 @@ def check(file: File) -> Iterator[Diagnostic]:
         if cycle is None or inputs is None or inputs < SEVERAL or _is_tiny(file, step):
             continue
         opened = f"`interleave` has `{ast.unparse(cycle)}` inputs open at once"
-        if inputs > MANY and _is_parallel(step):
+        if inputs > (MANY if _are_made(file, step) else MANY_RECORDS) and _is_parallel(step):
             yield Diagnostic(
                 file.span(cycle),
                 f"{opened}, and reads ahead in each of them",
@@ -110,6 +114,16 @@ def _inputs(file: File, step: Step) -> tuple[Chain, ...]:
     function = file.tf.datasets.function(step)
     returned = file.tf.bodies.returns(function) if function is not None else ()
     return tuple(each for value in returned for each in file.tf.datasets.of(value))
+
+
+def _are_made(file: File, step: Step) -> bool:
+    """Whether the inputs do anything with what they read, or make it."""
+    read = file.tf.names.is_any(step.argument("map_func"), RECORDS)
+    inputs = _inputs(file, step)
+    plain = bool(inputs) and all(
+        each.source.kind is From.RECORDS and "map" not in each.methods for each in inputs
+    )
+    return not (read or plain)
 
 
 def _is_tiny(file: File, step: Step) -> bool:

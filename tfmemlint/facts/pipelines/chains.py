@@ -89,6 +89,8 @@ class Source(NamedTuple):
     """The datasets that are zipped or mixed."""
     declared: bool = False
     """Whether an annotation says that this is a dataset."""
+    split: ast.expr | None = None
+    """Which part of a ready-made data set it is, where a loader gives several."""
 
 
 class Step(NamedTuple):

@@ -11,6 +11,7 @@ from tfmemlint.facts.flow.flow import Origin
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.solver import Question
 from tfmemlint.facts.library import pipeline_methods as methods
+from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.pipelines.chains import (
     METHODS,
     ONLY_TF_DATA,
@@ -142,7 +143,9 @@ class Datasets:
                 yield from self.of(put, frame)
                 return
             chains = self.of(node.value, frame)
-            yield from (each for each in chains if each.source.kind is From.CATALOGUE)
+            ready = (each for each in chains if each.source.kind is From.CATALOGUE)
+            for each in ready:
+                yield each._replace(source=each.source._replace(split=node.slice))
             if not chains:
                 yield from self._named(node, frame)
 
@@ -277,15 +280,16 @@ class Datasets:
         """`train, test = load()`: one of several datasets that a call gives."""
         kind = SOURCES.get(self._names.qualified(call.func) or "")
         if kind in (From.CATALOGUE, From.DIRECTORY):
-            yield Chain(Source(kind, call))
+            split, rest = element(argument(call, 1, "split") or call, origin.path[-1:])
+            yield Chain(Source(kind, call, split=None if rest else split))
         for returned in self._flow.returned(call, origin.frame):
             value, rest = element(returned.value, origin.path)
             if not rest:
                 yield from self.of(value, returned.frame)
 
     def _parts(self, node: ast.Call, frame: Frame | None) -> Iterator[Chain]:
-        for argument in node.args[:1]:
-            several = argument.elts if isinstance(argument, (ast.Tuple, ast.List)) else node.args
+        for first in node.args[:1]:
+            several = first.elts if isinstance(first, (ast.Tuple, ast.List)) else node.args
             for each in several:
                 yield from self.of(each, frame)
 

@@ -91,7 +91,8 @@ class Lengths:
         if name == "tensorflow_datasets.load":
             given = argument(source.node, 0, "name")
             known = CATALOGUE.get(str(given.value)) if isinstance(given, ast.Constant) else None
-            return None if known is None else _loaded(known[0], argument(source.node, 1, "split"))
+            split = source.split or argument(source.node, 1, "split")
+            return None if known is None else _loaded(known[0], split)
         if name.endswith(".zip"):
             zipped = map(self.at_most, source.parts)
             return min((each for each in zipped if each is not None), default=None)

@@ -49,6 +49,7 @@ _PREPARES = ".preprocess_input"
 _OF_TENSORS = (ELEMENT_METHODS - {"as_list"}) | {"bounding_shape", "skip", "update"}
 """Methods of what an element is, or of the lines of one file."""
 _BUILT_IN = frozenset(dir(builtins))
+_FUNCTIONS = ("map_func", "predicate")
 _MOST = 12
 """Functions that are followed from one to the next."""
 
@@ -71,22 +72,30 @@ class Overlaps:
                 return not step.caches_in_memory
         return chain.source.kind is From.GENERATOR or any(map(self.works, chain.source.parts))
 
+    def is_seen_to_work(self, chain: Chain) -> bool:
+        """Whether any step surely reads files, makes pictures or sounds, or runs Python."""
+        works = (step for step in chain.steps if step.method in _WORKS)
+        called = (self._names.qualified(each) for step in works for each in self._reached(step))
+        here = any(name is not None and _is_slow(name) for name in called)
+        return here or any(map(self.is_seen_to_work, chain.source.parts))
+
     def _is_quick(self, step: Step) -> bool:
         """Whether all that a function does with an element is to go over it, as to cast it."""
-        given = step.argument("map_func") or step.argument("predicate")
-        if step.method not in _QUICK_STEPS or given is None:
-            return False
-        pending: list[ast.expr | FunctionNode] = [self._bindings.assigned(given) or given]
+        given = any(map(step.argument, _FUNCTIONS)) and step.method in _QUICK_STEPS
+        return given and all(map(self._is_quick_call, self._reached(step)))
+
+    def _reached(self, step: Step) -> Iterator[ast.expr]:
+        """What the function that a step is given calls in the end, by way of others in sight."""
+        given = next(filter(None, map(step.argument, _FUNCTIONS)), None)
+        pending = [] if given is None else [self._bindings.assigned(given) or given]
+        seen = set[FunctionNode]()
         for each in pending:
             function = each if isinstance(each, FunctionNode) else self._functions.function(each)
-            if function is None:
-                if not isinstance(each, ast.expr) or not self._is_quick_call(each):
-                    return False
-                continue
-            if len(pending) > _MOST:
-                return False
-            pending += [call for call in self._called(function) if call not in pending]
-        return True
+            if function is None or len(seen) == _MOST:
+                yield each
+            elif function not in seen:
+                seen.add(function)
+                pending += self._called(function)
 
     def _called(self, function: FunctionNode) -> Iterator[ast.expr]:
         """What a function calls."""
@@ -99,6 +108,12 @@ class Overlaps:
             if isinstance(callee, ast.Attribute):
                 return callee.attr in _OF_TENSORS
             return isinstance(callee, ast.Name) and callee.id in _BUILT_IN
-        if name.endswith(_PREPARES) or name in _QUICK_AFTER_ALL:
-            return True
-        return name.startswith(_QUICK) and not name.startswith(_SLOW)
+        return _passes(name) or (name.startswith(_QUICK) and not _is_slow(name))
+
+
+def _passes(name: str) -> bool:
+    return name.endswith(_PREPARES) or name in _QUICK_AFTER_ALL
+
+
+def _is_slow(name: str) -> bool:
+    return name.startswith(_SLOW) and not _passes(name)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 
 from tfmemlint.facts import TensorFlow
+from tfmemlint.facts.library.kinds import Extent
 from tfmemlint.facts.library.makers import DTYPE_BYTES, argument
 from tfmemlint.facts.pipelines.chains import BATCHING, Chain, From, Source, Step
 from tfmemlint.facts.pipelines.held import Tensor, part_of, tensors
+from tfmemlint.facts.pipelines.overlaps import Overlaps
 from tfmemlint.facts.pipelines.parts import Parts
 from tfmemlint.facts.sizes.amounts import (
     AT_LEAST,
@@ -28,7 +30,23 @@ _ELEMENTS = Amount(("the elements",))
 _ELEMENT = Amount(("an element",), of_bytes=True)
 _EXAMPLE = Amount(("an example",), of_bytes=True)
 _FEW_ROWS = 1024
-"""Rows of an array: 4 MB of a thousand floats each."""
+"""Rows of an array that was loaded: 4 MB of a thousand floats each."""
+_FEW_WORDS = 1 << 17
+"""Lines of text, and rows of what nothing shows to be one: 256 MB, where each takes 2 KB."""
+_BULK = 1024
+"""Bytes; what is known to be smaller says nothing of what stands beside it."""
+_LARGE = 64 << 10
+"""Bytes of an element that are known, whatever else it has."""
+_AXES = 4
+"""Of pictures in a batch, and of whatever else has so many."""
+_TEXTS = frozenset(
+    {
+        "keras.utils.text_dataset_from_directory",
+        "tensorflow.data.TextLineDataset",
+        "tensorflow.data.experimental.CsvDataset",
+        "tensorflow.data.experimental.make_csv_dataset",
+    }
+)
 _KEEPS_COUNT = frozenset(
     {
         "assert_cardinality",
@@ -55,7 +73,9 @@ class Streams:
         self._lengths = tf.lengths
         self._elements = tf.elements
         self._read_batches = tf.read_batches
+        self._values = tf.values
         self._parts = tf.of(Parts)
+        self._overlaps = tf.of(Overlaps)
         self._numbers = tf.of(Numbers)
 
     def count(self, chain: Chain, end: int | None = None) -> Amount:
@@ -76,19 +96,16 @@ class Streams:
         Parts of an array that take up no memory of their own do not count.
         """
         batches = self._batches(chain, end)
-        sizes = [
-            self._nbytes(each, batches)
-            for each in {
-                id(part): part for part in tensors(self._elements.entering(chain, end))
-            }.values()
-        ]
+        entering = self._elements.entering(chain, end)
+        parts = {id(part): part for part in tensors(entering)}.values()
+        sizes = [self._nbytes(each, batches) for each in parts]
         known = [each for each in sizes if each != UNKNOWN]
-        if not known:
+        if known and len(known) == len(sizes):
+            return total(known)
+        if all((each.unit or 0) < _BULK for each in known):
             return product([*reversed(batches), _EXAMPLE if batches else _ELEMENT])
         made = total(known)
-        if len(known) < len(sizes):
-            return made._replace(at_most=None, notes=(*made.notes, AT_LEAST))
-        return made
+        return made._replace(at_most=None, notes=(*made.notes, AT_LEAST))
 
     def part(self, chain: Chain, path: tuple[int, ...]) -> Sized | None:
         """A tensor of what a pipeline gives in the end, by its places."""
@@ -128,10 +145,30 @@ class Streams:
         return Chain(Source(From.UNSEEN, None), (step,)), 0
 
     def are_few_rows(self, chain: Chain, place: int, examples: float) -> bool:
-        """Whether so many examples are rows of an array, which nothing shows to be wide."""
-        if chain.source.kind is not From.SLICES or "map" in chain.methods[:place]:
+        """Whether so many examples are rows or lines of text, as far as anything tells.
+
+        They are of unknown size, slices or read as text, and nothing is seen to read files for
+        them, to make pictures or sounds of them, or to run Python.
+        """
+        if examples > self._few(chain):
             return False
-        return examples <= _FEW_ROWS and self.element(chain, place).value is None
+        size, found = self.element(chain, place), self._elements.entering(chain, place)
+        known = size.value is not None and (AT_LEAST not in size.notes or size.value >= _LARGE)
+        large = any(each.is_image or len(each.shape or ()) >= _AXES for each in tensors(found))
+        return not known and not large and not self._overlaps.is_seen_to_work(chain)
+
+    def _few(self, chain: Chain) -> int:
+        """How many rows are few, if it is rows that a pipeline begins with."""
+        node = chain.source.node
+        if not isinstance(node, ast.Call) or chain.source.kind is not From.SLICES:
+            made = node.func if isinstance(node, ast.Call) else None
+            return _FEW_WORDS if self._names.is_any(made, _TEXTS) else 0
+        if any(each.is_path for each in tensors(self._elements.entering(chain, 0))):
+            return 0
+        given = self._parts.first(argument(node, 0, "tensors"))
+        value = None if given is None else self._values.of(given)
+        loaded = value is not None and value.is_array and value.extent is Extent.WHOLE
+        return _FEW_ROWS if loaded else _FEW_WORDS
 
     def kept(
         self,
