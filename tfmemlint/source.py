@@ -189,11 +189,13 @@ Located = ast.expr | ast.stmt | ast.arg | ast.keyword | ast.alias | ast.exceptha
 
 
 def _has_tests(module: ast.Module) -> bool:
-    """Whether functions or classes are called as those of tests are."""
-    return any(
-        each.name.startswith("Test" if isinstance(each, ast.ClassDef) else "test_")
-        for each in module.body
-        if isinstance(each, (ast.AsyncFunctionDef, ast.ClassDef, ast.FunctionDef))
+    """Whether functions, classes or methods are called as those of tests are."""
+    classes = [each for each in module.body if isinstance(each, ast.ClassDef)]
+    return any(each.name.startswith("Test") for each in classes) or any(
+        each.name.startswith("test_")
+        for body in (module.body, *(each.body for each in classes))
+        for each in body
+        if isinstance(each, (ast.AsyncFunctionDef, ast.FunctionDef))
     )
 
 
