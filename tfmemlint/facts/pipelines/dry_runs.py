@@ -131,8 +131,8 @@ class DryRun:
             self._block(branch)
             if not (branch and isinstance(branch[-1], (ast.Return, ast.Raise))):
                 after.append(self._scopes[-1])
-        self._scopes[-1] = {
-            name: reduce(either, [scope.get(name, OUTSIDE) for scope in after])
+        self._scopes[-1] = {  # what is read later was given a value on the way
+            name: reduce(either, [scope[name] for scope in after if name in scope])
             for name in dict.fromkeys(name for scope in after for name in scope)
         }
 
