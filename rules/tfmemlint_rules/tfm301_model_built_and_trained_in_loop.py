@@ -6,7 +6,8 @@ each setting, each seed. It is trained by `fit` or `train_on_batch`, or by a ste
 `tf.function` traces and in which an optimizer applies gradients. It may be made, trained or both in
 functions that the loop calls, or be part of an object that is made anew. What Optuna, Hyperopt,
 scikit-optimize or SciPy are given to try settings with is a round, too, and so is each model that
-scikit-learn has built by `KerasClassifier`, for a grid or for folds.
+scikit-learn has built by `KerasClassifier`, for a grid or for folds, be it in a loop of one's own:
+`clone(classifier).fit(x, y)`.
 
 ## Why it costs memory
 While a step is traced, Keras's optimizer has TensorFlow register a custom gradient in a table of
@@ -187,7 +188,8 @@ RULE = Rule(
         Metric.DEVICE_GROWTH, at_most=0.02, because="one model is kept, and not one per round"
     ),
     triggers=(
-        "apply_gradients fit fit_generator minimize train_on_batch",
+        "apply_gradients fit fit_generator minimize train_on_batch "
+        "cross_val_predict cross_val_score cross_validate",
         "GridSearchCV HalvingGridSearchCV HalvingRandomSearchCV "
         "RandomizedSearchCV cross_val_predict cross_val_score cross_validate "
         "differential_evolution dummy_minimize "

@@ -58,6 +58,7 @@ from tfmemlint import (
 )
 from tfmemlint.facts.flow.loops import Over
 from tfmemlint.facts.library.kinds import Kind
+from tfmemlint.facts.library.words import PIPELINE_WORDS
 from tfmemlint.facts.sizes.amounts import count, held, product
 from tfmemlint.facts.syntax.nodes import called
 from tfmemlint_rules._analyses.kept import Kept, KeptTensors, Sort
@@ -253,8 +254,8 @@ RULE = Rule(
     ),
     triggers=(
         "append",
-        "GradientTape Dataset array asarray average concatenate hstack mean median stack std sum"
-        " vstack",
+        f"GradientTape array asarray average concatenate hstack mean median stack std sum vstack "
+        f"{PIPELINE_WORDS}",
     ),
     check=check,
 )

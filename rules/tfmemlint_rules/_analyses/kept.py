@@ -144,8 +144,18 @@ class KeptTensors:
         )
 
     def by_numpy(self, read: ast.expr) -> bool:
-        """Whether NumPy takes a list there, and makes an array of it."""
-        return self._names.called(self._tree.parent(read)).startswith("numpy.")
+        """Whether NumPy takes a list there, and makes an array of it, or of each of its tensors."""
+        above = self._tree.parent(read)
+        if isinstance(above, (ast.For, ast.comprehension)) and above.iter is read:
+            return self._are_copied(above.target)
+        return self._names.called(above).startswith("numpy.")
+
+    def _are_copied(self, target: ast.expr) -> bool:
+        """Whether a loop asks each tensor for NumPy's copy, and for nothing else."""
+        binding = self._bindings.at(target) if isinstance(target, ast.Name) else None
+        reads = self._bindings.readers(binding) if binding is not None else ()
+        asked = (self._tree.parent(each) for each in reads)
+        return bool(reads) and all(getattr(each, "attr", "") == "numpy" for each in asked)
 
     def is_of_data(self, kept: Kept) -> bool:
         """Whether each trip is surely eager, and one step over the data.
@@ -224,7 +234,15 @@ class KeptTensors:
         named = growth.named
         if named is not None:
             return self._bindings.readers(named.start)
-        return self._objects.uses(growth.made)
+        uses = self._objects.uses(growth.made)
+        if uses is None or not isinstance(growth.made, ast.Call):
+            return uses
+        # What makes the lists of a `defaultdict` stands for it, too, as the name of which they are.
+        return [each for each in uses if not self._is_asked_for_entry(each)]
+
+    def _is_asked_for_entry(self, held: ast.expr) -> bool:
+        above = self._tree.parent(held)
+        return isinstance(above, ast.Subscript) and above.value is held
 
     def _reads(self, uses: Iterable[ast.expr] | None) -> list[ast.expr] | None:
         """The uses of a list but those that add to it; None where elements are taken out."""

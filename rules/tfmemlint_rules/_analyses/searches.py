@@ -48,8 +48,14 @@ _TRIES = frozenset(
 _SPLITTERS = frozenset(
     f"sklearn.model_selection.{name}" for name in ("GroupKFold", "KFold", "StratifiedKFold")
 )
+_REPEATS = frozenset(
+    f"sklearn.model_selection.{name}" for name in ("RepeatedKFold", "RepeatedStratifiedKFold")
+)
+_COPIES = frozenset({"sklearn.base.clone"})
+_PIPELINES = frozenset({"sklearn.pipeline.Pipeline", "sklearn.pipeline.make_pipeline"})
 _TRIED = 10
 """How many settings `RandomizedSearchCV` tries if it is not told."""
+_REPETITIONS = 10
 _FOLDS = 5
 """Into how many parts scikit-learn splits the data if it is not told otherwise."""
 
@@ -117,9 +123,7 @@ class Searches:
         """The functions that build the models which libraries then train, and how often."""
         found: list[Search] = []
         for call, name in self._names.calls(_CROSSES | _TRIES):
-            wrapper = self._wrapper(argument(call, 0, "estimator"))
-            built = wrapper and (argument(wrapper, 0, "build_fn") or argument(wrapper, 0, "model"))
-            function = self._functions.function(built) if built else None
+            function = self._builder(argument(call, 0, "estimator"))
             jobs = self._values.number(argument(call, None, "n_jobs"))
             if function is not None and jobs in (None, 1):  # others are processes, which end
                 found.append(Search(call, function, self._often(call, name)))
@@ -143,10 +147,16 @@ class Searches:
         if number is not None:
             return as_count(number)
         made = self._flow.meant(given)
-        if not isinstance(made, ast.Call) or not self._names.is_any(made.func, _SPLITTERS):
+        if not isinstance(made, ast.Call):
             return None
-        splits = argument(made, 0, "n_splits")
-        return _FOLDS if splits is None else as_count(self._values.number(splits))
+        repeated = self._names.is_any(made.func, _REPEATS)
+        if not repeated and not self._names.is_any(made.func, _SPLITTERS):
+            return None
+        splits = argument(made, None if repeated else 0, "n_splits")
+        again = argument(made, None, "n_repeats")
+        folds = _FOLDS if splits is None else as_count(self._values.number(splits))
+        times = _REPETITIONS if again is None else as_count(self._values.number(again))
+        return folds if not repeated or folds is None or times is None else folds * times
 
     def _settings(self, call: ast.Call, name: str) -> int | None:
         """How many settings are tried."""
@@ -171,6 +181,29 @@ class Searches:
         made = self._flow.meant(node)
         return len(made.elts) if isinstance(made, (ast.List, ast.Set, ast.Tuple)) else None
 
-    def _wrapper(self, estimator: ast.expr | None) -> ast.Call | None:
+    @cached_property
+    def fitted(self) -> tuple[tuple[ast.Call, FunctionNode], ...]:
+        """What is asked to `fit` that builds a model by a function, each time: `clone(wrapper)`."""
+        fits = self._tree.methods("fit") if self._names.mentions(_WRAPPERS) else ()
+        found = ((call, self._builder(method.value)) for call, method in fits)
+        return tuple((call, function) for call, function in found if function is not None)
+
+    def _builder(self, estimator: ast.expr | None) -> FunctionNode | None:
+        """The function that builds the model of a wrapper."""
+        wrapper = self._wrapper(estimator, _MAX_HOPS)
+        built = wrapper and (argument(wrapper, 0, "build_fn") or argument(wrapper, 0, "model"))
+        return self._functions.function(built) if built else None
+
+    def _wrapper(self, estimator: ast.expr | None, hops: int) -> ast.Call | None:
+        """What wraps a model for scikit-learn, be it a copy, or the last part of a pipeline."""
         made = self._flow.meant(estimator) if estimator is not None else None
+        if not isinstance(made, ast.Call) or hops == 0:
+            return None
+        if self._names.is_any(made.func, _COPIES):
+            return self._wrapper(argument(made, 0, "estimator"), hops - 1)
+        if self._names.is_any(made.func, _PIPELINES):
+            steps = made.args[-1] if made.args else argument(made, 0, "steps")
+            steps = self._flow.meant(steps) if steps is not None else None
+            last = steps.elts[-1] if isinstance(steps, ast.List) and steps.elts else steps
+            return self._wrapper(last.elts[-1] if isinstance(last, ast.Tuple) else last, hops - 1)
         return self._names.call_of(made, _WRAPPERS)

@@ -85,10 +85,21 @@ class Trainings:
             if self._is_trained(call, found.runs, owner, _MAX_HOPS):
                 yield found
         for search in self._searches.wrapped:
-            for returned in self._bodies.returns(search.runs):
-                made = self._values.of(returned).origin if self._is_model(returned) else None
-                if isinstance(made, ast.Call):
-                    yield Training(made, search.call, search.rounds, search.runs)
+            for made in self._built(search.runs):
+                yield Training(made, search.call, search.rounds, search.runs)
+        for call, function in self._searches.fitted:
+            again = self._many_rounds.of(call)
+            for made in self._built(function) if again is not None else ():
+                if again is not None:
+                    loop, often = again
+                    yield Training(made, loop.node, often, self._loops.extent(loop))
+
+    def _built(self, function: FunctionNode) -> Iterator[ast.Call]:
+        """The calls that make the models which a function returns."""
+        for returned in self._bodies.returns(function):
+            made = self._values.of(returned).origin if self._is_model(returned) else None
+            if isinstance(made, ast.Call):
+                yield made
 
     def _makes_something(self, call: ast.Call) -> bool:
         """Whether a call may make a model, or an object that has one."""

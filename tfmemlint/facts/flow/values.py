@@ -32,6 +32,7 @@ class Values:
     """Values of expressions, followed backwards to what made them."""
 
     def __init__(self, tf: TensorFlow) -> None:
+        self._bindings = tf.bindings
         self._names = tf.names
         self._functions = tf.functions
         self._classes = tf.classes
@@ -104,7 +105,9 @@ class Values:
 
     def _evaluate(self, node: ast.expr, frame: Frame | None) -> Value:
         if isinstance(node, ast.Name):
-            return self._from_origins(node, frame)
+            found = self._from_origins(node, frame)
+            said = found.kind is Kind.UNKNOWN and self._is_said_to_be_dataset(node, frame)
+            return Value(Kind.DATASET, origin=node) if said else found
         if isinstance(node, ast.Call):
             return self._call(node, frame)
         if isinstance(node, ast.Attribute):
@@ -132,6 +135,11 @@ class Values:
         if origins is None:
             return UNKNOWN
         return self._any_of(partial(self._from_origin, each) for each in origins)
+
+    def _is_said_to_be_dataset(self, node: ast.Name, frame: Frame | None) -> bool:
+        binding = self._bindings.only(node)
+        annotated = binding is not None and getattr(binding.node, "annotation", None) is not None
+        return annotated and self._is_dataset(node, frame)
 
     def _from_origin(self, origin: Origin) -> Value:
         if origin.how is How.LOOPED:
