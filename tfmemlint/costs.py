@@ -13,6 +13,8 @@ With 2.21 that is 573 MB. Of data that only stand in for others, and of what is 
 what there will be; the data sets of tutorials are as large as they are, and saving less than this
 of one of them is noticed by nobody whose program runs anyway.
 """
+BUFFERED = 32 << 20
+"""Bytes, in one buffer: what less than that is saved by is noticed by nobody, whatever the data."""
 LABELS = 4
 """The part of an example that labels do not exceed: they are 40 bytes beside MNIST's 3,136."""
 

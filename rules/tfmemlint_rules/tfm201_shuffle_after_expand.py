@@ -26,8 +26,9 @@ pipeline. Not offered where other steps, or other statements, stand between.
 When records are larger than what is made of them. The rule is silent by itself where it sees that,
 and behind `cache`, whose memory the buffer then shares, unless a `map` makes new elements of what
 is cached. It is silent, too, where a `cache` stands between the two in a branch that defaults do
-not leave out. Of batches TFM202 speaks: `shuffle` goes before the `batch` first. Of a ready-made
-data set, such as MNIST, less than 256 MB in the buffer are hidden.
+not leave out; and for up to 64 elements of unknown size. Of batches TFM202 speaks: `shuffle` goes
+before the `batch` first. Less than 32 MB in the buffer are hidden, and of a ready-made data set,
+such as MNIST, less than 256 MB.
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ from tfmemlint.facts.pipelines.chains import BATCHING, Step
 from tfmemlint.facts.pipelines.elements import Passage
 from tfmemlint.facts.sizes.ready import Ready
 
+A_HANDFUL = 64
+"""Elements, which are two batches or three."""
 MOVABLE = frozenset({"map", "prefetch", "with_options"})
 """Steps with which `shuffle` may change places."""
 
@@ -53,6 +56,8 @@ def check(file: File) -> Iterator[Diagnostic]:
         chain, first, shuffle, passage = sites[0]
         buffer = chain.steps[shuffle].argument("buffer_size")
         assert buffer is not None
+        if _are_few(file, sites[0]):
+            continue
         held = ast.unparse(buffer)
         yield Diagnostic(
             file.step(call),
@@ -71,6 +76,13 @@ def _are_batches(file: File, site: Buffered) -> bool:
     return any(size is None or number(size, frame) != 1 for size, frame in sizes)
 
 
+def _are_few(file: File, site: Buffered) -> bool:
+    """Whether the buffer has but a few elements, of a size that nobody knows."""
+    kept = file.tf.streams.kept(site.chain, site.buffer).value
+    size = file.tf.streams.element(site.chain, site.buffer).value
+    return size is None and kept is not None and kept <= A_HANDFUL
+
+
 def _cost(file: File, site: Buffered) -> Cost:
     """What the buffer holds, and what it would hold before the `map`."""
     streams, chain = file.tf.streams, site.chain
@@ -79,7 +91,7 @@ def _cost(file: File, site: Buffered) -> Cost:
     return costs.cost(
         streams.buffered(chain, site.buffer),
         after=after,
-        worth=costs.worth(ready=file.tf.of(Ready).is_chain(chain)),
+        worth=costs.worth(ready=file.tf.of(Ready).is_chain(chain), otherwise=costs.BUFFERED),
     )
 
 

@@ -19,9 +19,9 @@ other statements, stand between.
 
 ## When to ignore it
 When all of it fits, and time matters more. The rule is silent by itself where it sees that there is
-little of it, for pipelines that are only evaluated, and for caches in files. Where elements are
-only cast, TFM212 says so. Of a ready-made data set, such as MNIST, less than 256 MB in the cache
-are hidden.
+little of it, where elements take 4 KB at the most and nobody knows how many there are, for
+pipelines that are only evaluated, and for caches in files. Where elements are only cast, TFM212
+says so. Of a ready-made data set, such as MNIST, less than 256 MB in the cache are hidden.
 """
 
 from __future__ import annotations
@@ -51,12 +51,15 @@ def check(file: File) -> Iterator[Diagnostic]:
         chain, first, cache, passage = found[0]
         fixes = {_fix(file, each) for each in found}
         streams = file.tf.streams
+        held = streams.all(chain, cache)
+        if streams.are_small(chain, cache, held):
+            continue
         worth = costs.worth(ready=file.tf.of(Ready).is_chain(chain))
         yield Diagnostic(
             file.step(call),
             f"`cache` keeps every element that {_says(file, chain.steps[first], passage)}",
             fixes.pop() if len(fixes) == 1 else None,
-            costs.cost(streams.all(chain, cache), Law.DATA, streams.all(chain, first), worth),
+            costs.cost(held, Law.DATA, streams.all(chain, first), worth),
         )
 
 

@@ -28,8 +28,8 @@ cache, which has the batches in memory anyhow; where they are file names or numb
 batches, which is no more than `tf.data.AUTOTUNE` comes to hold; and where they are batched again or
 taken apart. Up to 131,072 lines of text, or slices of unknown width of what nothing shows to be a
 loaded array, are taken for words and rows, which weigh little, unless a `map` reads files, makes
-pictures or sounds, or runs Python. Of a ready-made data set, such as MNIST, less than 256 MB in the
-buffer are hidden.
+pictures or sounds, or runs Python. Less than 32 MB in the buffer are hidden, and of a ready-made
+data set, such as MNIST, less than 256 MB.
 """
 
 from __future__ import annotations
@@ -70,17 +70,22 @@ def check(file: File) -> Iterator[Diagnostic]:
             passing = call in reported or call in file.tf.further.regrouped
             if buffer is None or passing or not _is_many(file, site, buffer):
                 continue
-            reported.add(call)
             streams, place = file.tf.streams, chain.steps.index(site.prefetch)
+            held = streams.buffered(chain, place)
+            if streams.are_small(chain, place, held):
+                continue
+            reported.add(call)
             yield Diagnostic(
                 file.step(call),
                 f"`prefetch` holds up to `{ast.unparse(buffer)}` batches of "
                 f"`{ast.unparse(site.size)}` examples each",
                 _fix(file, call, buffer),
                 costs.cost(
-                    streams.buffered(chain, place),
+                    held,
                     after=streams.element(chain, place),
-                    worth=costs.worth(ready=file.tf.of(Ready).is_chain(chain)),
+                    worth=costs.worth(
+                        ready=file.tf.of(Ready).is_chain(chain), otherwise=costs.BUFFERED
+                    ),
                 ),
             )
 

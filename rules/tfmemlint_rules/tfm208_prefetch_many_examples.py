@@ -40,6 +40,8 @@ from tfmemlint.facts.pipelines.chains import BATCHING, Chain, Step
 
 FEW = 8
 """Batches, which may be prefetched for a reason."""
+USUAL = 32
+"""Examples of a batch, where nobody knows how many."""
 GROWN = 2
 """How many times as large as what it was made of an example is that counts as large."""
 LARGE = 64 << 10
@@ -57,8 +59,8 @@ def check(file: File) -> Iterator[Diagnostic]:
                 continue
             counts = (file.tf.values.number(buffer, step.frame), _at_most(file, chain, place))
             many = min((each for each in counts if each is not None), default=0)
-            examples = file.tf.values.number(size, batch.frame)
-            if counts[0] is None or examples is None or not FEW <= FEW * examples < many:
+            examples = file.tf.values.number(size, batch.frame) or USUAL
+            if counts[0] is None or not FEW <= FEW * examples < many:
                 continue
             made, streams = file.tf.elements.passage(chain, 0, place), file.tf.streams
             large = made.growth >= GROWN or (streams.element(chain, place).value or 0) >= LARGE

@@ -22,7 +22,8 @@ TFM204's affair: as batches they may not fit.
 
 ## When to ignore it
 When the cast is not to a wider type after all. The rule is silent by itself where it sees that,
-where `map` does anything else, for small ready-made data sets and for caches in files. `shuffle`
+where `map` does anything else, for small ready-made data sets, where elements take 4 KB at the most
+and nobody knows how many there are, and for caches in files. `shuffle`
 behind a cast is TFM201's affair. Of a ready-made data set, such as MNIST, less than 256 MB in the
 cache are hidden.
 """
@@ -43,6 +44,9 @@ def check(file: File) -> Iterator[Diagnostic]:
     for call, found in file.tf.buffers.casts.items():
         site, fixes = found[0], {_fix(file, each) for each in found}
         chain, streams = site.chain, file.tf.streams
+        held = streams.all(chain, site.buffer)
+        if streams.are_small(chain, site.buffer, held):
+            continue
         function = site.chain.steps[site.map].argument("map_func")
         who = file.called(function, "the `map` before it")
         times = f"{site.passage.growth:.0f}"
@@ -51,7 +55,7 @@ def check(file: File) -> Iterator[Diagnostic]:
             f"`cache` keeps elements that {who} has cast to {times} times their size",
             fixes.pop() if len(fixes) == 1 else None,
             costs.cost(
-                streams.all(chain, site.buffer),
+                held,
                 Law.DATA,
                 streams.all(chain, site.map),
                 costs.worth(ready=file.tf.of(Ready).is_chain(chain)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from math import prod
 
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library.kinds import Extent
@@ -35,6 +36,8 @@ _FEW_WORDS = 1 << 17
 """Lines of text, and rows of what nothing shows to be one: 256 MB, where each takes 2 KB."""
 _BULK = 1024
 """Bytes; what is known to be smaller says nothing of what stands beside it."""
+_SMALL = 4096
+"""Bytes of an example; a picture of MNIST takes 3 KB."""
 _LARGE = 64 << 10
 """Bytes of an element that are known, whatever else it has."""
 _AXES = 4
@@ -143,6 +146,15 @@ class Streams:
             if step in chain.steps:
                 return chain, chain.steps.index(step)
         return Chain(Source(From.UNSEEN, None), (step,)), 0
+
+    def are_small(self, chain: Chain, place: int, held: Amount) -> bool:
+        """Whether an example is known to be small, and nobody knows how many of them are held."""
+        if held.value is not None:
+            return False
+        batches = len(self._batches(chain, place))
+        sizes = [_alone(each, batches) for each in tensors(self._elements.entering(chain, place))]
+        known = [each for each in sizes if each is not None]
+        return len(known) == len(sizes) and sum(known) <= _SMALL
 
     def are_few_rows(self, chain: Chain, place: int, examples: float) -> bool:
         """Whether so many examples are rows or lines of text, as far as anything tells.
@@ -282,6 +294,14 @@ class Streams:
     def _argument(self, step: Step, name: str) -> Amount:
         given = step.argument(name)
         return self._numbers.of(given, step.frame) if given is not None else UNKNOWN
+
+
+def _alone(tensor: Tensor, batches: int) -> int | None:
+    """The bytes of a tensor for one example, where so many axes are of batches."""
+    width, shape = DTYPE_BYTES.get(tensor.dtype or ""), tensor.shape
+    if width is None or shape is None or shape.count(None) > batches:
+        return None
+    return width * prod(each for each in shape if each is not None)
 
 
 def _again(chain: Chain, end: int | None) -> bool:
