@@ -209,7 +209,7 @@ class Functions:
                 return node if isinstance(node, (*FUNCTIONS, ast.ClassDef)) else None
             if binding.how is How.ASSIGNED and binding.value is not None:
                 return self._definition(binding.value, hops - 1)
-            return None
+            return self.members.class_taken(binding)
         if isinstance(callee, ast.Call):
             wraps = self._names.is_any(callee.func, STAYS_A_FUNCTION)
             wraps = wraps or self._tracers.makes_tf_function(callee.func)
@@ -332,9 +332,11 @@ class Functions:
 
     @cached_property
     def given(self) -> frozenset[str]:
-        """The names that definitions and assignments give their values."""
-        gives = (How.ASSIGNED, How.DEFINED)
-        return frozenset(each.name for each in self._bindings.all if each.how in gives)
+        """The names that definitions and assignments give their values, and `cls`."""
+        gives, every = (How.ASSIGNED, How.DEFINED), self._bindings.all
+        return frozenset(
+            each.name for each in every if each.how in gives or self.members.class_taken(each)
+        )
 
 
 def _is_abstract(method: FunctionNode) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 from tfmemlint.facts import TensorFlow
-from tfmemlint.facts.syntax.bindings import How
+from tfmemlint.facts.syntax.bindings import Binding, How
 from tfmemlint.facts.syntax.nodes import children
 from tfmemlint.facts.syntax.targets import element, targets
 from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode, positional
@@ -45,6 +45,15 @@ class Members:
         if owner is None or parameter not in positional(function)[:1]:
             return None
         return None if is_decorated(function, {"staticmethod", "classmethod"}) else owner
+
+    def class_taken(self, binding: Binding) -> ast.ClassDef | None:
+        """The class, or an heir of it, that a parameter is because it is the `cls` of a method."""
+        if binding.how is not How.PARAMETER:
+            return None
+        function = self._tree.taker(binding.node)
+        owner = self.class_of(function)
+        first = owner is not None and binding.node in positional(function)[:1]
+        return owner if first and is_decorated(function, {"classmethod"}) else None
 
     def binds_first(self, function: FunctionNode) -> bool:
         """Whether calls leave out the first parameter: `self` or `cls`."""
