@@ -200,6 +200,8 @@ class Trainings:
             return False
         if isinstance(above, ast.Attribute):
             return self._use_of_part(above, around, hops)
+        if isinstance(above, ast.Dict) and self._tree.function(use) is around:
+            return False  # what a search is told of a try: `{"loss": loss, "model": model}`
         if isinstance(above, ast.Tuple) and isinstance(self._tree.parent(above), ast.Return):
             return self._handed_back(use, above, around, owner, hops)
         if isinstance(above, ast.Return):
