@@ -3,7 +3,8 @@
 ## What it finds
 `to_categorical(y, k)`, `tf.one_hot(y, k)` and `np.eye(k)[y]` of all labels of the data, for a model
 or a step whose loss is categorical cross-entropy. Also rows that are made by hand, of labels or of
-words: `np.zeros((n, k))`, or a cube `(n, steps, k)`, that a loop sets ones in, for a model.
+words: `np.zeros((n, k))`, or a cube `(n, steps, k)`, that a loop sets ones in, for a model, or a
+cube that a session is fed with.
 
 ## Why it costs memory
 Each label was one number and becomes `k` of them: 8 KB for a thousand classes, where
@@ -158,7 +159,8 @@ RULE = Rule(
     ),
     triggers=(
         "to_categorical one_hot eye identity zeros",
-        "CategoricalCrossentropy categorical_crossentropy fit evaluate from_tensor_slices predict",
+        "CategoricalCrossentropy categorical_crossentropy feed_dict fit evaluate "
+        "from_tensor_slices predict",
     ),
     check=check,
 )

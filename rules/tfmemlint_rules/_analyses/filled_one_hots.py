@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 from tfmemlint.facts import TensorFlow
@@ -69,11 +69,10 @@ class FilledOneHots:
         if binding is None or not self._is_done_once(made):
             return None
         readers = self._bindings.readers(binding)
-        marks = [each for each in readers if self._is_set(each)]
-        if not marks or not all(self._is_mark(each, len(axes)) for each in marks):
+        if not self._is_marked(readers, axes):
             return None
         given = {each for use in readers for each in self._given(use, _MAX_HOPS)}
-        if not given:
+        if not given or (given == {"fed"} and len(axes) == 2):  # nobody says that rows are words
             return None
         named = argument(made, 1, "dtype")
         plain = named.id if isinstance(named, ast.Name) else ""
@@ -92,21 +91,42 @@ class FilledOneHots:
             return False
         return self._per_batch.runs_once(made)
 
-    def _is_set(self, use: ast.Name) -> bool:
-        above = self._tree.parent(use)
-        return isinstance(above, ast.Subscript) and not isinstance(above.ctx, ast.Load)
+    def _is_marked(self, readers: Iterable[ast.expr], axes: tuple[ast.expr, ...]) -> bool:
+        """Whether ones are set in an array, and nothing else."""
+        marks = [found for each in readers if (found := self._set(each)) is not None]
+        return bool(marks) and all(self._is_mark(*each, axes) for each in marks)
 
-    def _is_mark(self, use: ast.Name, axes: int) -> bool:
-        """Whether a one is set at a row that is counted and a place that is looked up."""
-        above = self._tree.parent(use)
-        statement = self._tree.parent(above) if above is not None else None
-        if not isinstance(above, ast.Subscript) or not isinstance(statement, ast.Assign):
+    def _set(self, use: ast.expr) -> tuple[ast.expr, list[ast.expr]] | None:
+        """What is given a value in an array, and its places: `x[i, k]`, `x[i][k]`, `x[i]`."""
+        places: list[ast.expr] = []
+        while isinstance(above := self._tree.parent(use), ast.Subscript) and above.value is use:
+            places += above.slice.elts if isinstance(above.slice, ast.Tuple) else [above.slice]
+            use = above
+        stored = isinstance(use, ast.Subscript) and not isinstance(use.ctx, ast.Load)
+        return (use, places) if stored else None
+
+    def _is_mark(
+        self, target: ast.expr, places: list[ast.expr], axes: tuple[ast.expr, ...]
+    ) -> bool:
+        """Whether a one is set at a row that is counted and a place that is looked up.
+
+        Or a whole row is set that was made so.
+        """
+        statement = self._tree.parent(target)
+        if not isinstance(statement, ast.Assign):
             return False
-        one = isinstance(statement.value, ast.Constant) and statement.value.value == 1
-        places = above.slice.elts if isinstance(above.slice, ast.Tuple) else []
-        if not one or len(places) != axes:
+        if isinstance(statement.value, ast.Constant) and statement.value.value == 1:
+            counted = all(map(self._is_counted, places[:-1]))
+            return len(places) == len(axes) and counted and self._is_looked_up(places[-1])
+        places = [each for each in places if not isinstance(each, ast.Slice)]
+        row = self._bindings.only(statement.value)
+        made = self._names.call_of(row.value if row is not None else None, _ZEROS)
+        shape, rest = made and argument(made, 0, "shape"), axes[len(places) :]
+        if row is None or not isinstance(shape, (ast.Tuple, ast.List)) or not rest:
             return False
-        return all(map(self._is_counted, places[:-1])) and self._is_looked_up(places[-1])
+        alike = len(rest) == len(shape.elts) and all(map(same_code, shape.elts, rest))
+        counted = all(map(self._is_counted, places))
+        return alike and counted and self._is_marked(self._bindings.readers(row), rest)
 
     def _is_counted(self, place: ast.expr) -> bool:
         """Whether a place is that of a round, `i` of `for i, x in enumerate(xs)`, or all rows."""
@@ -137,7 +157,10 @@ class FilledOneHots:
         return isinstance(place, (ast.Attribute, ast.Call, ast.Subscript))
 
     def _given(self, use: ast.expr, hops: int) -> Iterator[str]:
-        """What a model takes an array for, or some of its rows: "label" or "input"."""
+        """What a model takes an array for, or some of its rows: "label" or "input".
+
+        Or that a session is "fed" with it, for whatever that may be.
+        """
         above = self._tree.parent(use)
         if isinstance(above, ast.Subscript) and above.value is use and _is_of_rows(above.slice):
             yield from self._given(above, hops)
@@ -149,6 +172,10 @@ class FilledOneHots:
         if isinstance(above, ast.Call) and isinstance(above.func, ast.Attribute):
             if above.func.attr in _TAKES and use is not above.func.value:
                 yield "label" if place == "y" or use in above.args[1:2] else "input"
+        elif isinstance(above, ast.Dict):
+            fed = self._tree.parent(above)
+            if use in above.values and isinstance(fed, ast.keyword) and fed.arg == "feed_dict":
+                yield "fed"
         elif hops and isinstance(above, ast.Assign):
             for each in self._read_as(above, ()):
                 yield from self._given(each, hops - 1)
