@@ -209,7 +209,7 @@ class Functions:
                 return node if isinstance(node, (*FUNCTIONS, ast.ClassDef)) else None
             if binding.how is How.ASSIGNED and binding.value is not None:
                 return self._definition(binding.value, hops - 1)
-            return self.members.class_taken(binding)
+            return self.members.taken_by_methods.get(binding.node)
         if isinstance(callee, ast.Call):
             wraps = self._names.is_any(callee.func, STAYS_A_FUNCTION)
             wraps = wraps or self._tracers.makes_tf_function(callee.func)
@@ -333,10 +333,9 @@ class Functions:
     @cached_property
     def given(self) -> frozenset[str]:
         """The names that definitions and assignments give their values, and `cls`."""
-        gives, every = (How.ASSIGNED, How.DEFINED), self._bindings.all
-        return frozenset(
-            each.name for each in every if each.how in gives or self.members.class_taken(each)
-        )
+        gives, classes = (How.ASSIGNED, How.DEFINED), self.members.taken_by_methods
+        given = (each.name for each in self._bindings.all if each.how in gives)
+        return frozenset(given).union(getattr(each, "arg", "") for each in classes)
 
 
 def _is_abstract(method: FunctionNode) -> bool:

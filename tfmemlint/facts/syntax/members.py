@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 from tfmemlint.facts import TensorFlow
-from tfmemlint.facts.syntax.bindings import Binding, How
+from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.nodes import children
 from tfmemlint.facts.syntax.targets import element, targets
 from tfmemlint.facts.syntax.tree import FUNCTIONS, FunctionNode, positional
@@ -46,14 +46,16 @@ class Members:
             return None
         return None if is_decorated(function, {"staticmethod", "classmethod"}) else owner
 
-    def class_taken(self, binding: Binding) -> ast.ClassDef | None:
-        """The class, or an heir of it, that a parameter is because it is the `cls` of a method."""
-        if binding.how is not How.PARAMETER:
-            return None
-        function = self._tree.taker(binding.node)
-        owner = self.class_of(function)
-        first = owner is not None and binding.node in positional(function)[:1]
-        return owner if first and is_decorated(function, {"classmethod"}) else None
+    @cached_property
+    def taken_by_methods(self) -> Mapping[ast.AST, ast.ClassDef]:
+        """The class, or an heir of it, that each `cls` of a method is, by that parameter."""
+        return {
+            positional(each)[0]: owner
+            for owner in self._tree.all(ast.ClassDef)
+            for each in owner.body
+            if isinstance(each, ast.FunctionDef) and each.decorator_list
+            if is_decorated(each, {"classmethod"}) and positional(each)
+        }
 
     def binds_first(self, function: FunctionNode) -> bool:
         """Whether calls leave out the first parameter: `self` or `cls`."""
