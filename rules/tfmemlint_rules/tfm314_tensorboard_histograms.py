@@ -20,11 +20,12 @@ Unsafe: the histograms are not written. What is trained is the same. Offered whe
 be taken out alone.
 
 ## When to ignore it
-When the largest layer is small. A table that is known to stay below 50 MB is hidden, unless
-`min-bytes` says otherwise. The rule is silent by itself where the code that makes the network has
-no wide layer in sight: 512 units, 256 filters of several pixels, or a network of
-`keras.applications` (it speaks where the network itself is out of sight); where the number is 0 or
-not known; in tests; and in code of Keras 1, whose histograms are made in another way.
+When the largest layer is small. A table that is known to stay below 256 MB, and is gone in a
+moment, is hidden, unless `min-bytes` says otherwise. The rule is silent by itself where the code
+that makes the network has no wide layer in sight: 512 units, 256 filters of several pixels, or a
+network of `keras.applications` (it speaks where the network itself is out of sight); where the
+number is 0 or not known; in tests; and in code of Keras 1, whose histograms are made in another
+way.
 """
 
 from __future__ import annotations
@@ -52,8 +53,6 @@ CALLBACK = frozenset({"keras.callbacks.TensorBoard"})
 FLOAT, ROW = 4, 240
 """Bytes of a weight, and of its row in the table."""
 LARGEST = Amount(("the largest weight",), of_bytes=True)
-WORTH = 50 << 20
-"""Bytes: tables that are known to be smaller are not worth doing without histograms."""
 
 
 def check(file: File) -> Iterator[Diagnostic]:
@@ -92,7 +91,7 @@ def _cost(file: File) -> Cost:
     """The table of the largest weight."""
     largest = file.tf.of(LargeWeights).largest
     one = LARGEST if largest is None else held(largest * FLOAT)
-    return costs.cost(count(ROW // FLOAT).times(one), worth=WORTH)
+    return costs.cost(count(ROW // FLOAT).times(one), worth=costs.NOTICED)
 
 
 def _fix(file: File, call: ast.Call) -> Fix | None:

@@ -25,6 +25,7 @@ _WIDE_LAYERS = _CONVOLUTIONS | frozenset(
 )
 _NETWORKS = ("keras.Model", "keras.Sequential", "keras.applications.", "keras.layers.")
 _READY_MADE = ("keras.applications.", "keras_hub.models.", "keras_nlp.models.")
+_MODELS = frozenset({Kind.MODEL, Kind.UNKNOWN})
 _WIDE, _WIDE_KERNEL = 512, 256
 """From so many units, or filters of several pixels, layers as a rule have 200,000 weights."""
 
@@ -64,8 +65,13 @@ class LargeWeights:
     @property
     def _is_out_of_sight(self) -> bool:
         """Whether a model comes from nowhere in sight, such as a parameter that no call gives."""
-        kinds = {self._values.of(each).kind for each in self._trained}
-        return kinds == {Kind.UNKNOWN} and not self._names.uses(_NETWORKS)
+        given = [self._values.of(each) for each in self._trained]
+        if not given or any(each.origin is not None or each.kind not in _MODELS for each in given):
+            return False
+        called = (self._names.qualified(each.func) or "" for each in self._tree.all(ast.Call))
+        bases = (base for each in self._tree.all(ast.ClassDef) for base in each.bases)
+        inherited = (self._names.qualified(each) or "" for each in bases)
+        return not any(each.startswith(_NETWORKS) for each in (*called, *inherited))
 
     @cached_property
     def _trained(self) -> tuple[ast.expr, ...]:
