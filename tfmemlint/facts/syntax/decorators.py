@@ -9,7 +9,9 @@ from tfmemlint.facts.syntax.tree import FunctionNode
 
 _WRAPS = frozenset({"functools.wraps"})
 _BUILT_IN = frozenset({"classmethod", "staticmethod"})
-_WATCHES = frozenset({"line_profiler.profile", "memory_profiler.profile"})
+_RUN_IT = frozenset(
+    {"line_profiler.profile", "memory_profiler.profile", "skopt.utils.use_named_args"}
+)
 _PUT_THERE = "profile"
 """What profilers put among the built-in functions, so that programs need not import it."""
 
@@ -35,7 +37,7 @@ class Decorators:
 
     def _is_plain(self, decorator: ast.expr) -> bool:
         named = decorator.func if isinstance(decorator, ast.Call) else decorator
-        if self._names.is_any(named, _WATCHES):
+        if self._names.is_any(named, _RUN_IT):
             return True
         if isinstance(named, ast.Name) and not self._bindings.named(named.id):
             return named.id == _PUT_THERE or (named is decorator and named.id in _BUILT_IN)
