@@ -578,11 +578,14 @@ class Project:
             yield from self._below_all(each)
 
     def _beside(self, path: str, word: bytes) -> tuple[str, ...]:
-        """Files that say a word and are imported where one is: they may be handed what it has."""
+        """Files that say a word and are imported where one is, or where what has it is: they may be
+        handed what it has."""
         importers = self._callers(path)
+        above = [each for one in importers for each in self._callers(one)]
         if len(importers) > _MOST_IMPORTERS:
             return ()
-        found = [aim for each in importers for aim in self._aims(each)]
+        above = above if len(above) <= _MOST_IMPORTERS else []
+        found = [*above, *(aim for each in (*importers, *above) for aim in self._aims(each))]
         for each in found:
             if each.endswith(PACKAGE) and len(found) <= _MOST_ASKED:
                 found += [aim for aim in self._aims(each) if aim not in found]
