@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from enum import Enum
+from functools import cached_property
 
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.flow import Origin
@@ -16,6 +17,7 @@ from tfmemlint.facts.library.shapes import is_all, is_new, is_rest
 from tfmemlint.facts.pipelines.chains import BATCHING
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.nodes import called, same_code
+from tfmemlint.facts.syntax.tree import FunctionNode
 
 FEW = 32
 """What `predict` takes for a batch if it is told nothing."""
@@ -26,6 +28,7 @@ _MOVES_ROWS = frozenset({"moveaxis", "ravel", "repeat", "squeeze", "tile", "tran
 _KEEPS_ROWS = frozenset(
     name for name in makers.KEEPS_DATA if name.rpartition(".")[2] not in _MOVES_ROWS
 )
+_FED = ("evaluate", "evaluate_generator", "fit", "fit_generator", "predict_generator")
 _PREDICTS = frozenset({"predict", "predict_on_batch"})
 _METHODS_KEEP_ROWS = _PREDICTS | {"astype", "clip", "copy", "numpy"}
 
@@ -168,8 +171,10 @@ class Batches:
             return None
         if loop.over is Over.UNKNOWN:
             yielded = self._yielded(loop.iterable)
-            if yielded is not None or self._is_sequence(loop.iterable):
-                return yielded or Rows.BATCH
+            if yielded is not None:
+                return yielded
+            if self._is_sequence(loop.iterable) or self._is_fed(loop.iterable):
+                return Rows.BATCH
             return Rows.BATCH if self._iterables.gives_data(loop.iterable) else None
         return self._given_by(loop.iterable)
 
@@ -179,10 +184,33 @@ class Batches:
             return None
         made = self._flow.one_before(call.args[0], frame)
         value = made.value if made is not None else call.args[0]
-        if not isinstance(value, ast.Call) or called(value) != "iter" or not value.args:
+        is_iterator = isinstance(value, ast.Call) and called(value) == "iter" and value.args
+        drawn_from = value.args[0] if isinstance(value, ast.Call) and is_iterator else value
+        if self._is_fed(drawn_from):
+            return Rows.BATCH
+        if not is_iterator:
             return None
-        found = self._given_by(value.args[0]) if self._datasets.of(value.args[0]) else None
+        found = self._given_by(drawn_from) if self._datasets.of(drawn_from) else None
         return None if found is Rows.BATCH else found
+
+    def _is_fed(self, iterable: ast.expr) -> bool:
+        """Whether a model is fed what a generator of the module gives: it gives batches."""
+        function = self._generator(iterable)
+        return function is not None and function in self._feeding
+
+    def _generator(self, made: ast.expr | None) -> FunctionNode | None:
+        call = made if isinstance(made, ast.Call) else None
+        inner = self._flow.enter(call, None) if call is not None else None
+        if inner is None or not self._bodies.yields(inner.function):
+            return None
+        return inner.function
+
+    @cached_property
+    def _feeding(self) -> frozenset[FunctionNode]:
+        """The generators that models are trained on, or asked about."""
+        fed = [call.args[0] for call, _ in self._tree.methods(*_FED) if call.args]
+        made = [each.value for given in fed for each in self._flow.origins(given) or ()]
+        return frozenset(filter(None, map(self._generator, [*fed, *made])))
 
     def _given_by(self, pipeline: ast.expr) -> Rows | None:
         """The rows of an element of a pipeline."""
@@ -241,6 +269,8 @@ class Batches:
         name = self._names.qualified(call.func)
         if name is not None:
             return self._of_function(name, call, frame)
+        if called(call) == "next":
+            return self._drawn(call, frame)
         returned = [
             self.of(each.value, each.frame)
             for each in self._flow.returned(call, frame)

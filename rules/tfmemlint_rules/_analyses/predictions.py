@@ -11,6 +11,7 @@ from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.loops import Loop, Over
 from tfmemlint.facts.flow.treated import Treated
 from tfmemlint.facts.library import makers
+from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.training import TRAINS
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.nodes import called, names_in
@@ -120,9 +121,7 @@ class Predictions:
         told = any(each.arg in ("steps", None) for each in call.keywords) or len(call.args) > 3
         if given is None or told:
             return None
-        ways = self._repeats(
-            call, callee.value, [given], _Rounds(None, 1, self._is_anew(given, 2), False, (), ())
-        )
+        ways = self._repeats(call, callee.value, [given], _Rounds(None, 1, False, False, (), ()))
         first = next(ways, None)
         if first is None or not self._passes.is_model(callee.value):
             return None
@@ -146,7 +145,10 @@ class Predictions:
             return rows
         if self._reads_of_one.of(call):
             return Rows.ONE
-        beside = any(map(self._training.is_in, way.among))
+        functions = (function for function, _ in way.through)
+        beside = any(map(self._training.is_in, way.among)) or any(
+            map(self._training.is_of, functions)
+        )
         return Rows.BATCH if beside and not self._is_large(given) else None
 
     def _is_one_pass(self, way: _Rounds) -> bool:
@@ -159,9 +161,10 @@ class Predictions:
         """The ways in which loops run `node` often, each for something else or for the same."""
         inner, times, anew, changes, through, among = so_far
         for loop in self._loops.around(node):
-            if self._counted_rounds.are_few(node, loop, FEW, every=_OFTEN) or self._is_picked(
-                node, loop
-            ):
+            few, every = FEW // times, _OFTEN * times  # loops within make up for rounds left out
+            if self._counted_rounds.are_few(node, loop, few, every=every):
+                return
+            if self._is_picked(node, loop):
                 return
             if self._is_watched(loop):
                 return
@@ -188,15 +191,24 @@ class Predictions:
         function = self._tree.function(node)
         if not isinstance(function, ast.FunctionDef) or len(through) == _MAX_HOPS:
             return
+        if model is not None and self._is_made_in(model, function):
+            return
         inherited = self._callers.calls_through_bases(function)
+        fresh = anew or any(self._is_anew(each, 2) for each in given)
         outside = [each for whole in given for each in self._read_outside(whole, function)]
         for call in (*self._callers.calls_of(function), *inherited):
             if self._tree.function(call) is not function:
                 passed = [call.func, *makers.given_to(call), *outside]
                 outer = self._callers.argument(call, function, getattr(model, "id", ""))
-                fresh = anew or any(self._is_anew(each, 2) for each in makers.given_to(call))
                 way = _Rounds(inner, times, fresh, changes, (*through, (function, call)), among)
                 yield from self._repeats(call, outer, passed, way)
+
+    def _is_made_in(self, model: ast.expr, function: FunctionNode) -> bool:
+        """Whether each call of a function makes a model of its own, or loads it."""
+        made = self._bindings.assigned(model) if isinstance(model, ast.Name) else None
+        if not isinstance(made, ast.Call) or self._tree.function(made) is not function:
+            return False
+        return self._values.of(made).kind is Kind.MODEL
 
     def _read_outside(self, given: ast.expr, function: FunctionNode) -> Iterator[ast.expr]:
         """The names that what a function predicts has from around the function."""
@@ -234,8 +246,14 @@ class Predictions:
         )
 
     def _takes_time(self, loop: Loop) -> bool:
-        """Whether each round asks a clock: what is the same each time is done to measure it."""
-        return any(self._names.call_of(each, _TAKES_TIME) for each in loop.body)
+        """Whether a clock is asked in each round, or before and after them: what is the same each
+        time is done to measure it."""
+        beside: list[ast.stmt] = []
+        if isinstance(loop.node, ast.stmt):
+            block, place = self._tree.place(loop.node)
+            beside = [*block[max(place - 1, 0) : place], *block[place + 1 : place + 2]]
+        around = (each for one in beside for each in ast.walk(one))
+        return any(self._names.call_of(each, _TAKES_TIME) for each in (*loop.body, *around))
 
     def _rounds(self, loop: Loop) -> int:
         """How often a loop goes round: many times if nothing says that it does not."""
@@ -317,8 +335,8 @@ class Predictions:
 
         What is shown every hundred rounds says the opposite.
         """
-        calls = [each for each in loop.body if isinstance(each, ast.Call)]
-        calls = [each for each in calls if not self._loops.is_seldom(each, loop)]
+        every = [each for each in loop.body if isinstance(each, ast.Call)]
+        calls = [each for each in every if not self._loops.is_seldom(each, loop)]
         for each in calls:
             name = self._names.qualified(each.func) or ""
             if called(each) == "input" or name.startswith(_PLOTS):
@@ -328,8 +346,8 @@ class Predictions:
         ran = self._run_by(calls)
         if self._may_show and any(map(self._shows, ran)):
             return True
-        methods = {each.func.attr for each in ran if isinstance(each.func, ast.Attribute)}
-        if not TRAINS.isdisjoint(methods):
+        methods = (each.func for each in self._run_by(every))
+        if any(isinstance(each, ast.Attribute) and each.attr in TRAINS for each in methods):
             return False
         always = [each for each in calls if not any(self._tree.tests(each, loop.node))]
         return any(self._draws(each) and self._is_always(each) for each in self._run_by(always))
@@ -373,6 +391,8 @@ class Predictions:
 
     def _is_of_steps(self, loop: Loop) -> bool:
         """Whether a loop over what it calls epochs trains on one batch, or a few, in each."""
+        if self._training.is_in(loop):
+            return True
         for each in loop.body:
             if _trains_on_batch(each):
                 inner = [between for between in self._loops.around(each) if between is not loop]

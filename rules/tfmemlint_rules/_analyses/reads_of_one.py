@@ -34,7 +34,8 @@ class ReadsOfOne:
             reads = [self._reads(each, True) for each in self._uses.of_names_in(above)]
             return True in reads and False not in reads
         alone = self._gives_one_output(call.func.value) or _is_of_one(call)
-        reads = [self._reads(trail[-1], alone) for trail in self._uses.here(call) or ()]
+        trails = self._uses.of(call) or self._uses.here(call) or ()
+        reads = [self._reads(trail[-1], alone) for trail in trails]
         return True in reads and (False not in reads)
 
     def _reads(self, use: ast.expr, alone: bool) -> bool | None:
