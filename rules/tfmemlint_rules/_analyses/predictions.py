@@ -422,7 +422,7 @@ def _is_next(call: ast.Call) -> bool:
 
 
 def _is_on_axes(call: ast.Call) -> bool:
-    return isinstance(call.func, ast.Attribute) and call.func.attr == "imshow"
+    return isinstance(call.func, ast.Attribute) and call.func.attr in ("add_subplot", "imshow")
 
 
 def _owner(iterable: ast.expr) -> ast.expr:
