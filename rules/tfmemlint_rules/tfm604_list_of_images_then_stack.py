@@ -64,7 +64,7 @@ from tfmemlint import (
 from tfmemlint.facts.flow.loading import Gathered
 from tfmemlint.facts.flow.stacks import Stack
 from tfmemlint.facts.library.makers import argument
-from tfmemlint.facts.library.words import PIPELINE_WORDS
+from tfmemlint.facts.library.words import PIPELINE_WORDS, READING_WORDS
 from tfmemlint.facts.sizes.amounts import Amount, count
 from tfmemlint.facts.sizes.arrays import bytes_of
 from tfmemlint_rules._analyses import takers
@@ -234,9 +234,7 @@ RULE = Rule(
     ),
     triggers=(
         "array asarray concat concatenate constant convert_to_tensor copy stack vstack",
-        "ReadImage dcmread decode_and_crop_jpeg decode_bmp decode_gif decode_image decode_jpeg "
-        "decode_png decode_raw decode_wav frombuffer fromfile fromstring genfromtxt imdecode "
-        "imread load load_img loadtxt open parse_tensor read reader rsplit split " + PIPELINE_WORDS,
+        READING_WORDS + " rsplit split " + PIPELINE_WORDS,
     ),
     check=check,
 )

@@ -42,6 +42,7 @@ from tfmemlint import (
     costs,
     edits,
 )
+from tfmemlint.facts.library.words import READING_WORDS
 from tfmemlint_rules._analyses.preallocated import Preallocated, PreallocatedArrays
 
 LONG = 60
@@ -85,9 +86,7 @@ RULE = Rule(
     claim=Claim(Metric.HOST_PEAK, at_most=0.6, because="a number takes four bytes, and not eight"),
     triggers=(
         "empty ndarray ones zeros",
-        "ReadImage dcmread decode_and_crop_jpeg decode_bmp decode_gif decode_image decode_jpeg "
-        "decode_png decode_raw decode_wav frombuffer fromfile fromstring genfromtxt imdecode "
-        "imread load load_img loadtxt open parse_tensor read reader",
+        READING_WORDS,
         "for",
     ),
     check=check,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from tfmemlint.facts import TensorFlow
-from tfmemlint.facts.flow.files import Content, Contents
+from tfmemlint.facts.flow.files import Content
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.growths import Grown
 from tfmemlint.facts.flow.loops import Growth, Loop
@@ -47,17 +47,16 @@ class Collected:
     """The lists of a module that hold every element of a pipeline."""
 
     def __init__(self, tf: TensorFlow) -> None:
+        self._loading = tf.loading
         self._datasets = tf.datasets
         self._elements = tf.elements
         self._flow = tf.flow
-        self._functions = tf.functions
         self._lengths = tf.lengths
         self._growths = tf.growths
         self._loops = tf.loops
         self._iterables = tf.iterables
         self._names = tf.names
         self._tree = tf.tree
-        self._values = tf.values
         self._bindings = tf.bindings
         self._counted_rounds = tf.counted_rounds
         self._numbers = tf.numbers
@@ -104,14 +103,9 @@ class Collected:
 
     def _decodes(self, growth: Growth | Grown, loop: Loop) -> bool:
         """Whether what is added is decoded in the loop, of records as they are read."""
-        contents = self._contents(loop.node, Content.FILE)
+        contents = self._loading.contents(loop.node, Content.FILE)
         added = growth.elements or [growth.value]
         return any(contents.of(each, None) is Content.ARRAY for each in added)
-
-    def _contents(self, source: ast.AST, given: Content) -> Contents:
-        return Contents(
-            self._tree, self._names, self._functions, self._flow, self._values, source, given
-        )
 
     def _gone_over(self, iterable: ast.expr, target: ast.expr) -> tuple[ast.expr, ast.expr]:
         """The pipeline that a loop goes over, and what the loop calls its elements."""
@@ -146,7 +140,7 @@ class Collected:
             keys = {each.key for each in reads or ()}
             if len(keys) == 1 and reads and all(self._is_much(each, *keys) for each in chains):
                 sources = [each.node for each in reads] if source is None else [source]
-                for contents in (self._contents(each, Content.ARRAY) for each in sources):
+                for contents in (self._loading.contents(each, Content.ARRAY) for each in sources):
                     if any(contents.of(each, None) is Content.ARRAY for each in added):
                         return True
         return False

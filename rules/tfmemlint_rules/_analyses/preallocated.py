@@ -6,7 +6,7 @@ import ast
 from functools import cached_property
 
 from tfmemlint.facts import TensorFlow
-from tfmemlint.facts.flow.files import Content, Contents, may_load
+from tfmemlint.facts.flow.files import Content, may_load
 from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.library.makers import FILLED, argument
 from tfmemlint.light_typing import NamedTuple
@@ -29,11 +29,9 @@ class PreallocatedArrays:
     """Such arrays of a file, each once."""
 
     def __init__(self, tf: TensorFlow) -> None:
+        self._loading = tf.loading
         self._tree = tf.tree
         self._names = tf.names
-        self._functions = tf.functions
-        self._flow = tf.flow
-        self._values = tf.values
         self._loops = tf.loops
         self._objects = tf.objects
         self._iterables = tf.iterables
@@ -81,10 +79,7 @@ class PreallocatedArrays:
         return None
 
     def _loads(self, value: ast.expr, loop: Loop) -> bool:
-        contents = Contents(
-            self._tree, self._names, self._functions, self._flow, self._values, loop.node
-        )
-        return contents.of(value, None) is Content.ARRAY
+        return self._loading.contents(loop.node).of(value, None) is Content.ARRAY
 
     def _made(self, holder: ast.expr) -> ast.Call | None:
         made = self._objects.made_once(holder)

@@ -6,16 +6,15 @@ import ast
 from collections.abc import Iterable, Iterator
 from enum import IntEnum
 
-from tfmemlint.facts.flow.flow import Flow, Origin
+from tfmemlint.facts import TensorFlow
+from tfmemlint.facts.flow.flow import Origin
 from tfmemlint.facts.flow.frames import Frame, entered
 from tfmemlint.facts.flow.paths import key
 from tfmemlint.facts.flow.solver import Question, Solver
-from tfmemlint.facts.flow.values import Values
 from tfmemlint.facts.library import makers, reading
-from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.facts.syntax.functions import Functions
+from tfmemlint.facts.syntax.bindings import Binding, How
 from tfmemlint.facts.syntax.names import Names
-from tfmemlint.facts.syntax.nodes import called
+from tfmemlint.facts.syntax.nodes import called, is_empty
 from tfmemlint.facts.syntax.targets import element
 from tfmemlint.facts.syntax.tree import LOOPS, Tree
 
@@ -52,21 +51,18 @@ class Contents:
 
     def __init__(
         self,
-        tree: Tree,
-        names: Names,
-        functions: Functions,
-        flow: Flow,
-        values: Values,
+        tf: TensorFlow,
         source: ast.AST,
         gives: Content = Content.PATH,
         places: frozenset[int] = frozenset(),
     ) -> None:
-        self._tree = tree
-        self._names = names
-        self._functions = functions
-        self._bodies = functions.bodies
-        self._flow = flow
-        self._values = values
+        self._tree = tf.tree
+        self._names = tf.names
+        self._functions = tf.functions
+        self._bodies = tf.bodies
+        self._flow = tf.flow
+        self._loops = tf.loops
+        self._values = tf.values
         self._source = source
         self._gives = gives
         self.places = places
@@ -126,9 +122,11 @@ class Contents:
             return self.of(node.value, frame)
         if isinstance(node, ast.JoinedStr):
             return self._most(node.values, frame)
-        if isinstance(node, (ast.ListComp, ast.GeneratorExp)):  # `[int(p) for p in row.split()]`
+        if isinstance(node, (ast.ListComp, ast.GeneratorExp)):
+            if self.of(node.elt, frame) is Content.ARRAY:  # `[scan[i : i + 8] for i in places]`
+                return Content.ARRAY
             fields = self.of(node.generators[0].iter, frame) is Content.FIELDS
-            return Content.FIELDS if fields else Content.NOTHING
+            return Content.FIELDS if fields else Content.NOTHING  # `[int(p) for p in row.split()]`
         return Content.NOTHING
 
     def _origin(self, origin: Origin) -> Content:
@@ -138,15 +136,24 @@ class Contents:
             loop = next(each for each in above if isinstance(each, (*LOOPS, ast.comprehension)))
             source = self._source
             if source is not loop and source not in (target, self._tree.parent(target)):
-                return Content.NOTHING
+                given = self.of(origin.value, origin.frame) if not origin.path else Content.NOTHING
+                return given if given is Content.ARRAY else Content.NOTHING  # one of several
             in_parts = self._gives is Content.PARTS and source is not target and origin.path
             return self._part(origin.path[-1]) if in_parts else self._gives
         if origin.how is How.AUGMENTED and isinstance(target, ast.Name):
             before = self.of(target, origin.frame)
             return max(before, self.of(origin.value, origin.frame))
         if origin.how in (How.ASSIGNED, How.ENTERED):
+            if origin.binding is not None and is_empty(origin.value) and not origin.path:
+                return self._filled(origin.binding, origin.frame)
             return self._unpacked(origin.value, origin.path, origin.frame)
         return Content.NOTHING
+
+    def _filled(self, start: Binding, frame: Frame | None) -> Content:
+        """What a list holds that a loop fills with pieces of one file, as frames of a film."""
+        grown = self._loops.growths_of(start)
+        added = [each for growth in grown for each in growth.elements or [growth.value]]
+        return Content.ARRAY if self._most(added, frame) is Content.ARRAY else Content.NOTHING
 
     def _part(self, place: object) -> Content:
         """What stands at a place of something that has arrays at some."""
@@ -163,8 +170,10 @@ class Contents:
             return Content.TEXT
         if path and found_here is Content.PARTS:
             return self._part(path[0])
-        # `signal, rate = librosa.load(path)`: the first is the array.
-        beside = found_here is Content.ARRAY and path and path[0] != 0
+        # `signal, rate = librosa.load(path)`: the first is the array; `more, frame = film.read()`.
+        read_by = self._names.qualified(node.func) if isinstance(node, ast.Call) else ""
+        at = 1 if read_by in _ARRAY_SECOND else 0
+        beside = found_here is Content.ARRAY and path and path[0] != at
         return Content.NOTHING if beside else found_here
 
     def _subscript(self, node: ast.Subscript, frame: Frame | None) -> Content:
@@ -257,6 +266,8 @@ class Contents:
         return function.args[0] if is_partial else function
 
 
+_ARRAY_SECOND = frozenset({None, "scipy.io.wavfile.read"})
+"""What reads an array, and gives something else before it: methods, above all."""
 _MOST_HANDS = 8
 """Names that a function goes through on its way to who calls it."""
 _READABLE = frozenset({Content.PATH, Content.FILE})

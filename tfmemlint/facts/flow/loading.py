@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 from functools import cached_property
+from weakref import ref
 
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.files import Content, Contents, may_load, may_parse
@@ -44,10 +45,10 @@ class Loading:
     """
 
     def __init__(self, tf: TensorFlow, *, anywhere: bool, rows: bool = False) -> None:
+        self._tf = ref(tf)
         self._tree = tf.tree
         self._bindings = tf.bindings
         self._names = tf.names
-        self._functions = tf.functions
         self._callers = tf.callers
         self._flow = tf.flow
         self._growths = tf.growths
@@ -57,7 +58,6 @@ class Loading:
         self._iterables = tf.iterables
         self._per_batch = tf.per_batch
         self._anywhere = anywhere
-        self._values = tf.values
         self._rows = rows
         self._counted_rounds = tf.counted_rounds
         self._numbers = tf.numbers
@@ -88,15 +88,14 @@ class Loading:
 
     def loads_each(self, loop: ast.For) -> bool:
         """Whether a loop loads a file in every trip, by a path that it goes over."""
-        contents = self._contents(loop)
         calls = nodes_of(ast.Call, *loop.body)
-        return any(contents.of(each, None) is Content.ARRAY for each in calls)
+        return any(self.contents(loop).of(each, None) is Content.ARRAY for each in calls)
 
     def loads_in(self, loop: Loop, nodes: Iterable[ast.expr]) -> bool:
         """Whether each round of a loop over many files reads one of these from its file."""
         if not isinstance(loop.node, ast.For) or not self._may_be_any:
             return False
-        contents = self._contents(loop.node)
+        contents = self.contents(loop.node)
         read = any(contents.of(each, None) is Content.ARRAY for each in nodes)
         return read and not self._iterables.is_part(loop.node.iter)
 
@@ -189,7 +188,7 @@ class Loading:
         """`map(load, paths)`."""
         function, files = call.args
         each = ast.Name("each", ast.Load())
-        contents = self._contents(each, self._gives(files, frame))
+        contents = self.contents(each, self._gives(files, frame))
         if contents.of(ast.Call(function, [each], []), frame) is not Content.ARRAY:
             return None
         return Gathered(files) if self._is_whole(files, call, frame) else None
@@ -206,7 +205,7 @@ class Loading:
             before = self._loaded_before(elements, loop, frame)
             if before is not None:
                 return before
-            contents = self._contents(loop.node, self._gives(loop.node.iter, frame))
+            contents = self.contents(loop.node, self._gives(loop.node.iter, frame))
             # Of all folders, but some files of each: there the outer loop has to name the part.
             loaded = None if limited else contents.places_in(elements, frame)
             if loaded is not None or any(_mentions(each, loop.targets) for each in feeding):
@@ -241,7 +240,7 @@ class Loading:
     ) -> Gathered | None:
         """A list whose elements are made of those of another, if they hold the arrays still."""
         gives = Content.PARTS if gathered.places else Content.ARRAY
-        contents = self._contents(source, gives, gathered.places)
+        contents = self.contents(source, gives, gathered.places)
         places = contents.places_in(made, frame)
         return None if places is None else gathered._replace(places=places)
 
@@ -251,13 +250,14 @@ class Loading:
         numbers = [None if each is None else self._numbers.of(each).value for each in ends]
         return any(each is None or each <= MANY for each in numbers)
 
-    def _contents(
+    def contents(
         self, source: ast.AST, gives: Content = Content.PATH, places: frozenset[int] = frozenset()
     ) -> Contents:
-        about = source, gives, places
+        """What expressions hold of what `source` gives."""
+        about, tf = (source, gives, places), self._tf()
         if about not in self._contents_of:
-            parts = (self._tree, self._names, self._functions, self._flow, self._values)
-            self._contents_of[about] = Contents(*parts, *about)
+            assert tf is not None
+            self._contents_of[about] = Contents(tf, *about)
         return self._contents_of[about]
 
     def _gives(self, iterable: ast.expr, frame: Frame | None) -> Content:
