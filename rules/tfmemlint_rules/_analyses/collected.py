@@ -167,9 +167,10 @@ class Collected:
                 parts = [one for one in inside if one.path]
                 if parts:
                     whole = {bound.get(before.node) for one in parts for before in self._named(one)}
-                    if len(parts) > 1 or whole != {_WHOLE} or len(parts[0].path) > 1:
+                    (place, *deeper), *others = [one.path for one in parts]
+                    if others or deeper or whole != {_WHOLE}:
                         return None
-                    reads.append(_Read(name, parts[0].path[0]))
+                    reads.append(_Read(name, place))
                     continue
                 pending += [one.value for one in inside if one.value and one.value not in pending]
                 if len(pending) > _MOST_STEPS:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from copy import copy
 from enum import IntEnum
 
 from tfmemlint.facts import TensorFlow
@@ -49,13 +50,7 @@ class Contents:
     some `places`.
     """
 
-    def __init__(
-        self,
-        tf: TensorFlow,
-        source: ast.AST,
-        gives: Content = Content.PATH,
-        places: frozenset[int] = frozenset(),
-    ) -> None:
+    def __init__(self, tf: TensorFlow) -> None:
         self._tree = tf.tree
         self._names = tf.names
         self._functions = tf.functions
@@ -63,10 +58,17 @@ class Contents:
         self._flow = tf.flow
         self._loops = tf.loops
         self._values = tf.values
-        self._source = source
-        self._gives = gives
-        self.places = places
+        self._source: ast.AST | None = None
+        self._gives = Content.NOTHING
+        self.places = frozenset[int]()
         self._solver = Solver()
+
+    def given(self, source: ast.AST, gives: Content, places: frozenset[int]) -> Contents:
+        """The same, where this is what gives something."""
+        found = copy(self)
+        found._source, found._gives, found.places = source, gives, places
+        found._solver = Solver()
+        return found
 
     def of(self, node: ast.expr, frame: Frame | None) -> Content:
         """What an expression holds; of several possible values, the one that has come furthest."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 from functools import cached_property
-from weakref import ref
 
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.files import Content, Contents, may_load, may_parse
@@ -45,7 +44,7 @@ class Loading:
     """
 
     def __init__(self, tf: TensorFlow, *, anywhere: bool, rows: bool = False) -> None:
-        self._tf = ref(tf)
+        self._contents = Contents(tf)
         self._tree = tf.tree
         self._bindings = tf.bindings
         self._names = tf.names
@@ -254,10 +253,9 @@ class Loading:
         self, source: ast.AST, gives: Content = Content.PATH, places: frozenset[int] = frozenset()
     ) -> Contents:
         """What expressions hold of what `source` gives."""
-        about, tf = (source, gives, places), self._tf()
+        about = source, gives, places
         if about not in self._contents_of:
-            assert tf is not None
-            self._contents_of[about] = Contents(tf, *about)
+            self._contents_of[about] = self._contents.given(*about)
         return self._contents_of[about]
 
     def _gives(self, iterable: ast.expr, frame: Frame | None) -> Content:
