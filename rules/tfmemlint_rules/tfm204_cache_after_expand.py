@@ -19,14 +19,16 @@ other statements, stand between.
 
 ## When to ignore it
 When all of it fits, and time matters more. The rule is silent by itself where it sees that there is
-little of it, where elements take 4 KB at the most and nobody knows how many there are, for
-pipelines that are only evaluated, and for caches in files. Where elements are only cast, TFM212
-says so. Of a ready-made data set, such as MNIST, less than 256 MB in the cache are hidden.
+little of it, where a comment in the line says so (`# fits in RAM`), where elements take 4 KB at the
+most and nobody knows how many there are, for pipelines that are only evaluated, and for caches in
+files. Where elements are only cast, TFM212 says so. Of a ready-made data set, such as MNIST, less
+than 256 MB in the cache are hidden.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from math import inf
 
@@ -41,12 +43,14 @@ from tfmemlint.facts.sizes.ready import Ready
 MOVABLE = BATCHING | {"prefetch", "with_options"}
 """Steps with which `cache` may change places."""
 KEEPS = methods.PASSING
+_FITS = re.compile(r"\bfits?\b|\bsmall\b|\benough (?:ram|memory)\b", re.IGNORECASE)
+_DOUBTS = re.compile(r"\bif\b|\bno\b|\bnot\b|n't\b|\bonly\b|\btoo\b|\?|todo", re.IGNORECASE)
 
 
 def check(file: File) -> Iterator[Diagnostic]:
     for call, caches in file.tf.buffers.expansions.items():
         found = [each for each in caches if _may_run(file, each)]
-        if not found or _is_for_evaluation(file, call):
+        if not found or _is_for_evaluation(file, call) or _is_said_to_fit(file, call):
             continue
         chain, first, cache, passage = found[0]
         fixes = {_fix(file, each) for each in found}
@@ -67,6 +71,13 @@ def _may_run(file: File, site: Buffered) -> bool:
     """Whether it caches as it is called, or as its function's defaults have it."""
     step = site.chain.steps[site.buffer]
     return file.tf.conditions.runs(step.call, step.frame) is not False
+
+
+def _is_said_to_fit(file: File, cache: ast.Call) -> bool:
+    """Whether a comment in its line says that all of it fits: `# fits in RAM`."""
+    end = file.step(cache).end
+    _, _, said = file.text[end:].partition("\n")[0].partition("#")
+    return _FITS.search(said) is not None and _DOUBTS.search(said) is None
 
 
 def _is_for_evaluation(file: File, cache: ast.Call) -> bool:

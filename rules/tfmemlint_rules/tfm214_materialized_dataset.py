@@ -24,7 +24,8 @@ list is kept or stacked, or given a name within the expression.
 
 ## When to ignore it
 When all of the data is to be in memory anyway, as for a nearest-neighbour search. The rule is
-silent by itself for up to 1,024 elements that are taken, numbered or written down, for file names,
+silent by itself for up to 1,024 elements that are taken, numbered or written down, unless more than
+64 MiB of them are known, for file names,
 where a comprehension or a `map` keeps one part of each element, such as the labels, where records,
 rows, words or what else is not known to be large are kept as a list, in tests, and where a notebook
 shows the list. Of a ready-made data set, such as MNIST, less than 256 MB in the list are hidden.
@@ -58,6 +59,8 @@ from tfmemlint.facts.syntax.nodes import called, holds
 FEW = 1024
 MANY = 10_000
 """Elements in a batch that is taken alone: as many as a test set has, and no batch for training."""
+SMALL = 64 << 20
+"""Bytes of few elements."""
 LARGE = 1024
 """Bytes: a list of smaller elements is as good a place for them as any."""
 KEEPS = frozenset({"cache", "prefetch", "repeat", "with_options"})
@@ -181,8 +184,12 @@ def _iterated(made: ast.Call | ast.ListComp) -> ast.expr:
 
 
 def _is_small(file: File, chain: Chain) -> bool:
-    """Whether few elements of unknown size come out of a pipeline, or into it; or file names do."""
-    if file.tf.streams.all(chain).at_most is not None:
+    """Whether few elements come out of a pipeline, or into it, or file names do.
+
+    Few that are known to be large are much.
+    """
+    held = file.tf.streams.all(chain).at_most
+    if held is not None and held > SMALL:
         return False
     most = (file.tf.lengths.at_most(chain), file.tf.lengths.at_most(chain._replace(steps=())))
     names = file.tf.elements.are_names(chain)

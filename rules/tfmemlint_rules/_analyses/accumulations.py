@@ -64,6 +64,7 @@ class Accumulations:
         self._growths = tf.growths
         self._objects = tf.objects
         self._tracing = tf.tracing
+        self._traced_rounds = tf.traced_rounds
         self._tensors = tf.tensors
         self._graph_loops = tf.graph_loops
         self._time_steps = tf.time_steps
@@ -83,7 +84,8 @@ class Accumulations:
             counts = isinstance(loop.node, ast.While) or isinstance(counted, ast.Call)
             return counts and loop.trips > few
         if loop.over not in _COUNTS or not isinstance(counted, ast.Call):
-            return self._takes_apart(loop)
+            pieces = self._traced_rounds.of(loop)
+            return self._takes_apart(loop) and (pieces is None or pieces > few)
         numbers = [each for bound in counted.args[:2] for each in _operands(bound)]
         return any(
             self._is_length_of_data(each, few) or self._is_asked_for(each, few) for each in numbers

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from tfmemlint.facts import TensorFlow
+from tfmemlint.facts.flow.loops import Over
 from tfmemlint.facts.graphs.tracing import TracedBy, Tracing
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.library.training import FITS, RUNS
@@ -24,6 +25,8 @@ _MAKES = ("keras.backend.", "keras.ops.", "tensorflow.")
 _DRAWS = ("numpy.random.", "random.")
 _FEW_ROWS = 1024
 """As many as a model is tried on."""
+_FEW_TRIPS = 32
+_COUNTED = frozenset({Over.OFFSETS, Over.RANGE})
 _NUMBER = r"%[-+ #0]*[\d.]*[dfegi]"
 """What `%` makes of a number alone."""
 _DEBUGGERS = ("ipdb", "pdb", "pudb")
@@ -43,6 +46,7 @@ class EagerMode:
         self._values = tf.values
         self._imports = tf.imports
         self._switches = tf.switches
+        self._loops = tf.loops
         self._tracing = Tracing(tf, obeys_switches=False)
 
     @cached_property
@@ -115,9 +119,13 @@ class EagerMode:
     @cached_property
     def _traced_code_asks(self) -> bool:
         calls = self._tree.all(ast.Call)
-        return self._traced_code_formats or any(
-            (self._wants_python(each) and self._tracing.why(each)) or self._makes_layer(each)
-            for each in calls
+        return (
+            self._traced_code_formats
+            or any(
+                (self._wants_python(each) and self._tracing.why(each)) or self._makes_layer(each)
+                for each in calls
+            )
+            or self._would_unroll
         )
 
     def _wants_python(self, call: ast.Call) -> bool:
@@ -132,9 +140,23 @@ class EagerMode:
         return any(_is_formatted(each) and self._tracing.why(each) for each in written)
 
     def _makes_layer(self, call: ast.Call) -> bool:
+        """Whether traced code makes a layer, or a variable, which it can only once."""
         module, _, name = (self._names.qualified(call.func) or "").rpartition(".")
+        if module == "tensorflow" and name == "Variable":
+            return self._tracing.why(call) is not None and not self._tree.is_conditional(call)
         why = self._tracing.why(call) if module == "keras.layers" and name[:1].isupper() else None
         return why is not None and why.by is TracedBy.TF_FUNCTION
+
+    @property
+    def _would_unroll(self) -> bool:
+        """Whether a graph would get a loop's body many times, so that to trace it takes longest."""
+        loops = map(self._loops.loop, self._tree.all(ast.For))
+        return any(
+            loop.over in _COUNTED
+            and (loop.trips or 0) > _FEW_TRIPS
+            and self._tracing.why(loop.node)
+            for loop in loops
+        )
 
     def _asks(self, given: ast.expr) -> bool:
         """Whether a function of the module, alone or in a list, asks tensors for values."""

@@ -1,4 +1,4 @@
-"""Loops that are left early: how many rounds they begin."""
+"""Loops that are left early, or go over the first of something: how many rounds they begin."""
 
 from __future__ import annotations
 
@@ -23,7 +23,20 @@ class EarlyEnds:
         self._values = tf.values
 
     def rounds(self, loop: LoopNode) -> int | None:
-        """How many rounds a loop begins at the most, where a `break` or `return` tells."""
+        """How many rounds a loop begins at the most, where a `break`, `return` or slice tells."""
+        found = (self._left_in(loop), self._taken(loop))
+        return min((each for each in found if each is not None), default=None)
+
+    def _taken(self, loop: LoopNode) -> int | None:
+        """How many of what nobody counts a slice takes: 4 of `rows[:4]`."""
+        over = None if isinstance(loop, ast.While) else loop.iter
+        part = over.slice if isinstance(over, ast.Subscript) else None
+        if not isinstance(part, ast.Slice) or part.lower is not None or part.step is not None:
+            return None
+        most = self._values.number(part.upper)
+        return most if isinstance(most, int) and most >= 0 else None
+
+    def _left_in(self, loop: LoopNode) -> int | None:
         ends = isinstance(loop.body[-1], LEAVES)
         tests = [each for each in loop.body if isinstance(each, ast.If) and _leaves(each)]
         if not (ends or tests) or _goes_on(loop):

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from tfmemlint.facts import TensorFlow
-from tfmemlint.facts.flow.frames import Frame, entered
+from tfmemlint.facts.flow.frames import Frame, entered, frame_at
 from tfmemlint.facts.flow.loops import Growth, Loop, Over, added_elements
 from tfmemlint.facts.flow.paths import End, is_entry
 from tfmemlint.facts.syntax.bindings import Binding
 from tfmemlint.facts.syntax.nodes import is_empty, is_none, same_code
-from tfmemlint.facts.syntax.tree import FunctionNode
+from tfmemlint.facts.syntax.tree import MAY_BE_LIST, FunctionNode
 from tfmemlint.light_typing import NamedTuple
 
 _MOST_CALLERS = 8
@@ -127,32 +127,47 @@ class Growths:
             return ()
         return self.of(expression, frame)
 
+    def run_at(self, grown: Grown, frame: Frame | None) -> tuple[ast.AST, Frame | None]:
+        """Where a loop adds to a list, be it by a call that adds once; and the frame of what does.
+
+        `self.add(path)`, say, in a loop over paths.
+        """
+        function, inside = self._tree.function(grown.node), frame_at(self._tree, grown.node, frame)
+        calls = self._callers.calls_of(function) if function is not None else ()
+        at = next((each.at for each in grown.rounds if each.at in calls), None)
+        if function is None or not isinstance(at, ast.Call):
+            return grown.node, inside
+        return at, entered(function, at, inside)
+
     def _added(self) -> Iterator[tuple[ast.expr, Added, ast.expr]]:
         for call, method in self._tree.methods("append", "extend"):
             if len(call.args) == 1:
                 yield method.value, call, call.args[0]
         for augmented in self._tree.all(ast.AugAssign):
-            if isinstance(augmented.op, ast.Add) and isinstance(augmented.value, ast.List):
+            if isinstance(augmented.op, ast.Add) and isinstance(augmented.value, MAY_BE_LIST):
                 yield augmented.target, augmented, augmented.value
         for assignment in self._tree.all(ast.Assign):
             value, target = assignment.value, assignment.targets[0]
             if not (isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add)):
                 continue
-            if isinstance(value.right, ast.List) and ast.unparse(value.left) == ast.unparse(target):
+            right = isinstance(value.right, MAY_BE_LIST)
+            if right and ast.unparse(value.left) == ast.unparse(target):
                 yield value.left, assignment, value.right
 
     def _grown(self, holder: ast.expr, node: Added, value: ast.expr) -> list[Grown]:
         function = self._tree.function(node)
-        only = self._empty(holder, None)
-        if only is not None:
-            rounds = tuple(self._rounds(node, holder, only, None, _MOST_HOPS))
-            return [Grown(holder, only, node, value, rounds)] if rounds else []
+        here = self._empty(holder, None)
+        if here:
+            told = (
+                (each, tuple(self._rounds(node, holder, each, None, _MOST_HOPS))) for each in here
+            )
+            return [Grown(holder, each, node, value, rounds) for each, rounds in told if rounds]
         found: dict[ast.AST, tuple[Round, ...]] = {}
         for frame in self._frames(function, None):
-            made = self._empty(holder, frame)
-            rounds = tuple(self._rounds(node, holder, made, frame, 1)) if made is not None else ()
-            if made is not None and rounds:
-                found.setdefault(made, rounds)
+            for made in self._empty(holder, frame)[:1]:
+                rounds = tuple(self._rounds(node, holder, made, frame, 1))
+                if rounds:
+                    found.setdefault(made, rounds)
         return [Grown(holder, made, node, value, rounds) for made, rounds in [*found.items()][:1]]
 
     def _frames(self, function: FunctionNode | None, outer: Frame | None) -> Iterator[Frame]:
@@ -162,11 +177,16 @@ class Growths:
             if frame is not None:
                 yield frame
 
-    def _empty(self, holder: ast.expr, frame: Frame | None) -> ast.AST | None:
-        """What makes a list, if that is one place alone, and it is empty there."""
+    def _empty(self, holder: ast.expr, frame: Frame | None) -> list[ast.AST]:
+        """What makes a list, if that is one place alone, and it is empty there.
+
+        Or the entries of one dictionary, of which any may be meant: `lists[split]`.
+        """
         ends = self._objects.made(holder, frame) or ()
         lists = [each for each in ends if not self._is_no_list(each.node, holder)]
-        return lists[0].node if len(lists) == 1 and self._is_empty(lists[0]) else None
+        owners = {self._tree.parent(each.node) for each in lists} if len(lists) > 1 else set()
+        one = len(lists) == 1 or (len(owners) == 1 and isinstance(next(iter(owners)), ast.Dict))
+        return [each.node for each in lists] if one and all(map(self._is_empty, lists)) else []
 
     def _is_no_list(self, made: ast.AST, holder: ast.expr) -> bool:
         """Whether nothing can be appended: `None`, or the array that a list becomes at last."""

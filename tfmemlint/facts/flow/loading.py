@@ -9,7 +9,7 @@ from functools import cached_property
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.files import Content, Contents, may_load, may_parse
 from tfmemlint.facts.flow.flow import Origin
-from tfmemlint.facts.flow.frames import Frame, frame_at
+from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.iterables import MANY
 from tfmemlint.facts.flow.loops import Growth, Loop
 from tfmemlint.facts.library.reading import READERS
@@ -175,9 +175,8 @@ class Loading:
             uses = self._objects.uses(made)
             if grown.named is not None or uses is None or any(map(self._is_taken_from, uses)):
                 continue
-            here = self._tree.function(made) is self._tree.function(grown.node)
-            start = made if here else grown.node
-            inside = frame_at(self._tree, grown.node, frame)
+            added, inside = self._growths.run_at(grown, frame)
+            start = made if self._tree.function(made) is self._tree.function(added) else added
             found = self._files(grown.elements or [grown.value], grown.loops, start, inside)
             if found is not None:
                 return found

@@ -16,7 +16,7 @@ from tfmemlint.facts.library.makers import RANGES, WRAPS_ITERABLE
 from tfmemlint.facts.syntax.bindings import Binding, How
 from tfmemlint.facts.syntax.nodes import called, is_empty, names_in, nodes_of, stored_in, within
 from tfmemlint.facts.syntax.targets import targets
-from tfmemlint.facts.syntax.tree import LOOPS, LoopNode
+from tfmemlint.facts.syntax.tree import LOOPS, MAY_BE_LIST, LoopNode
 from tfmemlint.light_typing import NamedTuple
 
 
@@ -185,7 +185,7 @@ class Loops:
             if len(call.args) == 1:
                 found += self._growth(method.value, call, call.args[0])
         for augmented in self._tree.all(ast.AugAssign):
-            if isinstance(augmented.op, ast.Add) and isinstance(augmented.value, ast.List):
+            if isinstance(augmented.op, ast.Add) and isinstance(augmented.value, MAY_BE_LIST):
                 found += self._growth(augmented.target, augmented, augmented.value)
         for assignment in self._tree.all(ast.Assign):
             added = _sum_with_itself(assignment.targets[0], assignment.value)
@@ -330,7 +330,7 @@ _SEEN_THROUGH = frozenset({"enumerate", "list", "reversed", "sorted", "tqdm", "t
 
 
 def _continues(binding: Binding) -> bool:
-    """Whether a binding only adds to the list the name had before."""
+    """Whether a binding only adds to the list that its name had."""
     return binding.how is How.AUGMENTED or bool(_sum_with_itself(binding.node, binding.value))
 
 
@@ -340,9 +340,9 @@ def _is_made_of(binding: Binding, name: str) -> bool:
 
 
 def _sum_with_itself(target: ast.AST, value: ast.expr | None) -> ast.BinOp | None:
-    """`xs + [x]`, about to be given to `xs` again."""
+    """`xs + [x]`, or `xs + more`, about to be given to `xs` again."""
     if not (isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add)):
         return None
-    if not (isinstance(value.left, ast.Name) and isinstance(value.right, ast.List)):
+    if not (isinstance(value.left, ast.Name) and isinstance(value.right, MAY_BE_LIST)):
         return None
     return value if isinstance(target, ast.Name) and target.id == value.left.id else None

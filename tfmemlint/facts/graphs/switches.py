@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from tfmemlint.facts import TensorFlow
+from tfmemlint.facts.library.makers import argument
 
 EAGER_SWITCHES = (
     "tensorflow.config.experimental_run_functions_eagerly",
@@ -41,6 +42,13 @@ class Switches:
         """Whether the module, or a function that it calls, surely turns graphs off."""
         around = map(self._tree.function, self.left_on)
         return any(each is None or bool(self._callers.calls_of(each)) for each in around)
+
+    @cached_property
+    def compiles_eagerly(self) -> bool:
+        """Whether all models that the file compiles are surely to run without graphs."""
+        compiled = [call for call, _ in self._tree.methods("compile")]
+        told = [argument(each, None, "run_eagerly") for each in compiled]
+        return bool(told) and all(each is not None and self.is_true(each) for each in told)
 
     @cached_property
     def keras_runs_elsewhere(self) -> bool:

@@ -244,7 +244,9 @@ class Tracing:
 
     @cached_property
     def _keras_traces_nothing(self) -> bool:
-        elsewhere = self._switches is not None and self._switches.keras_runs_elsewhere
+        elsewhere = self._switches is not None and (
+            self._switches.keras_runs_elsewhere or self._switches.compiles_eagerly
+        )
         return elsewhere or self._runs_models_by_hand or self._is_run_by_hand
 
     @cached_property

@@ -87,6 +87,7 @@ KEEPS = frozenset(
 KEEPING = (
     "PIL.Image.fromarray",
     "PIL.ImageOps.",
+    "SimpleITK.",
     "cv2.",
     "keras.ops.image.",
     "keras.preprocessing.image.",

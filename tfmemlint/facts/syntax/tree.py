@@ -39,6 +39,7 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 SCOPES = (ast.Module, *FUNCTIONS, ast.ClassDef, *COMPREHENSIONS)
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
+MAY_BE_LIST = (ast.Attribute, ast.Call, ast.List, ast.ListComp, ast.Name)
 LEAVES = (ast.Break, ast.Raise, ast.Return)
 """Statements that end the loop they stand in."""
 
