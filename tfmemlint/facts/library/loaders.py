@@ -71,7 +71,6 @@ LOADERS: Mapping[str, Api] = {
         Api(FRAME),
     ),
     **alike("pathlib", "Path PurePath", Api(PATH)),
-    "osgeo.gdal.Open": Api(READS),
     "pickle.load": Api(LOADS | READS),
     "progressbar.progressbar": Api(PROGRESS),
     **alike("pydicom", "dcmread read_file", Api(READS)),

@@ -87,7 +87,6 @@ KEEPS = frozenset(
 KEEPING = (
     "PIL.Image.fromarray",
     "PIL.ImageOps.",
-    "SimpleITK.",
     "cv2.",
     "keras.ops.image.",
     "keras.preprocessing.image.",
