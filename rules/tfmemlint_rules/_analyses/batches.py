@@ -255,13 +255,15 @@ class Batches:
         return self._part(node.value, frame) if part else None
 
     def _length(self, part: ast.Slice, frame: Frame | None) -> float | None:
-        """How many rows a slice has: `x[:8]`, `x[8:16]`, `x[i : i + 1]`."""
+        """How many rows a slice has: `x[:8]`, `x[8:16]`, `x[i : i + 1]`, `x[-1:]`."""
         lower, upper = part.lower, part.upper
         if isinstance(upper, ast.BinOp) and isinstance(upper.op, ast.Add) and lower is not None:
             for one, other in ((upper.left, upper.right), (upper.right, upper.left)):
                 if same_code(one, lower):
                     return self._values.number(other, frame)
         first = 0 if lower is None else self._values.number(lower, frame)
+        if upper is None:
+            return -first if first is not None and first < 0 else None
         last = self._values.number(upper, frame)
         return None if first is None or last is None or first < 0 else last - first
 
@@ -321,11 +323,14 @@ class Batches:
         return None
 
     def _reshaped(self, shape: ast.expr, frame: Frame | None) -> Rows | None:
-        """The rows a shape tells: `(1, -1)`, `[1, n]`, or the arguments of `x.reshape(1, n)`."""
+        """The rows a shape tells: `(1, -1)`, `[1, n]`, `(1,) + x.shape`, or `x.reshape(1, n)`."""
         if isinstance(shape, ast.Call):
             return self._first(shape.args, frame)
         origin = self._flow.one_before(shape, frame) if isinstance(shape, ast.Name) else None
         told = origin.value if origin is not None else shape
+        if isinstance(told, ast.BinOp) and isinstance(told.op, ast.Add):  # `(1,) + x.shape`
+            first = told.left.elts if isinstance(told.left, (ast.List, ast.Tuple)) else []
+            return _few(self._values.number(first[0], frame)) if first else None
         return self._first(told.elts, frame) if isinstance(told, (ast.List, ast.Tuple)) else None
 
     def _merges(self, shape: ast.expr, frame: Frame | None) -> bool:

@@ -49,6 +49,7 @@ _WRITES = frozenset(
         "tensorflow.io.write_file",
     }
 )
+_ENTRIES = frozenset({"items", "values"})
 _IMAGES = ("PIL.Image.", "keras.preprocessing.image.array_to_img", "keras.utils.array_to_img")
 _ASKS_PEOPLE = frozenset({"google.colab.files.upload"})
 _SEES = frozenset({"detectMultiScale", "detect_faces", "findContours"})
@@ -229,6 +230,8 @@ class Predictions:
         several = loop.iterable
         if isinstance(several, ast.Call) and called(several) == "enumerate" and several.args:
             several = several.args[0]
+        if isinstance(several, ast.Call) and isinstance(several.func, ast.Attribute):
+            several = several.func.value if several.func.attr in _ENTRIES else several
         return several if isinstance(several, (ast.Attribute, ast.Name)) else None
 
     def _is_anew(self, given: ast.expr, hops: int) -> bool:
