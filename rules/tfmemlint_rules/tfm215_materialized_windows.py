@@ -23,9 +23,10 @@ tensor of all windows copies them nevertheless. Offered for NumPy arrays and `a[
 where the list is used for nothing else.
 
 ## When to ignore it
-When the series is short. The rule is silent by itself for windows of up to 16 steps, of up to 64
-of a table that pandas has read, as such or scaled, for windows that overlap by half or less, for
-series known to be small, and for text and lists.
+When the series is short. The rule is silent by itself for windows of up to 16 steps, of up to 64,
+or as many as nobody tells, of a table that is read as text, as such or scaled, or of a series that
+nothing shows to be an array, for windows that overlap by half or less, for series known to be
+small, and for text and lists.
 """
 
 from __future__ import annotations
@@ -53,14 +54,14 @@ from tfmemlint_rules._analyses.windows import WindowLists, Windows
 
 NARROW = 16
 """Steps: as many times the series, which is short as a rule, are little."""
-NARROW_OF_A_TABLE = 64
-"""The same of what pandas has read: tables of days or hours have thousands of rows."""
+FEW = 64
+"""The same of tables, and of what nobody knows: those of days or hours have thousands of rows."""
 
 
 def check(file: File) -> Iterator[Diagnostic]:
     for stack in file.tf.stacks.all:
         windows = file.tf.of(WindowLists).of(stack.listed) if not stack.joins else None
-        if windows is None or not _is_large(file, windows):
+        if windows is None or not _is_large(file, stack, windows):
             continue
         series, width = ast.unparse(windows.series), ast.unparse(windows.width)
         function = stack.call.func
@@ -97,13 +98,15 @@ def _held(file: File, stack: Stack, windows: Windows) -> Amount:
     return width.times(file.tf.arrays.nbytes(windows.series))
 
 
-def _is_large(file: File, windows: Windows) -> bool:
-    lists = file.tf.of(WindowLists)
-    series, width = file.tf.values.of(windows.series), lists.steps(windows)
-    table = all(lists.is_a_table(*each) for each in lists.series(windows))
-    narrow = width is not None and width <= (NARROW_OF_A_TABLE if table else NARROW)
-    if series.kind in (Kind.LIST, Kind.PATHS, Kind.PATH) or narrow:
+def _is_large(file: File, stack: Stack, windows: Windows) -> bool:
+    lists, values = file.tf.of(WindowLists), file.tf.values
+    kind, width = values.of(windows.series).kind, lists.steps(windows)
+    if kind in (Kind.LIST, Kind.PATHS, Kind.PATH) or (width is not None and width <= NARROW):
         return False
+    if (width is None or width <= FEW) and _held(file, stack, windows).value is None:
+        for each in lists.series(windows):
+            if values.of(*each).kind is not Kind.ARRAY or lists.is_a_table(*each):
+                return False
     if len(windows.bounds) > 2:
         stride = file.tf.values.number(windows.bounds[2])
         if stride is None or width is None or 2 * stride >= width:

@@ -30,6 +30,7 @@ class PreallocatedArrays:
 
     def __init__(self, tf: TensorFlow) -> None:
         self._loading = tf.loading
+        self._flow = tf.flow
         self._tree = tf.tree
         self._names = tf.names
         self._loops = tf.loops
@@ -61,7 +62,8 @@ class PreallocatedArrays:
             return None
         if any(self._tree.inside(made, each.node) for each in self._loops.around(assignment)):
             return None
-        shape = argument(made, 0, "shape")
+        given = argument(made, 0, "shape")
+        shape = None if given is None else self._flow.same(given)[-1]
         if not isinstance(shape, (ast.List, ast.Tuple)) or len(shape.elts) < _FEWEST_AXES:
             return None
         if not self._per_batch.runs_once(made) or self._per_batch.varies([files], made):

@@ -19,6 +19,8 @@ _PLACES = frozenset({"numpy.random.choice", "numpy.random.randint", "random.rand
 _FEW = 64
 """Pictures that are no memory: the last few."""
 _FEWEST_AXES = 2
+_FEWEST_NUMBERS = 1024
+"""In one row: a small picture, one line of pixels behind the other."""
 
 
 class Memory(NamedTuple):
@@ -270,8 +272,12 @@ class Replays:
             return True
         if isinstance(shape, ast.BinOp):
             return False
-        rows = self._values.number(shape.elts[0]) if shape.elts else 0
-        return len(shape.elts) < _FEWEST_AXES or (rows is not None and rows <= _FEW)
+        if len(shape.elts) < _FEWEST_AXES:
+            return True
+        rows, *others = map(self._values.number, shape.elts)
+        spread = isinstance(shape.elts[-1], ast.Starred)
+        is_vector = len(others) == 1 and not spread and (others[0] or 0) < _FEWEST_NUMBERS
+        return is_vector or (rows is not None and rows <= _FEW)
 
     def _comes_round(self, index: ast.expr) -> bool:
         """Whether a place is counted on and begins again: `self.next % size`, an attribute."""

@@ -14,7 +14,10 @@ from tfmemlint.light_typing import NamedTuple
 _MAX_HOPS = 8
 _MAX_STEPS = 24
 """Statements that prepare a table, one after another."""
-_READS_A_TABLE = ("pandas.read_", "pandas_datareader.", "tushare.", "yfinance.")
+_READS_A_TABLE = (
+    *("numpy.genfromtxt", "numpy.loadtxt", "pandas.read_", "pandas_datareader.", "tushare."),
+    "yfinance.",
+)
 _SCALES = frozenset({"concat", "fit_transform", "inverse_transform", "transform"})
 """Methods that give back what they are given, in other units."""
 
