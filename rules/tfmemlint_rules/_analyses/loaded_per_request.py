@@ -8,6 +8,7 @@ from functools import cached_property
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library.makers import given_to
 from tfmemlint.facts.syntax.decorators import Decorators
+from tfmemlint.facts.syntax.nodes import nodes_of
 from tfmemlint.facts.syntax.tree import FunctionNode
 from tfmemlint.light_typing import NamedTuple
 from tfmemlint_rules._analyses.novelty import Novelty
@@ -51,10 +52,14 @@ class LoadedPerRequest:
         node: ast.AST = call
         given: list[ast.expr] = given_to(call)
         for _ in range(_MAX_HOPS):
-            if self._tree.is_conditional(node) or any(self._loops.around(node)):
-                return None
             function = self._tree.function(node)
             if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                return None
+            tests = [test for test, _ in self._tree.tests(node, function)]
+            asked = bool(tests) and all(self._is_of_request(each, _MAX_HOPS) for each in tests)
+            if self._tree.is_conditional(node) and not asked:
+                return None
+            if any(self._loops.around(node)):
                 return None
             if not all(self._is_fixed(each, _MAX_HOPS) for each in given):
                 return None
@@ -65,6 +70,19 @@ class LoadedPerRequest:
                 return None
             (node,), given = calls, []
         return None
+
+    def _is_of_request(self, test: ast.expr, hops: int) -> bool:
+        """Whether all that a test reads comes from the request: `request.method == "POST"`."""
+        called = {each.func for each in nodes_of(ast.Call, test)}
+        names = [each for each in nodes_of(ast.Name, test) if each not in called]
+        return bool(names) and all(self._comes_with_request(each, hops) for each in names)
+
+    def _comes_with_request(self, name: ast.Name, hops: int) -> bool:
+        qualified = self._names.qualified(name)
+        if qualified is not None:
+            return qualified.partition(".")[0] in _SERVERS
+        value = self._bindings.assigned(name) if hops else None
+        return value is not None and self._is_of_request(value, hops - 1)
 
     def _is_fixed(self, given: ast.expr, hops: int) -> bool:
         """Whether nothing that an argument reads comes from a request, or from who calls."""
