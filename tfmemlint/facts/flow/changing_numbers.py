@@ -11,7 +11,7 @@ from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.flow.remade_functions import A_FEW
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.syntax.bindings import Binding, How
-from tfmemlint.facts.syntax.nodes import called
+from tfmemlint.facts.syntax.nodes import called, is_negated, is_quotient, is_remainder
 from tfmemlint.light_typing import NamedTuple
 
 _MAX_HOPS = 5
@@ -20,6 +20,8 @@ _NUMBERS = frozenset({"float", "int", "len", "round"})
 _BOUNDS = frozenset({"max", "min"})
 _DRAWS_WHOLE = frozenset({"numpy.random.randint", "random.randint", "random.randrange"})
 _DRAWS = _DRAWS_WHOLE | {"numpy.random.uniform", "random.gauss", "random.random", "random.uniform"}
+_CONSTANTS = frozenset({"math.e", "math.pi"})
+_ROUNDS = ("math.ceil", "math.floor", "math.trunc")
 
 
 class Change(NamedTuple):
@@ -100,28 +102,39 @@ class ChangingNumbers:
     def _counted(self, attribute: ast.Attribute, at: ast.AST) -> Change | None:
         """`self.step`, where `self.step += 1` is run by a loop that runs the code at `at`."""
         counts = self._counts.get(attribute.attr, ())
-        owner = self._functions.instance_of(attribute.value) if counts else None
+        owner = self._functions.instance_of(attribute.value)
         if owner is None:
             return None
         values = self._functions.attributes(owner, attribute.attr)
-        if len(values) != 1 or not all(map(self._is_number, values)):
+        carried = [each for each in values if self._is_made_of(each, attribute.attr)]
+        starts = [each for each in values if each not in carried]
+        if len(starts) != 1 or not all(map(self._is_number, starts)):
             return None  # set anew it may have few values
+        own = (
+            each
+            for each in counts
+            if isinstance(each.target, ast.Attribute)
+            and self._functions.instance_of(each.target.value) is owner
+            and self._is_number(each.value)
+        )
         loops = [*self.run_by(at)]
-        for count in counts:
-            target = count.target
-            assert isinstance(target, ast.Attribute)
-            if self._functions.instance_of(target.value) is owner and self._is_number(count.value):
-                if self._is_chosen(count):
-                    continue
-                shared = (each for each in self.run_by(count) if each in loops)
-                loop = next((each for each in shared if _is_many(each)), None)
-                if loop is not None:
-                    numbers = (*values, count.value)
-                    whole = all(isinstance(getattr(each, "value", None), int) for each in numbers)
-                    return Change(loop, whole and isinstance(count.op, (ast.Add, ast.Sub)))
+        ways: list[ast.AugAssign | ast.expr] = [*own, *carried]
+        for count in ways:
+            shared = (each for each in self.run_by(count) if each in loops and _is_many(each))
+            loop = next(shared, None)
+            if loop is not None and not self._is_chosen(count):
+                sums = isinstance(getattr(count, "op", None), (ast.Add, ast.Sub))
+                numbers = (*starts, getattr(count, "value", None))
+                whole = all(isinstance(getattr(each, "value", None), int) for each in numbers)
+                return Change(loop, whole and sums)
         return None
 
-    def _is_chosen(self, count: ast.AugAssign) -> bool:
+    def _is_made_of(self, value: ast.expr, attribute: str) -> bool:
+        """Whether an attribute is calculated of what it was: `self.rate = self.rate * 0.9`."""
+        read = (each.attr for each in ast.walk(value) if isinstance(each, ast.Attribute))
+        return self._is_calculated(value) and attribute in read
+
+    def _is_chosen(self, count: ast.AugAssign | ast.expr) -> bool:
         """Whether a comparison or a call decides each time whether there is something to count."""
         function = self._tree.function(count) or self._tree.module
         return any(
@@ -221,7 +234,7 @@ class ChangingNumbers:
     def _is_seldom(self, node: ast.AST, loop: Loop) -> bool:
         """Whether a test that each round decides anew stands before it: `if loss < best:`."""
         return any(
-            any(map(_is_remainder, ast.walk(test)))
+            any(map(is_remainder, ast.walk(test)))
             or not (self._loops.invariant(test, loop) or self._is_switched_once(test, loop))
             for test, _ in self._tree.tests(node, loop.node)
         )
@@ -268,11 +281,11 @@ class ChangingNumbers:
         if isinstance(call.func, ast.Attribute) and call.func.attr == "item":
             builtin, given = "float", call.func.value
         if builtin in ("float", "int") and given is not None:
-            if isinstance(given, (ast.BoolOp, ast.Compare)) or _is_negated(given):
+            if isinstance(given, (ast.BoolOp, ast.Compare)) or is_negated(given):
                 return None  # 0 or 1
             varies = self._change(given, at, hops - 1)
             if varies is not None:
-                if builtin == "int" and _is_quotient(given):
+                if builtin == "int" and is_quotient(given):
                     return None  # few values, as `//` has
                 return varies._replace(whole=builtin == "int")
             changing = (
@@ -282,14 +295,23 @@ class ChangingNumbers:
             )
             loop = next(changing, None)
             return Change(loop, builtin == "int") if loop is not None else None
-        if self._values.of(call).kind is not Kind.NUMBER:
-            return None
+        if self._is_of_math(call):
+            return self._bounded(call.args, at, hops)
         passed = (self._change(each, at, hops - 1) for each in call.args)
         first = next((each for each in passed if each is not None), None)
+        if first is not None and self._values.of(call).kind is not Kind.NUMBER:
+            function = self._functions.function(call.func)
+            found = self._bodies.returns(function) if function is not None else ()
+            return self._change(found[0], found[0], hops - 1) if len(found) == 1 else None
         return first and first._replace(whole=False)
 
+    def _is_of_math(self, call: ast.expr) -> bool:
+        """Whether Python calculates a number of others, as `math.cos(x)` does."""
+        return (name := self._names.called(call)).startswith("math.") and name not in _ROUNDS
+
     def _draws(self, call: ast.Call) -> bool:
-        return self._names.is_any(call.func, _DRAWS) and not _has_size(call)
+        several = len(call.args) > 2 or any(each.arg == "size" for each in call.keywords)
+        return self._names.is_any(call.func, _DRAWS) and not several
 
     def _bounded(self, args: list[ast.expr], at: ast.AST, hops: int) -> Change | None:
         """`min(1.0, step / 5000)`: what changes, if all the others are numbers."""
@@ -307,8 +329,10 @@ class ChangingNumbers:
             return True
         if self._values.of(expression).kind is Kind.NUMBER:
             return True
+        if self._names.is_any(expression, _CONSTANTS):
+            return True
         if isinstance(expression, ast.Call):
-            return called(expression) in _NUMBERS
+            return called(expression) in _NUMBERS or self._is_of_math(expression)
         if isinstance(expression, ast.BinOp):
             return self._is_number(expression.left) and self._is_number(expression.right)
         binding = self._bindings.only(expression)
@@ -319,23 +343,6 @@ class ChangingNumbers:
 
     def _in_body(self, binding: Binding, loop: Loop) -> bool:
         return self._tree.inside(binding.node, loop.node)
-
-
-def _has_size(call: ast.Call) -> bool:
-    """Whether several numbers are drawn: an array, which is a tensor to a graph."""
-    return len(call.args) > 2 or any(each.arg == "size" for each in call.keywords)
-
-
-def _is_remainder(node: ast.AST) -> bool:
-    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod)
-
-
-def _is_quotient(node: ast.expr) -> bool:
-    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)
-
-
-def _is_negated(node: ast.expr) -> bool:
-    return isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
 
 
 def _is_many(loop: Loop) -> bool:

@@ -13,6 +13,18 @@ if TYPE_CHECKING:
     A = TypeVar("A", bound=ast.AST)
 
 
+def is_remainder(node: ast.AST) -> bool:
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod)
+
+
+def is_quotient(node: ast.expr) -> bool:
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)
+
+
+def is_negated(node: ast.expr) -> bool:
+    return isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
+
+
 def blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
     """The lists of statements a compound statement holds."""
     for name in ("body", "orelse", "finalbody"):
