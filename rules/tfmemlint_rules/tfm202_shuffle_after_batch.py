@@ -32,8 +32,9 @@ many examples would hold about as much, as it does where either holds all there 
 array apart, of which it is batches that are copies, or where one batch is as long as the data. So
 it is for up to 64 examples of unknown size, and where nothing takes what is shuffled. Up to 131,072
 lines of text, or slices of unknown width of what nothing shows to be a loaded array, are taken for
-words and rows, which weigh little, unless a `map` reads files, makes pictures or sounds, or runs
-Python. Of a ready-made data set, such as MNIST, less than 256 MB in the buffer are hidden.
+words and rows, which weigh little, and so are 1,024 examples of pipelines that begin out of sight;
+unless a `map` reads files, makes pictures or sounds, or runs Python. Of a ready-made data set, such
+as MNIST, less than 256 MB in the buffer are hidden.
 """
 
 from __future__ import annotations

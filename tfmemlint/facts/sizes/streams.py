@@ -31,7 +31,7 @@ _ELEMENTS = Amount(("the elements",))
 _ELEMENT = Amount(("an element",), of_bytes=True)
 _EXAMPLE = Amount(("an example",), of_bytes=True)
 _FEW_ROWS = 1024
-"""Rows of an array that was loaded: 4 MB of a thousand floats each."""
+"""Rows of an array that was loaded, and of what is out of sight: 4 MB of a thousand floats each."""
 _FEW_WORDS = 1 << 17
 """Lines of text, and rows of what nothing shows to be one: 256 MB, where each takes 2 KB."""
 _BULK = 1024
@@ -172,6 +172,8 @@ class Streams:
     def _few(self, chain: Chain) -> int:
         """How many rows are few, if it is rows that a pipeline begins with."""
         node = chain.source.node
+        if chain.source.kind is From.UNSEEN:
+            return _FEW_ROWS
         if not isinstance(node, ast.Call) or chain.source.kind is not From.SLICES:
             made = node.func if isinstance(node, ast.Call) else None
             return _FEW_WORDS if self._names.is_any(made, _TEXTS) else 0
