@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from tfmemlint.facts import TensorFlow
+from tfmemlint.facts.flow.applied import Applied, applied, column
 from tfmemlint.facts.flow.files import Content, Contents, may_load, may_parse
 from tfmemlint.facts.flow.flow import Origin
 from tfmemlint.facts.flow.frames import Frame
@@ -109,7 +110,7 @@ class Loading:
     def _find_gathered(
         self, node: ast.expr, path: tuple[int, ...], frame: Frame | None, hops: int
     ) -> Gathered | None:
-        node, path = element(node, path)
+        node, path = element(column(node), path)
         if hops == 0:
             return None
         if isinstance(node, (ast.ListComp, ast.GeneratorExp)):
@@ -135,8 +136,9 @@ class Loading:
                 pairs = self._gathered(node.args[-1].value, (), frame, hops - 1)
                 held = pairs.places if pairs is not None else ()
                 return pairs._replace(places=frozenset()) if pairs and path[0] in held else None
-            if called(node) == "map" and len(node.args) == 2:
-                return self._mapped(node, frame)
+            mapped = applied(node, self._names)
+            if mapped is not None:
+                return self._mapped(mapped, node, frame)
             returned = (
                 self._gathered(each.value, path, each.frame, hops - 1)
                 for each in self._flow.returned(node, frame)
@@ -182,14 +184,12 @@ class Loading:
                 return found
         return None
 
-    def _mapped(self, call: ast.Call, frame: Frame | None) -> Gathered | None:
+    def _mapped(self, mapped: Applied, call: ast.Call, frame: Frame | None) -> Gathered | None:
         """`map(load, paths)`."""
-        function, files = call.args
-        each = ast.Name("each", ast.Load())
-        contents = self.contents(each, self._gives(files, frame))
-        if contents.of(ast.Call(function, [each], []), frame) is not Content.ARRAY:
+        contents = self.contents(mapped.each, self._gives(mapped.many, frame))
+        if contents.of(mapped.made, frame) is not Content.ARRAY:
             return None
-        return Gathered(files) if self._is_whole(files, call, frame) else None
+        return Gathered(mapped.many) if self._is_whole(mapped.many, call, frame) else None
 
     def _files(
         self, added: Iterable[ast.expr], loops: Iterable[Loop], start: ast.AST, frame: Frame | None
