@@ -24,8 +24,8 @@ When the largest layer is small. A table that is known to stay below 256 MB, and
 moment, is hidden, unless `min-bytes` says otherwise. The rule is silent by itself where the code
 that makes the network has no wide layer in sight: 512 units, 256 filters of several pixels, or a
 network of `keras.applications` (it speaks where the network itself is out of sight); where the
-number is 0 or not known; in tests; and in code of Keras 1, whose histograms are made in another
-way.
+number is 0 or not known; for `evaluate` and `predict`; in tests; and in code of Keras 1, whose
+histograms are made in another way.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ from tfmemlint import (
     edits,
 )
 from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.library.training import RUNS
 from tfmemlint.facts.sizes.amounts import Amount, count, held
 from tfmemlint_rules._analyses.large_weights import LargeWeights
 
@@ -71,8 +72,13 @@ def check(file: File) -> Iterator[Diagnostic]:
 
 
 def _is_read(file: File, call: ast.Call) -> bool:
-    """Whether anything is done with a callback: one that is left out of the list costs nothing."""
+    """Whether a callback may be given to training: one that is left out of the list, or told of an
+    evaluation alone, comes to the end of no epoch."""
     statement = file.tf.tree.parent(call)
+    told = file.tf.tree.parent(statement) if isinstance(statement, ast.List) else None
+    method = getattr(file.tf.tree.parent(told), "func", None) if told is not None else None
+    if isinstance(method, ast.Attribute) and method.attr in RUNS:
+        return False
     if not isinstance(statement, ast.Assign) or len(statement.targets) > 1:
         return not isinstance(statement, ast.Expr)
     target = statement.targets[0]
