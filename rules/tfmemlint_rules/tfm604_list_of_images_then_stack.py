@@ -2,12 +2,13 @@
 
 ## What it finds
 A list that gets an array for each file of a data set, in a loop or a comprehension over paths, and
-that is then stacked with `tf.stack`, `np.array` or one of their relatives. The arrays are decoded
-by `tf.io`, read by OpenCV, Pillow, `load_img`, `np.load` and the like, or come from a function that
-does so, here or in another file that is checked in the same run. Also images that are numbers in
-the rows of a text, split and given their shape: a column of pixels, the lines of a CSV file. And a
-list that a loop over a tf.data pipeline fills with the elements it gives, with their inputs, be
-they taken out of batches one by one, or with what it decodes of the records that are given.
+that is then stacked with `tf.stack`, `np.array` or one of their relatives, or given to
+`from_tensor_slices`, which stacks it itself. The arrays are decoded by `tf.io`, read by OpenCV,
+Pillow, `load_img`, `np.load` and the like, or come from a function that does so, here or in another
+file that is checked in the same run. Also images that are numbers in the rows of a text, split and
+given their shape: a column of pixels, the lines of a CSV file. And a list that a loop over a
+tf.data pipeline fills with the elements it gives, with their inputs, be they taken out of batches
+one by one, or with what it decodes of the records that are given.
 
 ## Why it costs memory
 The list holds every example of the data set, decoded, and stacking copies them all: for that moment
@@ -72,6 +73,7 @@ from tfmemlint_rules._analyses.collected import Collected
 from tfmemlint_rules._analyses.fillings import Filling, Fillings
 from tfmemlint_rules._analyses.takers import Takers
 
+SLICES = frozenset({"tensorflow.data.Dataset.from_tensor_slices"})
 LONG = 60
 FEW = 32
 """Files: a batch of them, which somebody puts together."""
@@ -83,7 +85,7 @@ DECODED = Amount(("what is decoded of a record",), of_bytes=True)
 
 def check(file: File) -> Iterator[Diagnostic]:
     told: set[ast.expr] = set()
-    for stack in file.tf.stacks.all:
+    for stack in (*file.tf.stacks.all, *_sliced(file)):
         if _refers(stack):
             continue
         loaded = file.tf.loading.gathered(stack.listed)
@@ -110,6 +112,14 @@ def check(file: File) -> Iterator[Diagnostic]:
             fix=fix,
             cost=cost,
         )
+
+
+def _sliced(file: File) -> Iterator[Stack]:
+    """Lists that a pipeline makes a tensor of: `from_tensor_slices((images, labels))`."""
+    for call, name in file.tf.names.calls(SLICES):
+        given = argument(call, 0, "tensors")
+        several = given.elts if isinstance(given, ast.Tuple) else [given]
+        yield from (Stack(call, name, each) for each in several if each is not None)
 
 
 def _are_tiny(file: File, stack: Stack) -> bool:
@@ -161,7 +171,8 @@ def _cost(file: File, stack: Stack, gathered: Gathered) -> Cost:
 def _fix(file: File, stack: Stack, gathered: Gathered) -> Fix | None:
     tf, trails = file.tf, file.tf.uses.of(stack.call)
     filling = tf.of(Fillings).of(gathered, stack.listed)
-    if filling is None or not trails or stack.joins or not stack.is_plain:
+    plain = stack.is_plain and not stack.joins and stack.name not in SLICES
+    if filling is None or not trails or not plain:
         return None
     if not all(map(tf.uses.stays_open, trails)):
         return None
@@ -233,7 +244,8 @@ RULE = Rule(
         because="a batch is in memory at a time, not the whole data set and a copy of it",
     ),
     triggers=(
-        "array asarray concat concatenate constant convert_to_tensor copy stack vstack",
+        "array asarray concat concatenate constant convert_to_tensor copy from_tensor_slices stack "
+        "vstack",
         READING_WORDS + " rsplit split " + PIPELINE_WORDS,
     ),
     check=check,

@@ -31,8 +31,9 @@ def applied(call: ast.Call, names: Names) -> Applied | None:
     if len(call.args) == 2 and (called(call) == "map" or method in _OF_POOLS):
         return _of_each(call.args[0], call.args[1])
     if len(call.args) == 1 and isinstance(call.func, ast.Attribute) and method in _OF_COLUMNS:
-        many = call.func.value  # a pipeline has a name, or is made there
-        return _of_each(call.args[0], many) if isinstance(many, ast.Subscript) else None
+        many = call.func.value  # a pipeline that is mapped has a name, or is made there
+        column = method == "apply" or isinstance(many, ast.Subscript)
+        return _of_each(call.args[0], many) if column else None
     if len(call.args) == 1 and names.call_of(call.func, _RUNS) is not None:
         return _delayed(call.args[0], names)
     return None
