@@ -344,6 +344,8 @@ class Predictions:
             name = self._names.qualified(each.func) or ""
             if called(each) == "input" or name.startswith(_PLOTS):
                 return True
+            if _waits(each, name) and not any(self._tree.tests(each, loop.node)):
+                return True
             if not name and _is_on_axes(each) and self._names.uses(_DRAWS):
                 return True
         ran = self._run_by(calls)
@@ -422,6 +424,11 @@ def _is_next(call: ast.Call) -> bool:
     """Whether a call takes the next element from an iterator: `next(batches)`, `it.next()`."""
     method = call.func.attr if isinstance(call.func, ast.Attribute) else None
     return called(call) == "next" or method in ("get_next", "next")
+
+
+def _waits(call: ast.Call, name: str) -> bool:
+    """Whether a call waits until somebody presses a key: `cv2.waitKey(0)`."""
+    return name == "cv2.waitKey" and (not call.args or ast.unparse(call.args[0]) == "0")
 
 
 def _is_on_axes(call: ast.Call) -> bool:
