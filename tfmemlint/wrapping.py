@@ -133,10 +133,9 @@ def _on_lines(line: str, style: _Style) -> str | None:
     found = None if tree is None else _long(tree, code.encode())
     if found is None or tree is None:
         return None
-    for written in (
-        _by_steps(code, found, margin, style),
-        _by_arguments(code, found, margin, style),
-    ):
+    ways = [_by_steps(code, found, margin, style)]
+    ways += (_by_arguments(code, each, margin, style) for each in _calls(found.node))
+    for written in ways:
         if written is None:
             continue
         lines = written.split(style.newline)
@@ -195,10 +194,16 @@ def _by_steps(code: str, long: _Long, margin: str, style: _Style) -> str | None:
     return f"{margin}{before}{opened}{body}{style.newline}{margin}{closed}{after}"
 
 
-def _by_arguments(code: str, long: _Long, margin: str, style: _Style) -> str | None:
+def _calls(node: ast.expr) -> Iterator[ast.Call]:
+    """The calls of a chain, the last first."""
+    while isinstance(node, ast.Call):
+        yield node
+        node = node.func.value if isinstance(node.func, ast.Attribute) else node.func
+
+
+def _by_arguments(code: str, call: ast.Call, margin: str, style: _Style) -> str | None:
     """What a call is given on a line of its own or, where that is too long, on one each."""
-    call, text = long.node, code.encode()
-    assert isinstance(call, ast.Call)
+    text = code.encode()
     assert call.func.end_col_offset is not None
     assert call.end_col_offset is not None
     passed: list[ast.expr | ast.keyword] = [*call.args, *call.keywords]

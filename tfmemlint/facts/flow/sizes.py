@@ -16,6 +16,10 @@ from tfmemlint.facts.syntax.nodes import called, same_code
 
 _MAX_DEPTH = 15
 _MOST = 2.0**63
+_LARGEST_EXPONENT = 64
+_BUILTIN = {"float": "float64", "int": "int64", "bool": "bool"}
+_DTYPES = frozenset({"numpy.dtype", "tensorflow.as_dtype", "tensorflow.dtypes.as_dtype"})
+_WIDTHS = frozenset({"itemsize", "size"})
 
 _MOVED = (ast.Attribute, ast.Call, ast.Name, ast.Subscript)
 
@@ -24,6 +28,15 @@ ValueOf = Callable[[ast.expr, Frame | None], Value]
 Expected = Callable[[ast.expr, Frame | None], int | float | None]
 """The number that an option is where nobody says otherwise."""
 
+
+def _power(left: float, right: float) -> float:
+    """Of numbers that count something: what is larger would take long, and counts nothing."""
+    if abs(right) > _LARGEST_EXPONENT or abs(left) > _MOST or (left < 0 and right % 1):
+        raise OverflowError
+    made: float = left**right
+    return made
+
+
 ARITHMETIC: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Add: lambda left, right: left + right,
     ast.Sub: lambda left, right: left - right,
@@ -31,6 +44,8 @@ ARITHMETIC: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.FloorDiv: lambda left, right: left // right,
     ast.Div: lambda left, right: left / right,
     ast.Mod: lambda left, right: left % right,
+    ast.Pow: _power,
+    ast.LShift: lambda left, right: left * _power(2, right),
 }
 
 _MAKES_NUMBERS: Mapping[str, Callable[[float], float]] = {
@@ -164,12 +179,14 @@ class Sizes:
 
     def dtype(self, node: ast.expr | None) -> str | None:
         """The data type that is named: `tf.float32`, `np.float32`, `"float32"`."""
+        if isinstance(node, ast.Name) and node.id not in _BUILTIN:
+            node = self._flow.meant(node)
         if node is None:
             return None
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             return node.value if node.value in makers.DTYPE_BYTES else None
-        if isinstance(node, ast.Name) and node.id in ("float", "int", "bool"):
-            return {"float": "float64", "int": "int64", "bool": "bool"}[node.id]
+        if isinstance(node, ast.Name) and node.id in _BUILTIN:
+            return _BUILTIN[node.id]
         name = (self._names.qualified(node) or "").rpartition(".")[2]
         return name if name in makers.DTYPE_BYTES else None
 
@@ -219,6 +236,10 @@ class Sizes:
             if converts is not None and not node.keywords:
                 given = self._number(node.args[0], frame, value, depth - 1)
                 return None if given is None else calculated(lambda one, _: converts(one), given, 0)
+        if isinstance(node, ast.Attribute) and node.attr in _WIDTHS:
+            width = self._width(node.value)
+            if width is not None:
+                return width
         origins = self._flow.origins(node, frame)
         if origins is None:
             return self._expected(node, frame)
@@ -230,6 +251,12 @@ class Sizes:
                 return None
             found.add(number)
         return found.pop() if len(found) == 1 else None
+
+    def _width(self, node: ast.expr) -> int | None:
+        """The bytes of a number: `tf.as_dtype("float32").size`."""
+        made = self._names.call_of(node, _DTYPES)
+        named = self.dtype(made.args[0]) if made is not None and made.args else None
+        return makers.DTYPE_BYTES.get(named or "")
 
     def _converts(self, callee: ast.expr) -> Callable[[float], float] | None:
         if isinstance(callee, ast.Name) and callee.id in _MAKES_NUMBERS:
