@@ -64,6 +64,7 @@ from tfmemlint import (
 )
 from tfmemlint.facts.flow.loading import Gathered
 from tfmemlint.facts.flow.stacks import Stack
+from tfmemlint.facts.library.kinds import Extent
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.library.words import PIPELINE_WORDS, READING_WORDS
 from tfmemlint.facts.sizes.amounts import Amount, count
@@ -77,6 +78,8 @@ SLICES = frozenset({"tensorflow.data.Dataset.from_tensor_slices"})
 LONG = 60
 FEW = 32
 """Files: a batch of them, which somebody puts together."""
+LARGE = 256 << 20
+"""Bytes of what is made of an array in memory."""
 TINY = 8 << 10
 """Bytes of what each of them gives: of ten thousand, 80 MB."""
 ELEMENT = Amount(("what is in a file",), of_bytes=True)
@@ -91,7 +94,7 @@ def check(file: File) -> Iterator[Diagnostic]:
         loaded = file.tf.loading.gathered(stack.listed)
         gathered = loaded or file.tf.parsing.gathered(stack.listed)
         if gathered is None:
-            yield from _of_pipeline(file, stack)
+            yield from _of_pipeline(file, stack) or _of_array(file, stack)
             continue
         most = file.tf.numbers.length(gathered.files).value
         cost = _cost(file, stack, gathered)
@@ -135,20 +138,55 @@ def _refers(stack: Stack) -> bool:
     return dtype is not None and ast.unparse(dtype).strip("'\"") in ("object", "np.object", "O")
 
 
-def _of_pipeline(file: File, stack: Stack) -> Iterator[Diagnostic]:
+def _of_array(file: File, stack: Stack) -> list[Diagnostic]:
+    """A list with something made of every row of an array, known to be large: enlarged images."""
+    filled = _filled(file, stack.listed)
+    if filled is None:
+        return []
+    rows, made = filled
+    value, held = file.tf.values.of(rows), file.tf.arrays.listed(stack.listed)
+    large = held is not None and (held.value or 0) >= LARGE
+    if held is None or not large or value.extent is not Extent.WHOLE or not value.is_array:
+        return []
+    if any(isinstance(each, ast.Subscript) for each in made):
+        return []  # rows and windows as they are
+    message = f"{_copies(file, stack)} holds what is made of every one of `{file.source(rows)}`"
+    each = file.tf.arrays.elements(stack.listed)
+    one = bytes_of(each).folded() if each is not None else None
+    cost = costs.cost(count(2).times(held), Law.DATA, one)
+    return [Diagnostic(file.span(stack.call.func), message, None, cost)]
+
+
+def _filled(file: File, listed: ast.expr) -> tuple[ast.expr, list[ast.expr]] | None:
+    """What a loop or a comprehension goes over that makes a list, and what it puts there."""
+    made = file.tf.flow.same(listed)[-1]
+    if isinstance(made, ast.ListComp):
+        loop, added = file.tf.loops.loop(made.generators[0]), [made.elt]
+    else:
+        grown = file.tf.growths.filling(listed, None)
+        if len(grown) != 1:
+            return None
+        loop, added = grown[0].loops[0], grown[0].elements
+    if loop.iterable is None:
+        return None
+    return file.tf.iterables.counted(loop.iterable) or loop.iterable, added
+
+
+def _of_pipeline(file: File, stack: Stack) -> list[Diagnostic]:
     """A list that a loop over a pipeline fills with what it gives."""
     found = file.tf.of(Collected).of(stack.listed)
-    if found is not None:
-        given = file.source(found.dataset)
-        all_of = "a pipeline" if "\n" in given or len(given) > LONG else f"`{given}`"
-        what = "what is decoded of " if found.is_decoded else ""
-        message = f"{_copies(file, stack)} holds {what}every element of {all_of}"
-        if found.is_decoded:
-            every = Amount((all_of,)).times(DECODED)
-        else:
-            every = file.tf.streams.all(file.tf.datasets.of(found.dataset)[0])
-        cost = costs.cost(count(2).times(every), Law.DATA)
-        yield Diagnostic(file.span(stack.call.func), message, None, cost)
+    if found is None:
+        return []
+    given = file.source(found.dataset)
+    all_of = "a pipeline" if "\n" in given or len(given) > LONG else f"`{given}`"
+    what = "what is decoded of " if found.is_decoded else ""
+    message = f"{_copies(file, stack)} holds {what}every element of {all_of}"
+    if found.is_decoded:
+        every = Amount((all_of,)).times(DECODED)
+    else:
+        every = file.tf.streams.all(file.tf.datasets.of(found.dataset)[0])
+    cost = costs.cost(count(2).times(every), Law.DATA)
+    return [Diagnostic(file.span(stack.call.func), message, None, cost)]
 
 
 def _copies(file: File, stack: Stack) -> str:
