@@ -244,9 +244,42 @@ class Joins:
         mentions = [*self._mentions(target, loop)]
         if not all(self._leaves_alone(each, target) for each in mentions):
             return False, False
-        branches = map(self._tree.parent, map(self._tree.statement, mentions))
+        statements = [*map(self._tree.statement, mentions)]
+        if any(self._is_begun_in(each, target, loop) for each in statements):
+            return False, False
+        branches = map(self._tree.parent, statements)
         counters = {_counter(each) for each in branches if isinstance(each, ast.If)}
         return True, bool(counters & loop.targets)  # `if i == 0`
+
+    def _is_begun_in(self, start: ast.stmt, target: _Target, loop: Loop) -> bool:
+        """Whether a loop sets the flag again by which the array begins."""
+        flag = self._flag(start)
+        if flag is None or not isinstance(start, ast.Assign):
+            return False
+        if any(self._join(each, target) for each in _alternatives(start)):
+            return False
+        name, wanted = flag
+        return any(
+            value is wanted and self._tree.inside(node, loop.node)
+            for node, value in self._told(name)
+        )
+
+    def _flag(self, start: ast.stmt) -> tuple[ast.Name, bool] | None:
+        """`first`, and True, for `if first: out = y`."""
+        branch = self._tree.parent(start)
+        if not isinstance(branch, ast.If):
+            return None
+        test, wanted = branch.test, start in branch.body
+        while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            test, wanted = test.operand, not wanted
+        return (test, wanted) if isinstance(test, ast.Name) else None
+
+    def _told(self, flag: ast.Name) -> tuple[tuple[ast.AST, object], ...]:
+        """Where a flag is given a value, and which."""
+        return tuple(
+            (each.node, each.value.value if isinstance(each.value, ast.Constant) else None)
+            for each in self._bindings.sharing(flag)
+        )
 
     def _mentions(self, target: _Target, loop: Loop) -> Iterator[ast.expr]:
         called: list[FunctionNode] = []
@@ -352,7 +385,10 @@ class Joins:
 
     def _is_first(self, start: ast.Assign, target: _Target) -> bool:
         """Whether only the first round gives a name this value: `if out is None: out = y`."""
-        branch = self._tree.parent(start)
+        branch, flag = self._tree.parent(start), self._flag(start)
+        if flag is not None:  # `if first: out, first = y, False`
+            values = {value for _, value in self._told(flag[0])}
+            return values == {True, False}
         if not isinstance(branch, ast.If):
             return False
         test, wanted = branch.test, start in branch.body
