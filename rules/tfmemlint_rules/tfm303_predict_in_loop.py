@@ -5,11 +5,11 @@
 in each, the same one or another: `x[np.newaxis]`, `np.expand_dims(x, 0)`, `x.reshape(1, -1)`,
 `np.array([x])`, an element of a tf.data pipeline, of a `keras.utils.Sequence` or of a generator
 that a model is fed by, what stands beside a step of training on one batch or beside a `fit` whose
-targets are made of predictions, or anything whose result is read as one row. The loop may stand
-around a call of the function that predicts, or of the method that its own takes the place of. A
-model is what Keras makes, what an annotation says is one, what is compiled with a loss, trained on
-batches or loads weights, or what is told in words of Keras's: `fit(…, epochs=1)`,
-`predict(x, verbose=0)`.
+targets are made of predictions, what is made of one frame of a `cv2.VideoCapture`, or anything
+whose result is read as one row. The loop may stand around a call of the function that predicts, or
+of the method that its own takes the place of. A model is what Keras makes, what an annotation says
+is one, what is compiled with a loss, trained on batches or loads weights, or what is told in words
+of Keras's: `fit(…, epochs=1)`, `predict(x, verbose=0)`.
 
 ## Why it costs memory
 `predict` is made for whole arrays. Each call makes a tf.data pipeline, functions that cut its

@@ -54,6 +54,7 @@ _IMAGES = ("PIL.Image.", "keras.preprocessing.image.array_to_img", "keras.utils.
 _ASKS_PEOPLE = frozenset({"google.colab.files.upload"})
 _SEES = frozenset({"detectMultiScale", "detect_faces", "findContours"})
 """What finds objects in a picture."""
+_FILMS = frozenset({"cv2.VideoCapture"})
 _SAMPLES = frozenset({"random.choices", "random.sample"})
 _TAKES_TIME = frozenset(
     f"{clock}{unit}"
@@ -95,6 +96,7 @@ class Predictions:
         self._functions = tf.functions
         self._callers = tf.callers
         self._flow = tf.flow
+        self._sources = tf.sources
         self._loops = tf.loops
         self._counted_rounds = tf.counted_rounds
         self._values = tf.values
@@ -147,10 +149,20 @@ class Predictions:
         if self._reads_of_one.of(call):
             return Rows.ONE
         functions = (function for function, _ in way.through)
-        beside = any(map(self._training.is_in, way.among)) or any(
-            map(self._training.is_of, functions)
+        beside = (
+            any(map(self._training.is_in, way.among))
+            or any(map(self._training.is_of, functions))
+            or any(map(self._is_live, way.among))
         )
         return Rows.BATCH if beside and not self._is_large(given) else None
+
+    def _is_live(self, loop: Loop) -> bool:
+        """Whether each round is about one frame of a film: parts of it make no large batch."""
+        calls = [each for each in loop.body if isinstance(each, ast.Call)]
+        own = [each.func for each in calls if next(self._tree.loops(each), None) is loop.node]
+        read = [each for each in own if isinstance(each, ast.Attribute) and each.attr == "read"]
+        made = (end.node for each in read for end in self._sources.of(each.value).found)
+        return any(self._names.call_of(each, _FILMS) for each in made)
 
     def _is_one_pass(self, way: _Rounds) -> bool:
         """Whether loops end with the data: what a call takes is little beside a batch then."""
