@@ -149,10 +149,11 @@ class Predictions:
         if self._reads_of_one.of(call):
             return Rows.ONE
         functions = (function for function, _ in way.through)
+        cut = makers.argument(call, 1, "batch_size") is not None  # there is more than one batch
         beside = (
             any(map(self._training.is_in, way.among))
             or any(map(self._training.is_of, functions))
-            or any(map(self._is_live, way.among))
+            or (not cut and any(map(self._is_live, way.among)))
         )
         return Rows.BATCH if beside and not self._is_large(given) else None
 
