@@ -85,10 +85,14 @@ class Functions:
     def definitions(self, callee: ast.expr) -> tuple[Definition, ...]:
         """As `definition`, but all that it surely is one of; of what is left to heirs, theirs."""
         found = self.named(callee)
-        if found is not None:
-            heirs = isinstance(found, FUNCTIONS) and _is_abstract(found) and self.overrides(found)
-            return heirs or (found,)
-        return self.all_led_to(callee) if callee in self.unnamed else ()
+        led_to = self.all_led_to(callee) if found is None and callee in self.unnamed else ()
+        meant = led_to if found is None else (found,)
+        return tuple(dict.fromkeys(each for one in meant for each in self._instead(one)))
+
+    def _instead(self, meant: Definition) -> tuple[Definition, ...]:
+        if isinstance(meant, ast.ClassDef) or not _is_abstract(meant):
+            return (meant,)
+        return self.overrides(meant) or (meant,)
 
     def led_to(self, callee: ast.expr) -> Definition | None:
         found = self.all_led_to(callee)
@@ -219,10 +223,9 @@ class Functions:
             return self._definition(given, hops - 1) or self._returned_by(given, hops - 1)
         if isinstance(callee, ast.Attribute):
             found = self._from_elsewhere(callee, hops - 1) if self._imports.any else None
-            if found is not None:
-                return found
-            if self.members.may_have(callee.attr):
+            if found is None and self.members.may_have(callee.attr):
                 return self._member(callee, hops - 1)
+            return found
         return None
 
     def _called(self, made: ast.Call, hops: int) -> FunctionNode | None:
@@ -340,9 +343,7 @@ class Functions:
 
 def _is_abstract(method: FunctionNode) -> bool:
     """Whether a method does nothing, and leaves that to those of heirs."""
-    if isinstance(method, ast.Lambda):
-        return False
-    return all(
+    return not isinstance(method, ast.Lambda) and all(
         isinstance(each, (ast.Pass, ast.Raise))
         or (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))
         for each in method.body
