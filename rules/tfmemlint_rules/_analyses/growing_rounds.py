@@ -16,6 +16,7 @@ from tfmemlint.facts.syntax.nodes import called, is_literal, within
 from tfmemlint_rules._analyses.joins import Joined, Joins
 
 _OF_DATA = frozenset({Over.ARRAY, Over.DATASET, Over.OFFSETS, Over.TENSOR})
+_CLASSES = frozenset({"numpy.argmax", "tensorflow.argmax", "tensorflow.math.argmax"})
 _COUNTS = frozenset(
     f"tensorflow.{module}{name}"
     for module in ("", "math.")
@@ -61,6 +62,7 @@ class GrowingRounds:
         self._graph_loops = tf.graph_loops
         self._joins = tf.of(Joins)
         self._loading = tf.loading
+        self._growths = tf.growths
 
     def are_many(self, joined: Joined, few: int) -> bool:
         """Whether one of the loops has more rounds than a few, or as many as there is data."""
@@ -78,6 +80,8 @@ class GrowingRounds:
             loops = map(self._graph_loops.becomes, joined.loops)
             return InGraph.LOOP in loops and self.is_for_gradient(joined)
         loop = joined.loops[0]
+        if self._gathers_labels_alone(loop):
+            return False
         over_data = loop.over is not Over.ARRAY and self._gives_data(loop.iterable)
         return (
             over_data
@@ -86,6 +90,34 @@ class GrowingRounds:
             or self.are_of_files(joined)
             or (not joined.is_numpy and self._tracing.surely_eager(joined.node))
         )
+
+    def _gathers_labels_alone(self, loop: Loop) -> bool:
+        """Whether a loop gathers nothing but one number for each example."""
+        if any(self._tree.inside(each, loop.node) for each in self._growths.places):
+            return False
+        joins = [each for each in self._joins.all if each.loops[0].node is loop.node]
+        added = [each for join in joins for each in join.added]
+        labels = all(self._is_label(each, loop) for each in added)
+        return labels and all(each.is_numpy for each in joins)
+
+    def _is_label(self, added: ast.expr, loop: Loop) -> bool:
+        """Whether this is one number for each example: the targets of a pipeline, or a class."""
+        while isinstance(added, ast.Call):
+            if self._names.is_any(added.func, _CLASSES):
+                return True
+            name = self._names.qualified(added.func)
+            method = added.func.value if isinstance(added.func, ast.Attribute) else None
+            inner = method if name is None else next(iter(added.args), None)
+            if inner is None:
+                return False
+            added = inner
+        places = loop.node.target if isinstance(loop.node, ast.For) else None
+        while isinstance(places, ast.Tuple) and isinstance(places.elts[-1], ast.Tuple):
+            places = places.elts[-1]  # `for step, (images, labels) in enumerate(ds)`
+        named = places.elts[1:] if isinstance(places, ast.Tuple) else []
+        last = named[-1] if len(named) == 1 else None
+        given = self._bindings.reaching(added) if isinstance(added, ast.Name) else ()
+        return last is not None and bool(given) and all(each.node is last for each in given)
 
     def are_of_files(self, joined: Joined) -> bool:
         """Whether NumPy joins, row by row, what each round reads from a file to what there was."""

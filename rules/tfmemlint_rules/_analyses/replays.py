@@ -84,9 +84,12 @@ class Replays:
         told: list[frozenset[ast.AST]] = []
         for holder, added, at in self._added():
             made = self._made(holder)
-            if made is None or made in seen or not self._is_memory(made):
+            if made is None or made in seen:
                 continue
-            kept = self._kept([*self._parts(added)])
+            parts = [*self._parts(added)]
+            if not self._is_memory(made, is_step=len(parts) > 1):
+                continue
+            kept = self._kept(parts)
             if kept:
                 seen.add(made)
                 by = frozenset[ast.AST]().union(*(self._pictures.made(each) for each, _ in kept))
@@ -95,8 +98,8 @@ class Replays:
                 told.append(by)
                 is_deque = isinstance(made, ast.Call) and self._names.is_any(made.func, DEQUE)
                 most = argument(made, 1, "maxlen") if isinstance(made, ast.Call) else None
-                parts, pictures = zip(*kept, strict=True)
-                yield Memory(holder, made, at, pictures, parts, most if is_deque else None)
+                code, pictures = zip(*kept, strict=True)
+                yield Memory(holder, made, at, pictures, code, most if is_deque else None)
 
     def _added(self) -> Iterator[tuple[ast.expr, ast.expr, ast.expr]]:
         """What something is added to, what is, and the code that does it."""
@@ -160,14 +163,19 @@ class Replays:
         made = self._objects.made_once(holder)
         return made.node if made is not None and not made.path else None
 
-    def _is_memory(self, made: ast.AST) -> bool:
-        """Whether steps stay in it for long: so many of them, or until they are drawn."""
+    def _is_memory(self, made: ast.AST, *, is_step: bool) -> bool:
+        """Whether steps stay in it for long: so many of them, or until they are drawn.
+
+        Nobody knows how many: steps may be. Pictures alone may be the last few, unless drawn.
+        """
         if isinstance(made, ast.Call) and self._names.is_any(made.func, DEQUE):
             most = argument(made, 1, "maxlen")
             if most is None or is_none(most):
                 return self._is_drawn_from(made) or self._is_cut(made)
             number = self._values.number(most)
-            return number is None or number > _FEW
+            if number is None:
+                return is_step or self._is_drawn_from(made)
+            return number > _FEW
         if isinstance(made, (ast.List, ast.BinOp)) or self._is_list(made):
             return self._is_drawn_from(made) or self._is_cut(made)
         return False

@@ -144,11 +144,31 @@ class Loading:
                 for each in self._flow.returned(node, frame)
             )
             return next((each for each in returned if each is not None), None)
-        if isinstance(node, ast.Subscript) and _keeps_most(node) and not path:
+        if isinstance(node, ast.Subscript) and self._keeps_most(node) and not path:
             return self._gathered(node.value, path, frame, hops - 1)
         origins = self._flow.origins(node, frame) or ()
         found = (self._from_origin(each, path, hops) for each in origins)
         return next((each for each in found if each is not None), None)
+
+    def _keeps_most(self, part: ast.Subscript) -> bool:
+        """Whether a slice leaves out but the ends of a list: `xs[: len(xs) - rest]`, `xs[1:]`."""
+        index = part.slice
+        if not isinstance(index, ast.Slice) or index.step is not None:
+            return False
+        plain = index.lower is None or isinstance(index.lower, ast.Constant)
+        return plain and (index.upper is None or self._is_of_length(index.upper, part.value))
+
+    def _is_of_length(self, number: ast.expr, listed: ast.expr) -> bool:
+        """Whether a number is worked out of how long a list is."""
+        pending = [number]
+        for each in pending:
+            for node in ast.walk(each):
+                if isinstance(node, ast.Call) and called(node) == "len" and node.args:
+                    if same_code(node.args[0], listed):
+                        return True
+                elif isinstance(node, ast.Name) and len(pending) < _MAX_HOPS:
+                    pending += self._flow.same(node)[1:]
+        return False
 
     def _remade(
         self, made: ast.ListComp | ast.GeneratorExp, frame: Frame | None, hops: int
@@ -328,20 +348,3 @@ def _zipped(node: ast.expr) -> ast.expr | None:
     while isinstance(node, ast.Call) and node.args and called(node) != "zip":
         node = node.args[0]
     return node if isinstance(node, ast.Call) and node.args else None
-
-
-def _keeps_most(part: ast.Subscript) -> bool:
-    """Whether a slice leaves out but the ends of a list: `xs[: len(xs) - rest]`, `xs[1:]`."""
-    index = part.slice
-    if not isinstance(index, ast.Slice) or index.step is not None:
-        return False
-    first, last = index.lower, index.upper
-    if first is not None and not isinstance(first, ast.Constant):
-        return False
-    return last is None or any(
-        isinstance(each, ast.Call)
-        and called(each) == "len"
-        and bool(each.args)
-        and same_code(each.args[0], part.value)
-        for each in ast.walk(last)
-    )
