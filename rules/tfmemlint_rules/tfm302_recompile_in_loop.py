@@ -3,7 +3,9 @@
 ## What it finds
 `model.compile("adam", loss)` and `model.fit(x, y)` in a loop of more than four rounds, of a model
 that was made before it, where each round has another optimizer that keeps something for each
-weight.
+weight. And an optimizer that each round makes, with a step of its own that `tf.function` traces,
+for a model that was made before: measured, 20 MB a round of weights that take 8 MB, and 1 MB
+without `tf.function`.
 
 ## Why it costs memory
 Each round traces a step of its own. Keras's optimizer has TensorFlow register a custom gradient
@@ -12,9 +14,10 @@ to the optimizer's variables. With Adam, two numbers for each weight stay behind
 `del`, `gc.collect()` and `clear_session()` free none of it. Tracing takes time besides.
 
 ## What to do instead
-Compile before the loop. `fit` goes on where it stopped, and does not have to be told again how.
-For another learning rate, `model.optimizer.learning_rate.assign(rate)`. For an optimizer that knows
-nothing of the rounds before, set its variables to zero:
+Compile before the loop, or make the optimizer and the step before it. `fit` goes on where it
+stopped, and does not have to be told again how. For another learning rate,
+`model.optimizer.learning_rate.assign(rate)`. For an optimizer that knows nothing of the rounds
+before, set its variables to zero:
 `for each in model.optimizer.variables: each.assign(tf.zeros_like(each))`, but for the learning
 rate, which is among them.
 
@@ -77,8 +80,7 @@ def check(file: File) -> Iterator[Diagnostic]:
 
 def _cost(file: File, found: Recompilation) -> Cost:
     """As much as the weights each time, at the least: Adam keeps twice that."""
-    model = found.call.func.value if isinstance(found.call.func, ast.Attribute) else found.call
-    made = file.tf.values.of(model).origin or model
+    made = file.tf.values.of(found.model).origin or found.model
     one = file.tf.models.weights_of(made) or SLOTS
     rounds = file.tf.numbers.rounds(found.loop.node)
     return costs.cost(rounds.times(one)._replace(at_most=None), Law.STEPS, one)
@@ -99,6 +101,10 @@ RULE = Rule(
     claim=Claim(
         Metric.DEVICE_GROWTH, at_most=0.02, because="there is one optimizer, and not one per round"
     ),
-    triggers=("compile", "fit fit_generator train_on_batch", "for while"),
+    triggers=(
+        "apply_gradients compile minimize",
+        "apply_gradients fit fit_generator minimize train_on_batch",
+        "for while",
+    ),
     check=check,
 )

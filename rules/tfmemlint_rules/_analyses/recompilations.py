@@ -1,4 +1,4 @@
-"""Models that loops compile anew, each time with an optimizer that keeps something."""
+"""Models that loops compile anew, or train by new steps, with optimizers that keep something."""
 
 from __future__ import annotations
 
@@ -8,25 +8,34 @@ from functools import cached_property
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.flow.many_rounds import ManyRounds
+from tfmemlint.facts.graphs.tracing import TracedBy
+from tfmemlint.facts.library.keras_apis import SLOTS
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument, given_to
-from tfmemlint.facts.library.training import FITS
+from tfmemlint.facts.library.training import APPLIES, FITS
 from tfmemlint.facts.syntax.nodes import nodes_of, root_name, same_code, within
-from tfmemlint.facts.syntax.tree import LOOPS
+from tfmemlint.facts.syntax.tree import FUNCTIONS, LOOPS
 from tfmemlint.light_typing import NamedTuple
 
 _WITHOUT_SLOTS = frozenset({"keras.optimizers.SGD", "keras.optimizers.legacy.SGD"})
+_WITH_SLOTS = frozenset(
+    f"{package}.{name}"
+    for package in ("keras.optimizers", "keras.optimizers.legacy", "tensorflow.optimizers")
+    for name in SLOTS
+)
+_WEIGHTS = frozenset({"trainable_variables", "trainable_weights", "variables", "weights"})
 _CHANGES = frozenset({"add", "compile", "set_weights", "load_weights"})
 
 
 class Recompilation(NamedTuple):
-    """A `compile` in a loop: the optimizer of each round stays in memory."""
+    """A `compile` in a loop, or an optimizer for a new step: that of each round stays in memory."""
 
     call: ast.Call
     loop: Loop
     rounds: int | None
     once: bool
     """Whether the loop would do the same with the model compiled before it, but for the state."""
+    model: ast.expr
 
 
 class Recompilations:
@@ -41,12 +50,67 @@ class Recompilations:
         self._loops = tf.loops
         self._remade_models = tf.remade_models
         self._many_rounds = tf.of(ManyRounds)
+        self._callers = tf.callers
+        self._objects = tf.objects
+        self._tracing = tf.tracing
 
     @cached_property
     def all(self) -> tuple[Recompilation, ...]:
         """Every such call, in source order."""
-        found = (self._of(call, method) for call, method in self._tree.methods("compile"))
-        return tuple(each for each in found if each is not None)
+        found = [self._of(call, method) for call, method in self._tree.methods("compile")]
+        found += map(self._stepped, self._made_for_steps)
+        kept = (each for each in found if each is not None)
+        return tuple(sorted(kept, key=lambda each: (each.call.lineno, each.call.col_offset)))
+
+    @cached_property
+    def _made_for_steps(self) -> tuple[ast.Call, ...]:
+        """The optimizers with slots, where something applies gradients in a traced step."""
+        return tuple(call for call, _ in self._names.calls(_WITH_SLOTS)) if self._steps else ()
+
+    @cached_property
+    def _steps(self) -> tuple[tuple[ast.Call, ast.Attribute], ...]:
+        """What applies gradients in steps that `tf.function` traces."""
+        applied = self._tree.methods(*APPLIES)
+        traced = (each for each in applied if self._traced_at(each[0]))
+        return tuple(traced)
+
+    def _traced_at(self, node: ast.AST) -> ast.AST | None:
+        """What has the step traced that code is part of."""
+        roots = self._tracing.roots(node)
+        return next((each.at for each in roots if each.by is TracedBy.TF_FUNCTION), None)
+
+    def _stepped(self, made: ast.Call) -> Recompilation | None:
+        """An optimizer of each round, for a model of all and a step that is traced anew."""
+        rounds = self._many_rounds.of(made)
+        for use, method in self._steps if rounds is not None else ():
+            held = self._objects.made(method.value) or ()
+            if rounds is None or all(each.node is not made for each in held):
+                continue
+            given = (part for each in given_to(use) for part in ast.walk(each))
+            weights = (each for each in given if isinstance(each, ast.Attribute))
+            models = [each.value for each in weights if each.attr in _WEIGHTS]
+            traced = self._traced_at(use)
+            if traced is None or not self._is_in_round(traced, rounds[0]):
+                continue
+            if models and all(self._is_of_all(each, rounds[0]) for each in models):
+                return Recompilation(made, *rounds, once=False, model=models[0])
+        return None
+
+    def _is_of_all(self, model: ast.expr, loop: Loop) -> bool:
+        """Whether a model of the module is made before a loop."""
+        made = self._values.of(model).origin
+        is_model = self._values.of(model).kind is Kind.MODEL
+        return is_model and made is not None and self._is_before(model, loop)
+
+    def _is_in_round(self, traced: ast.AST, loop: Loop) -> bool:
+        """Whether a round makes a function, or calls what makes it."""
+        extent, within = self._loops.extent(loop), self._tree.function(traced)
+        around = within if not isinstance(traced, FUNCTIONS) else self._tree.function(traced)
+        owner = self._tree.function(around) if around is not None else None
+        factories = [each for each in (within, around, owner) if each is not None]
+        calls = (call for each in factories for call in self._callers.calls_of(each))
+        here = self._tree.inside(traced, extent)
+        return here or any(self._tree.inside(each, extent) for each in calls)
 
     def _of(self, call: ast.Call, method: ast.Attribute) -> Recompilation | None:
         model = method.value
@@ -62,7 +126,7 @@ class Recompilations:
                 continue
             if any(same_code(one, each) or self._are_one(one, each) for one in fitted):
                 once = each is model and self._is_same(call, loop)
-                return Recompilation(call, *rounds, once)
+                return Recompilation(call, *rounds, once, model)
         return None
 
     def _is_before(self, model: ast.expr, loop: Loop) -> bool:
