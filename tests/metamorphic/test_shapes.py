@@ -19,6 +19,7 @@ FEWER = {
     ("TFM201", "augmented", "lambdas"): 1,
     ("TFM201", "factories", "lambdas"): 2,
     ("TFM212", "helpers", "lambdas"): 1,
+    ("TFM604", "applied", "lambdas"): 2,
     ("TFM214", "whole", "step by step"): 1,
     ("TFM215", "bad", "class"): 1,
     ("TFM215", "flat", "class"): 1,
