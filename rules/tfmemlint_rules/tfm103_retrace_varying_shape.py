@@ -3,8 +3,8 @@
 ## What it finds
 A call, in a loop or for every request, of a function that `tf.function` traces, with a tensor of
 another shape each time: a slice up to a number that changes, what is joined to or appended to in
-every round, what is made as long as a number that is drawn, a list as long as a text or of more
-tensors each time, rows of a ragged tensor, what a mask leaves, and batches of
+every round, what is made as long, or pictures as wide, as a number that is drawn, a list as long as
+a text or of more tensors each time, rows of a ragged tensor, what a mask leaves, and batches of
 `padded_batch`, each as long as its longest example.
 
 ## Why it costs memory

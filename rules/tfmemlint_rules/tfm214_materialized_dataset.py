@@ -126,9 +126,26 @@ def _holds_all(file: File, chain: Chain) -> int | None:
     step = chain.steps[places[0]]
     size = file.tf.values.number(step.argument("batch_size"), step.frame)
     there = file.tf.lengths.at_most(chain, places[0])
-    if size is None or size < (MANY if there is None else max(there, FEW + 1)):
-        return None
-    return places[0]
+    if size is None:
+        asked = _is_all(file, step.argument("batch_size"))
+        return (
+            places[0]
+            if asked and _is_much(file, chain._replace(steps=chain.steps[: places[0]]))
+            else None
+        )
+    return places[0] if size >= (MANY if there is None else max(there, FEW + 1)) else None
+
+
+def _is_all(file: File, size: ast.expr | None) -> bool:
+    """Whether a pipeline is asked how many elements there are: `len(ds)`, `ds.cardinality()`."""
+    made = None if size is None else file.tf.flow.same(size)[-1]
+    while isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute):
+        if made.func.attr == "cardinality":
+            return file.tf.datasets.is_dataset(made.func.value)
+        made = made.func.value if made.func.attr == "numpy" else None
+    if isinstance(made, ast.Call) and called(made) == "len" and len(made.args) == 1:
+        return file.tf.datasets.is_dataset(made.args[0])
+    return isinstance(made, ast.Attribute) and made.attr == "num_examples"
 
 
 def _safety(file: File, end: End, made: ast.Call) -> Applicability:

@@ -36,7 +36,6 @@ _SIZES = frozenset(
         "tensorflow.range",
         "tensorflow.repeat",
         "tensorflow.reshape",
-        "tensorflow.roll",
         "tensorflow.split",
         "tensorflow.tile",
         "tensorflow.zeros",

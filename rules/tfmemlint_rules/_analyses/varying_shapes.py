@@ -62,6 +62,11 @@ _FILLS = frozenset(
     }
 )
 """Functions that make an array of sizes they are given."""
+_RESIZES = frozenset(
+    f"tensorflow.image.{name}"
+    for name in ("random_crop", "resize", "resize_with_crop_or_pad", "resize_with_pad")
+)
+"""Functions that make pictures of sizes they are given behind them."""
 _JOINS = frozenset(
     {
         "numpy.append",
@@ -206,7 +211,9 @@ class VaryingShapes:
         if self._names.is_any(call.func, _STACKS) and first is not None:
             return self._grown_list(first, at)
         if self._names.is_any(call.func, _FILLS):
-            return self._filled(call, at)
+            return self._filled(call, call.args, at)
+        if self._names.is_any(call.func, _RESIZES):
+            return self._filled(call, call.args[1:3], at)
         if self._flow.called(call) is not None:
             return self._returned(call, (), hops - 1)
         picks = self._names.is_any(call.func, _PICKS)
@@ -223,10 +230,10 @@ class VaryingShapes:
             return None if sized else self._changing(call, ShapedBy.SEQUENCE, at)
         return None
 
-    def _filled(self, call: ast.Call, at: ast.AST) -> _Found | None:
+    def _filled(self, call: ast.Call, sizes: list[ast.expr], at: ast.AST) -> _Found | None:
         """`np.zeros((n, 8))`, where `n` is another number each time."""
         shape = argument(call, None, "shape") or argument(call, None, "size")
-        given = [shape] if shape is not None else call.args
+        given = [shape] if shape is not None else sizes
         sizes = [
             size
             for each in given
