@@ -95,8 +95,7 @@ class Loading:
         """Whether each round of a loop over many files reads one of these from its file."""
         if not isinstance(loop.node, ast.For) or not self._may_be_any:
             return False
-        contents = self.contents(loop.node)
-        read = any(contents.of(each, None) is Content.ARRAY for each in nodes)
+        read = any(self.contents(loop.node).of(each, None) is Content.ARRAY for each in nodes)
         return read and not self._iterables.is_part(loop.node.iter)
 
     def _gathered(
@@ -233,7 +232,8 @@ class Loading:
                     zipped = _zipped(loop.node.iter)
                     files = zipped or self._iterables.counted(loop.iterable) or loop.iterable
                     return Gathered(files, places=places or frozenset())
-                limited = limited or self._iterables.is_part(loop.node.iter, frame)
+                cut = not isinstance(loop.node.iter, (ast.List, ast.Tuple))  # columns of each row
+                limited = limited or (cut and self._iterables.is_part(loop.node.iter, frame))
         return None
 
     def _loaded_before(
