@@ -116,8 +116,12 @@ class FilledOneHots:
         if not isinstance(statement, ast.Assign):
             return False
         if isinstance(statement.value, ast.Constant) and statement.value.value == 1:
-            counted = all(map(self._is_counted, places[:-1]))
-            return len(places) == len(axes) and counted and self._is_looked_up(places[-1])
+            if len(places) != len(axes) or not self._is_counted(places[0]):
+                return False
+            steps = all(
+                isinstance(each, ast.Slice) or self._is_counted(each) for each in places[1:-1]
+            )
+            return steps and self._is_looked_up(places[-1])
         places = [each for each in places if not isinstance(each, ast.Slice)]
         row = self._bindings.only(statement.value)
         made = self._names.call_of(row.value if row is not None else None, _ZEROS)
@@ -129,7 +133,12 @@ class FilledOneHots:
         return alike and counted and self._is_marked(self._bindings.readers(row), rest)
 
     def _is_counted(self, place: ast.expr) -> bool:
-        """Whether a place is that of a round, `i` of `for i, x in enumerate(xs)`, or all rows."""
+        """Whether a place is that of a round, `i` of `for i, x in enumerate(xs)`, or all rows.
+
+        Or so many before or behind it: `t - 1`.
+        """
+        if isinstance(place, ast.BinOp) and isinstance(place.op, (ast.Add, ast.Sub)):
+            return isinstance(place.right, ast.Constant) and self._is_counted(place.left)
         if isinstance(place, ast.Call):
             return self._names.qualified(place.func) == "numpy.arange"
         return isinstance(place, ast.Name) and self._counter(place)
@@ -165,22 +174,27 @@ class FilledOneHots:
         if isinstance(above, ast.Subscript) and above.value is use and _is_of_rows(above.slice):
             yield from self._given(above, hops)
             return
-        if isinstance(above, ast.keyword):
-            place, above = above.arg, self._tree.parent(above)
-        else:
-            place = None
+        place = None
+        is_second = isinstance(above, ast.Tuple) and use in above.elts[1:]
+        while isinstance(above, (ast.Dict, ast.List, ast.keyword)) or self._is_told(above):
+            place = above.arg if isinstance(above, ast.keyword) else place
+            use, above = above, self._tree.parent(above)
         if isinstance(above, ast.Call) and isinstance(above.func, ast.Attribute):
-            if above.func.attr in _TAKES and use is not above.func.value:
-                yield "label" if place == "y" or use in above.args[1:2] else "input"
-        elif isinstance(above, ast.Dict):
-            fed = self._tree.parent(above)
-            if use in above.values and isinstance(fed, ast.keyword) and fed.arg == "feed_dict":
+            if place == "feed_dict":
                 yield "fed"
+            elif above.func.attr in _TAKES and use is not above.func.value:
+                is_label = is_second or place == "y" or use in above.args[1:2]
+                yield "label" if is_label else "input"
         elif hops and isinstance(above, ast.Assign):
             for each in self._read_as(above, ()):
                 yield from self._given(each, hops - 1)
         elif hops and isinstance(above, (ast.Return, ast.Tuple)):
             yield from self._returned(use, above, hops)
+
+    def _is_told(self, above: ast.AST | None) -> bool:
+        """Whether that is inputs and labels together, for a pipeline."""
+        call = self._tree.parent(above) if isinstance(above, ast.Tuple) else None
+        return getattr(getattr(call, "func", None), "attr", "") == "from_tensor_slices"
 
     def _returned(self, use: ast.expr, above: ast.Return | ast.Tuple, hops: int) -> Iterator[str]:
         """What a model takes a function's result for, be it one of several."""
