@@ -169,7 +169,7 @@ def test_what_cannot_be_assumed_is_an_error(
 
 def test_what_holds_most_comes_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     sized = "ds = tf.data.Dataset.range(9000).map(lambda i: tf.zeros([{0}])).batch(32).shuffle(64)"
-    lines = ["import tensorflow as tf", *(sized.format(each) for each in (1024, 65536, "n", 2048))]
+    lines = ["import tensorflow as tf", *(sized.format(each) for each in (8192, 65536, "n", 16384))]
     (tmp_path / "many.py").write_text("\n".join(lines))
 
     _, out, _ = check(
@@ -201,3 +201,11 @@ def test_findings_of_which_no_size_is_known_are_counted(
     unknown: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert "1 finding is of unknown size.\n" in check(capsys, *SHUFFLE, unknown)[1]
+
+
+def test_as_many_examples_mix_where_they_are_small(
+    small: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    check(capsys, *SHUFFLE, "--min-bytes", 0, "--fix", "--unsafe-fixes", small)
+
+    assert ".shuffle(8).batch(2)\n" in small.read_text()

@@ -75,7 +75,7 @@ def test_elements_that_fail_are_counted_elsewhere_when_steps_change_places(
 @pytest.mark.parametrize(
     ("code", "steps"),
     [
-        ("TFM207", "batch(4).prefetch(640)"),
+        ("TFM207", "batch(4).prefetch(64_000)"),
         ("TFM208", "map(decoded).prefetch(640).batch(4)"),
         ("TFM210", "map(decoded, num_parallel_calls=64).batch(4)"),
     ],

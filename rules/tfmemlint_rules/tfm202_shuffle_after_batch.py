@@ -16,8 +16,8 @@ behind `batch` only whole batches change places, and the same examples always sh
 are a short window, though, where ten batches were enough: then ask for as many examples as mix
 well, a thousand or more. `n * b` of them reach as far as before, and take as much memory.
 The fix writes that number where it is below a thousand batches of names of files, which TFM201 has
-shuffled before they are read, or all of it is known to take up to 64 MiB. Elsewhere the number
-stays, and counts examples.
+shuffled before they are read, or where all of it is known to take less than 32 MB, which nobody
+misses. Elsewhere the number stays, and counts examples.
 
 ## Fix safety
 Unsafe: the examples come out in another order, and batches are made of other examples. Not offered
@@ -33,8 +33,9 @@ array apart, of which it is batches that are copies, or where one batch is as lo
 it is for up to 64 examples of unknown size, and where nothing takes what is shuffled. Up to 131,072
 lines of text, or slices of unknown width of what nothing shows to be a loaded array, are taken for
 words and rows, which weigh little, and so are 1,024 examples of pipelines that begin out of sight;
-unless a `map` reads files, makes pictures or sounds, or runs Python. Of a ready-made data set, such
-as MNIST, less than 256 MB in the buffer are hidden.
+unless a `map` before it reads files, makes pictures or sounds, runs Python, or is out of sight.
+Less than 32 MB in the buffer are hidden, and of a ready-made data set, such as MNIST, less than 256
+MB.
 """
 
 from __future__ import annotations
@@ -70,8 +71,6 @@ USUAL = 32
 """Examples of a batch, where nobody knows how many."""
 MIXES = 1000
 """Examples that mix well, as they stand in a buffer."""
-SMALL = 64 << 20
-"""Bytes, which may well go on being held for the examples to mix as they did."""
 
 
 def check(file: File) -> Iterator[Diagnostic]:
@@ -125,7 +124,8 @@ def _shuffled_batches(
 
 def _cost(file: File, held: _Held, shuffle: Step) -> Cost:
     ready = file.tf.of(Ready).is_chain(file.tf.streams.around(shuffle)[0])
-    return costs.cost(held.now, after=held.after, worth=costs.worth(ready=ready))
+    worth = costs.worth(ready=ready, otherwise=costs.BUFFERED)
+    return costs.cost(held.now, after=held.after, worth=worth)
 
 
 def _are_few(file: File, buffer: float | None, size: float | None, shuffle: Step) -> bool:
@@ -206,7 +206,7 @@ def _window(file: File, batch: Step, shuffle: Step, held: _Held) -> str | None:
     number, size = (file.tf.values.number(n, shuffle.frame), file.tf.values.number(b, batch.frame))
     chain, place = file.tf.streams.around(batch)
     mapped = chain.source.kind is From.FILES and set(chain.methods[:place]) == {"map"}
-    small = held.now.at_most is not None and held.now.at_most <= SMALL
+    small = held.now.at_most is not None and held.now.at_most < costs.BUFFERED
     if number is None or number >= MIXES or size is None or not (small or mapped):
         return None
     if isinstance(n, ast.Constant) and isinstance(b, ast.Constant):

@@ -28,9 +28,9 @@ cache, which has the batches in memory anyhow; where they are file names or numb
 batches, which is no more than `tf.data.AUTOTUNE` comes to hold; and where they are batched again or
 taken apart. Up to 131,072 lines of text, or slices of unknown width of what nothing shows to be a
 loaded array, are taken for words and rows, which weigh little, and so are 1,024 examples of
-pipelines that begin out of sight; unless a `map` reads files, makes pictures or sounds, or runs
-Python. Less than 32 MB in the buffer are hidden, and of a ready-made data set, such as MNIST, less
-than 256 MB.
+pipelines that begin out of sight; unless a `map` before it reads files, makes pictures or sounds,
+runs Python, or is out of sight. Less than 32 MB in the buffer are hidden, and of a ready-made data
+set, such as MNIST, less than 256 MB.
 """
 
 from __future__ import annotations

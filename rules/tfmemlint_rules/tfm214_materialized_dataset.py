@@ -24,11 +24,11 @@ list is kept or stacked, or given a name within the expression.
 
 ## When to ignore it
 When all of the data is to be in memory anyway, as for a nearest-neighbour search. The rule is
-silent by itself for up to 1,024 elements that are taken, numbered or written down, unless more than
-64 MiB of them are known, for file names,
-where a comprehension or a `map` keeps one part of each element, such as the labels, where records,
-rows, words or what else is not known to be large are kept as a list, in tests, and where a notebook
-shows the list. Of a ready-made data set, such as MNIST, less than 256 MB in the list are hidden.
+silent by itself for up to 1,024 elements of unknown size that are taken, numbered or written down,
+for file names, where a comprehension or a `map` keeps one part of each element, such as the labels,
+where records, rows, words or what else is not known to be large are kept as a list, in tests, and
+where a notebook shows the list. Hidden are less than 64 MiB of so few elements, and less than 256
+MB of a ready-made data set, such as MNIST.
 """
 
 from __future__ import annotations
@@ -98,7 +98,8 @@ def _cost(file: File, end: End) -> Cost:
     """All elements, and one of them at a time."""
     streams, chain = file.tf.streams, end.chains[0]
     one = streams.element(chain, len(chain.steps))
-    worth = costs.worth(ready=file.tf.of(Ready).is_chain(chain))
+    otherwise = SMALL if _are_few(file, chain) else 0
+    worth = costs.worth(ready=file.tf.of(Ready).is_chain(chain), otherwise=otherwise)
     return costs.cost(streams.all(chain), Law.DATA, one, worth)
 
 
@@ -201,16 +202,15 @@ def _iterated(made: ast.Call | ast.ListComp) -> ast.expr:
 
 
 def _is_small(file: File, chain: Chain) -> bool:
-    """Whether few elements come out of a pipeline, or into it, or file names do.
-
-    Few that are known to be large are much.
-    """
-    held = file.tf.streams.all(chain).at_most
-    if held is not None and held > SMALL:
+    """Whether few elements of unknown size come out of a pipeline, or into it; or file names do."""
+    if file.tf.streams.all(chain).at_most is not None:
         return False
+    return file.tf.elements.are_names(chain) or _are_few(file, chain)
+
+
+def _are_few(file: File, chain: Chain) -> bool:
     most = (file.tf.lengths.at_most(chain), file.tf.lengths.at_most(chain._replace(steps=())))
-    names = file.tf.elements.are_names(chain)
-    return names or any(bound is not None and bound <= FEW for bound in most)
+    return any(bound is not None and bound <= FEW for bound in most)
 
 
 def _is_much(file: File, chain: Chain) -> bool:

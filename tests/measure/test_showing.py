@@ -60,7 +60,7 @@ files = tf.data.TextLineDataset("files")
 print('files')
 
 
-batches = files.batch(32).shuffle(256)  # \x1b[2J
+batches = files.batch(32).shuffle(8192)  # \x1b[2J
 for batch in batches:
     print(batch)
 """
@@ -82,10 +82,10 @@ def test_the_report_names_the_line_what_it_held_and_who_called(
     assert lines[:14] == [
         "device peak  3.0 MB asked for, 4.0 MB in use on CPU:0, at 1.5 s",
         "explained    75% of what was in use then, by the trace",
-        "  at         toy.py:6  batches = files.batch(32).shuffle(256)  # ␛[2J",
+        "  at         toy.py:6  batches = files.batch(32).shuffle(8192)  # ␛[2J",
         "  called at  toy.py:3  print('files')",
         "made by      3.0 MB were held then",
-        "     3.0 MB  100%  toy.py:6  batches = files.batch(32).shuffle(256)  # ␛[2J",
+        "     3.0 MB  100%  toy.py:6  batches = files.batch(32).shuffle(8192)  # ␛[2J",
         "                        3.0 MB  3 x Evil␛[2J [4] float32, written at toy.py:3",
         "      100 B  and 1 more line",
         "held by",
@@ -141,7 +141,7 @@ def test_what_check_finds_on_those_lines_is_shown_and_the_rest_counted(
     advice = advise(made)
     codes = [each.code for file in advice.here for each in file.findings]
     assert "TFM202" in codes
-    assert "TFM202 `shuffle` holds up to `256` batches" in said(made, advice)
+    assert "TFM202 `shuffle` holds up to `8192` batches" in said(made, advice)
     elsewhere = made._replace(stack=made.stack[:1], held=())
     assert advise(elsewhere).here == ()
     assert advise(elsewhere).elsewhere == advice.elsewhere + len(codes)
@@ -204,7 +204,7 @@ def test_a_page_shows_the_curve_and_what_was_held_and_loads_nothing(
     assert "<h1>The memory of &lt;toy&gt;.py</h1>" in html
     assert "<picture>" in html
     assert "at most 3.0 MB" in html
-    assert "<code>toy.py:6  batches = files.batch(32).shuffle(256)" in html
+    assert "<code>toy.py:6  batches = files.batch(32).shuffle(8192)" in html
     assert "TFM202" in html
     assert "tensorflow 2.0" in html
     assert "\x1b" not in html

@@ -72,12 +72,24 @@ class Overlaps:
                 return not step.caches_in_memory
         return chain.source.kind is From.GENERATOR or any(map(self.works, chain.source.parts))
 
-    def is_seen_to_work(self, chain: Chain) -> bool:
-        """Whether any step surely reads files, makes pictures or sounds, or runs Python."""
-        works = (step for step in chain.steps if step.method in _WORKS)
+    def may_be_work(self, chain: Chain) -> bool:
+        """Whether any step reads files, makes pictures or sounds, or runs Python.
+
+        Or does who knows what, as its function is out of sight.
+        """
+        works = [step for step in chain.steps if step.method in _WORKS]
+        if not all(map(self._is_in_sight, works)):
+            return True
         called = (self._names.qualified(each) for step in works for each in self._reached(step))
         here = any(name is not None and _is_slow(name) for name in called)
-        return here or any(map(self.is_seen_to_work, chain.source.parts))
+        return here or any(map(self.may_be_work, chain.source.parts))
+
+    def _is_in_sight(self, step: Step) -> bool:
+        """Whether anything is known of the function that a step is given."""
+        given = next(filter(None, map(step.argument, _FUNCTIONS)), None)
+        if given is None or self._names.qualified(given) is not None:
+            return True
+        return bool(self._functions.definitions(given)) or isinstance(given, ast.Lambda)
 
     def _is_quick(self, step: Step) -> bool:
         """Whether all that a function does with an element is to go over it, as to cast it."""

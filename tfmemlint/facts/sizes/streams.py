@@ -159,15 +159,16 @@ class Streams:
     def are_few_rows(self, chain: Chain, place: int, examples: float) -> bool:
         """Whether so many examples are rows or lines of text, as far as anything tells.
 
-        They are of unknown size, slices or read as text, and nothing is seen to read files for
-        them, to make pictures or sounds of them, or to run Python.
+        They are of unknown size, slices or read as text, and what is done to them until then is in
+        sight: it reads no files, makes no pictures or sounds, and runs no Python.
         """
         if examples > self._few(chain):
             return False
         size, found = self.element(chain, place), self._elements.entering(chain, place)
         known = size.value is not None and (AT_LEAST not in size.notes or size.value >= _LARGE)
         large = any(each.is_image or len(each.shape or ()) >= _AXES for each in tensors(found))
-        return not known and not large and not self._overlaps.is_seen_to_work(chain)
+        before = chain._replace(steps=chain.steps[:place])
+        return not known and not large and not self._overlaps.may_be_work(before)
 
     def _few(self, chain: Chain) -> int:
         """How many rows are few, if it is rows that a pipeline begins with."""
