@@ -163,6 +163,26 @@ class TestReading:
         assert read.cells == (Cell(0, 2), Cell(15, 3))
 
     @pytest.mark.parametrize(
+        ("source", "text"),
+        [
+            (" x = 1", "x = 1\n"),
+            ("\n\n  x = 1\n  y = 2", "\n\nx = 1\ny = 2\n"),
+            ("\tfor i in x:\n\t    print(i)\n!ls", "for i in x:\n    print(i)\npass\n"),
+            ("  x = 1\n y = 2", ""),
+        ],
+    )
+    def test_blanks_before_the_first_word_are_taken_from_all_lines(
+        self, source: str, text: str
+    ) -> None:
+        assert text_of("import os", source) == f"import os\n{text}"
+
+    def test_no_fix_is_made_in_lines_that_lost_their_blanks(self) -> None:
+        read = notebooks.read(notebook(" x = 1", "y = 2"))
+
+        assert not notebooks.allows(read, fix((0, 1, "z")))
+        assert notebooks.allows(read, fix((6, 7, "z")))
+
+    @pytest.mark.parametrize(
         "metadata",
         [
             {"kernelspec": {"language": "R"}},

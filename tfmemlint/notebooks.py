@@ -54,6 +54,8 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 """What there is to tell apart to know where a statement of Python ends."""
+_BLANKS = re.compile(r"(?:[ \t]*\r?\n)*([ \t]+)\S")
+"""Those before the first word of a cell."""
 
 
 class Notebook(NamedTuple):
@@ -203,8 +205,14 @@ def _code(source: str) -> _Code:
         return _Code(text, sound=True)
     if _FOREIGN.match(text):
         return _Code("", sound=True)
-    text = _masked(text)
+    text = _masked(_dedented(text))
     return _Code(text, _parses(text))
+
+
+def _dedented(source: str) -> str:
+    """As IPython reads a cell that begins with blanks: without those, wherever a line has them."""
+    blanks = _BLANKS.match(source)
+    return source if blanks is None else re.sub(rf"^{blanks[1]}", "", source, flags=re.MULTILINE)
 
 
 def _parses(text: str) -> bool:
