@@ -184,8 +184,8 @@ class Growths:
         """
         ends = self._objects.made(holder, frame) or ()
         lists = [each for each in ends if not self._is_no_list(each.node, holder)]
-        owners = {self._tree.parent(each.node) for each in lists} if len(lists) > 1 else set()
-        one = len(lists) == 1 or (len(owners) == 1 and isinstance(next(iter(owners)), ast.Dict))
+        owners = [*{self._tree.parent(each.node) for each in lists}]
+        one = len(lists) == 1 or (len(owners) == 1 and isinstance(owners[0], ast.Dict))
         return [each.node for each in lists] if one and all(map(self._is_empty, lists)) else []
 
     def _is_no_list(self, made: ast.AST, holder: ast.expr) -> bool:
