@@ -2,8 +2,10 @@
 
 `python benchmarks/accuracy.py DIR LABELS` checks DIR, compares what is found with LABELS, and says
 what has changed since the last recorded run; `--record` records this one in accuracy.json, beside
-this file, under the name of LABELS. `--misses` lists what was overlooked and what was flagged
-wrongly. `--page FILE` writes what is recorded as a page, the worst rules first: docs/accuracy.md.
+this file, under the name of LABELS, with how many findings that usefulness.py has drawn there were
+worth it, given `--read` and the file of what was read. `--misses` lists what was overlooked and
+what was flagged wrongly. `--page FILE` writes what is recorded as a page, the worst rules first:
+docs/accuracy.md.
 
 Below DIR each repository is a folder `OWNER+NAME`. LABELS is JSON Lines, one place each: `repo`
 (`OWNER/NAME`), `path` within it, `line` and `end_line` (for a notebook `cell`, counted from 0 among
@@ -27,6 +29,7 @@ import argparse
 import json
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
@@ -72,6 +75,13 @@ PATTERNS = {
 }
 """What people call a waste that has another name as a rule, and the rules that speak of it."""
 
+VERDICTS = {
+    "worth": "worth a reviewer's time",
+    "little": "right but of little effect",
+    "useless": "right but useless",
+    "wrong": "wrong",
+}
+"""What a reader may think of a finding, as usefulness.py has it, and in words."""
 KINDS = ("decided", "mistaken", "elsewhere")
 SLACK = 2
 """By how many lines a finding may miss a label: people point at a loop, a rule at what is in it."""
@@ -394,7 +404,7 @@ def page(recorded: Mapping[str, Mapping[str, Any]]) -> str:
             f"\n## {Path(labels).stem}, {run['date']}\n",
             f"All rules together: {right}; {whole.right} findings right, {whole.wrong} wrong, "
             f"{whole.debatable} debatable, {whole.unlabelled} without a label; "
-            f"{whole.found} places found, {whole.missed} overlooked.\n",
+            f"{whole.found} places found, {whole.missed} overlooked.{_said_of(run)}\n",
             "| Rule or pattern | Precision | Recall | Right | Wrong | Debatable | No label | Found "
             "| Overlooked |",
             "|---|---|---|---|---|---|---|---|---|",
@@ -405,6 +415,15 @@ def page(recorded: Mapping[str, Mapping[str, Any]]) -> str:
             shares = f"{number(count.precision())} | {number(count.recall())}"
             parts.append(f"| {name} | {shares} | {' | '.join(map(str, count))} |")
     return "\n".join(parts) + "\n"
+
+
+def _said_of(run: Mapping[str, Any]) -> str:
+    """What a reader thought of findings drawn at random, if any did."""
+    read: Mapping[str, int] = run.get("read", {})
+    if not read:
+        return ""
+    verdicts = ", ".join(f"{read[each]} {words}" for each, words in VERDICTS.items())
+    return f" Of {sum(read.values())} findings drawn at random: {verdicts}."
 
 
 def _or_last(value: float | None) -> float:
@@ -421,6 +440,7 @@ def main() -> None:
     parser.add_argument("--misses", action="store_true", help="list what is not as labelled")
     parser.add_argument("--record", action="store_true", help="compare later runs with this one")
     parser.add_argument("--page", type=Path, help="write what is recorded as a page")
+    parser.add_argument("--read", type=Path, help="verdicts on what was drawn, to be recorded, too")
     parser.add_argument("--recorded", type=Path, default=RECORDED, help="the file of recorded runs")
     parser.add_argument("--decided", type=Path, default=DECIDED, help="the file of decisions")
     options = parser.parse_args()
@@ -453,6 +473,9 @@ def main() -> None:
             "date": f"{datetime.now(timezone.utc).date():%Y-%m-%d}",
             "counts": {name: list(count) for name, count in counts.items()},
         }
+        if options.read:
+            read = Counter(row["verdict"] for row in _rows(options.read) if "verdict" in row)
+            recorded[options.labels.name]["read"] = {each: read[each] for each in VERDICTS}
         lines = json.dumps(recorded, sort_keys=True).replace("], ", "],\n").replace("{", "{\n")
         options.recorded.write_text(lines + "\n", encoding="utf-8")
     if options.page:

@@ -235,3 +235,18 @@ def test_a_page_says_what_is_recorded_the_worst_first(accuracy: Accuracy, tmp_pa
         "| TFM203 | - | 0.00 | 0 | 0 | 0 | 0 | 0 | 1 |",
         "| TFM202 | 1.00 | 1.00 | 1 | 0 | 0 | 0 | 1 | 0 |",
     ]
+
+
+def test_a_page_says_what_findings_were_worth(accuracy: Accuracy, tmp_path: Path) -> None:
+    (accuracy.project / "right.py").write_text(LATE_SHUFFLE)
+    page, read = tmp_path / "page.md", tmp_path / "read.jsonl"
+    verdicts = ("worth", "worth", "wrong")
+    rows = [{"spoke": {}}, *({"code": "TFM202", "verdict": each} for each in verdicts)]
+    read.write_text("".join(f"{json.dumps(each)}\n" for each in rows))
+    labels = [label("right.py", 5, "TFM202", "bad")]
+    accuracy.run(labels, "--page", str(page), "--record", "--read", str(read))
+
+    said = (
+        " Of 3 findings drawn at random: 2 worth a reviewer's time, 0 right but of little effect, "
+    )
+    assert f"{said}0 right but useless, 1 wrong.\n" in page.read_text("utf-8")
