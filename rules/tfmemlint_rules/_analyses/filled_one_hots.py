@@ -174,16 +174,18 @@ class FilledOneHots:
         if isinstance(above, ast.Subscript) and above.value is use and _is_of_rows(above.slice):
             yield from self._given(above, hops)
             return
-        place = None
-        is_second = isinstance(above, ast.Tuple) and use in above.elts[1:]
-        while isinstance(above, (ast.Dict, ast.List, ast.keyword)) or self._is_told(above):
+        place, is_second = None, isinstance(above, ast.Tuple) and use in above.elts[1:]
+        held: ast.AST = use
+        while isinstance(above, (ast.Dict, ast.List, ast.Tuple, ast.keyword)):
+            if isinstance(above, ast.Tuple) and not self._is_told(above):
+                break
             place = above.arg if isinstance(above, ast.keyword) else place
-            use, above = above, self._tree.parent(above)
+            held, above = above, self._tree.parent(above)
         if isinstance(above, ast.Call) and isinstance(above.func, ast.Attribute):
             if place == "feed_dict":
                 yield "fed"
-            elif above.func.attr in _TAKES and use is not above.func.value:
-                is_label = is_second or place == "y" or use in above.args[1:2]
+            elif above.func.attr in _TAKES and held is not above.func.value:
+                is_label = is_second or place == "y" or held in above.args[1:2]
                 yield "label" if is_label else "input"
         elif hops and isinstance(above, ast.Assign):
             for each in self._read_as(above, ()):
@@ -191,10 +193,11 @@ class FilledOneHots:
         elif hops and isinstance(above, (ast.Return, ast.Tuple)):
             yield from self._returned(use, above, hops)
 
-    def _is_told(self, above: ast.AST | None) -> bool:
-        """Whether that is inputs and labels together, for a pipeline."""
-        call = self._tree.parent(above) if isinstance(above, ast.Tuple) else None
-        return getattr(getattr(call, "func", None), "attr", "") == "from_tensor_slices"
+    def _is_told(self, parts: ast.Tuple) -> bool:
+        """Whether a pipeline is made of inputs and labels together."""
+        call = self._tree.parent(parts)
+        method = call.func if isinstance(call, ast.Call) else None
+        return isinstance(method, ast.Attribute) and method.attr == "from_tensor_slices"
 
     def _returned(self, use: ast.expr, above: ast.Return | ast.Tuple, hops: int) -> Iterator[str]:
         """What a model takes a function's result for, be it one of several."""

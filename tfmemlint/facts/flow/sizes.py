@@ -154,10 +154,10 @@ class Sizes:
         measured = self._measured(node, frame)
         if measured is not None:
             return value(*measured).shape
-        if isinstance(node, ast.Name):
-            origins = self._flow.origins(node, frame) or ()
-            if len(origins) == 1 and isinstance(origins[0].value, (ast.Tuple, ast.List)):
-                return self.shape(origins[0].value, origins[0].frame, value)
+        if isinstance(node, _MOVED):
+            made, inner = self._flow.made(node, frame)
+            if isinstance(made, (ast.Tuple, ast.List)):
+                return self.dimensions(made.elts, inner, value)
         size = self.number(node, frame, value)
         whole = as_count(size)
         return (whole,) if whole is not None else None
