@@ -31,10 +31,10 @@ kept busy may notice.
 
 ## When to ignore it
 When steps are few, or must not wait. The rule is silent by itself on one number for each epoch
-where nothing tells how many there are, on the numbers of one epoch that go with it, on up to 16
-tensors of unknown size, every hundredth step or the first ones, one for each of several models or
-updates with the same batch, lists that are emptied, and where a tape, a graph, `tf.concat` or
-`tf.stack` is to have the tensors.
+where nothing tells how many there are, on the numbers of one epoch that go with it, on classes
+(`argmax`) and targets of each batch, on up to 16 tensors of unknown size, every hundredth step or
+the first ones, one for each of several models or updates with the same batch, lists that are
+emptied, and where a tape, a graph, `tf.concat` or `tf.stack` is to have the tensors.
 """
 
 from __future__ import annotations
@@ -56,6 +56,7 @@ from tfmemlint import (
     Span,
     costs,
 )
+from tfmemlint.facts.flow.labels import Labels
 from tfmemlint.facts.flow.loops import Over
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.words import PIPELINE_WORDS
@@ -107,6 +108,8 @@ def check(file: File) -> Iterator[Diagnostic]:
 
 def _is_worth_a_word(file: File, kept: Kept) -> bool:
     cost = _cost(file, kept)
+    if kept.sort is Sort.TENSOR and file.tf.of(Labels).are_in(kept.tensor):
+        return False
     few = cost.at_most is None and _is_short(file, kept)
     unknown = all(each.over in FEW_OR_UNKNOWN for each in kept.growth.loops)
     if few or unknown or _is_picked(file, kept) or not _is_wanted_elsewhere(file, kept):

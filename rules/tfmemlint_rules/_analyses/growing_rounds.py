@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import cached_property
+from math import prod
 
 from tfmemlint.facts import TensorFlow
+from tfmemlint.facts.flow.labels import Labels
 from tfmemlint.facts.flow.loops import Loop, Over
 from tfmemlint.facts.graphs.graph_loops import InGraph
 from tfmemlint.facts.graphs.tracing import TracedBy
@@ -16,7 +18,6 @@ from tfmemlint.facts.syntax.nodes import called, is_literal, within
 from tfmemlint_rules._analyses.joins import Joined, Joins
 
 _OF_DATA = frozenset({Over.ARRAY, Over.DATASET, Over.OFFSETS, Over.TENSOR})
-_CLASSES = frozenset({"numpy.argmax", "tensorflow.argmax", "tensorflow.math.argmax"})
 _COUNTS = frozenset(
     f"tensorflow.{module}{name}"
     for module in ("", "math.")
@@ -38,6 +39,8 @@ _NUMBER_BY_NUMBER = frozenset(
     for name in ("cast", "exp", "flip", "log", "reverse", "sqrt", "square")
 )
 _GRADIENTS = frozenset({"tensorflow.GradientTape", "tensorflow.gradients"})
+_WIDE = 33
+"""Numbers in a row: fewer are 256 bytes, less than most of what they are about."""
 _WHOLE = ("bool", "int", "uint")
 _MAX_HOPS = 4
 _BY_ROWS = frozenset({"numpy.append", "numpy.concatenate", "numpy.vstack"})
@@ -62,6 +65,7 @@ class GrowingRounds:
         self._graph_loops = tf.graph_loops
         self._joins = tf.of(Joins)
         self._loading = tf.loading
+        self._labels = tf.of(Labels)
         self._growths = tf.growths
 
     def are_many(self, joined: Joined, few: int) -> bool:
@@ -80,9 +84,11 @@ class GrowingRounds:
             loops = map(self._graph_loops.becomes, joined.loops)
             return InGraph.LOOP in loops and self.is_for_gradient(joined)
         loop = joined.loops[0]
-        if self._gathers_labels_alone(loop):
+        if self._gathers_little(loop):
             return False
-        over_data = loop.over is not Over.ARRAY and self._gives_data(loop.iterable)
+        iterable = loop.iterable
+        lists = iterable is not None and self._lists_batches(iterable)
+        over_data = lists or (loop.over is not Over.ARRAY and self._gives_data(iterable))
         return (
             over_data
             or self.is_for_gradient(joined)
@@ -91,33 +97,23 @@ class GrowingRounds:
             or (not joined.is_numpy and self._tracing.surely_eager(joined.node))
         )
 
-    def _gathers_labels_alone(self, loop: Loop) -> bool:
-        """Whether a loop gathers nothing but one number for each example."""
+    def _gathers_little(self, loop: Loop) -> bool:
+        """Whether NumPy gathers nothing in a loop but a few numbers for each example."""
         if any(self._tree.inside(each, loop.node) for each in self._growths.places):
             return False
         joins = [each for each in self._joins.all if each.loops[0].node is loop.node]
-        added = [each for join in joins for each in join.added]
-        labels = all(self._is_label(each, loop) for each in added)
-        return labels and all(each.is_numpy for each in joins)
+        return all(
+            each.is_numpy and (all(map(self._labels.are_in, each.added)) or self._is_narrow(each))
+            for each in joins
+        )
 
-    def _is_label(self, added: ast.expr, loop: Loop) -> bool:
-        """Whether this is one number for each example: the targets of a pipeline, or a class."""
-        while isinstance(added, ast.Call):
-            if self._names.is_any(added.func, _CLASSES):
-                return True
-            name = self._names.qualified(added.func)
-            method = added.func.value if isinstance(added.func, ast.Attribute) else None
-            inner = method if name is None else next(iter(added.args), None)
-            if inner is None:
-                return False
-            added = inner
-        places = loop.node.target if isinstance(loop.node, ast.For) else None
-        while isinstance(places, ast.Tuple) and isinstance(places.elts[-1], ast.Tuple):
-            places = places.elts[-1]  # `for step, (images, labels) in enumerate(ds)`
-        named = places.elts[1:] if isinstance(places, ast.Tuple) else []
-        last = named[-1] if len(named) == 1 else None
-        given = self._bindings.reaching(added) if isinstance(added, ast.Name) else ()
-        return last is not None and bool(given) and all(each.node is last for each in given)
+    def _is_narrow(self, joined: Joined) -> bool:
+        """Whether an array starts as no rows, of a few numbers each: `np.empty((0, 10))`."""
+        if joined.function == "numpy.append" and argument(joined.call, 2, "axis") is None:
+            return False
+        starts = (self._values.bound(each).shape for each in self._bindings.sharing(joined.target))
+        known = (each[1:] for each in starts if each and each[0] == 0)
+        return any(row and prod(each or _WIDE for each in row) < _WIDE for row in known)
 
     def are_of_files(self, joined: Joined) -> bool:
         """Whether NumPy joins, row by row, what each round reads from a file to what there was."""
@@ -189,7 +185,7 @@ class GrowingRounds:
             return self._values.of(counted).is_array or self._tensors.is_tensor(counted)
         if self._gives_data(loop.iterable) or self._are_slices_added(joined, loop):
             return True
-        if self._counts_batches(loop.iterable):
+        if self._counts_batches(loop.iterable) or self._lists_batches(loop.iterable):
             return True
         return loop is joined.loops[0] and self.are_of_files(joined)
 
@@ -208,6 +204,14 @@ class GrowingRounds:
                 before = None if bound is None else self._flow.one_before(bound)
                 bound = None if before is None else before.value
         return False
+
+    def _lists_batches(self, iterable: ast.expr) -> bool:
+        """Whether a list has what each round of a comprehension takes to NumPy, or predicts."""
+        rest = iterable.slice if isinstance(iterable, ast.Subscript) else None
+        if isinstance(rest, ast.Slice) and isinstance(iterable, ast.Subscript):
+            iterable = iterable.value if rest.upper is None else iterable  # `batches[1:]`
+        listed = self._followed(iterable)
+        return isinstance(listed, ast.ListComp) and self._is_from_model(listed.elt)
 
     def _bounds(self, iterable: ast.expr) -> Iterator[float | None]:
         """How much there is at the most: so many elements of a pipeline, `n` for `rows[:n]`."""
@@ -235,6 +239,8 @@ class GrowingRounds:
             return len(listed.elts)
         if isinstance(listed, ast.ListComp):
             over = listed.generators[0].iter
+            if self._is_from_model(listed.elt):
+                return None
             return None if self._gives_data(over) or self._values.of(over).is_array else 0
         return None
 
