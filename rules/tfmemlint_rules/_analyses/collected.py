@@ -79,6 +79,8 @@ class Collected:
         return None
 
     def _filled(self, growth: Growth | Grown, frame: Frame | None) -> Collection | None:
+        if self._growths.is_emptied(growth):
+            return None
         within = list[Loop]()
         for loop in growth.loops:
             ends = self._counted_rounds.awaited(loop)

@@ -104,8 +104,13 @@ class Growths:
         return {each.node: each for each in self._loops.growths}
 
     def of(self, expression: ast.expr, frame: Frame | None = None) -> tuple[Grown, ...]:
-        """Where the list grows that an expression holds, in source order."""
-        made = self._objects.made(expression, frame) or ()
+        """Where the list grows that an expression holds, in source order.
+
+        What is made of it there, `self.xs = np.array(self.xs)`, comes after it.
+        """
+        ends = self._objects.made(expression, frame) or ()
+        inside = self._tree.inside
+        made = [end for end in ends if end.node is expression or not inside(expression, end.node)]
         if len(made) != 1 or not self._is_empty(made[0]):
             return ()
         return self.made_by(made[0].node)
@@ -126,6 +131,18 @@ class Growths:
         elif not isinstance(expression, (ast.Attribute, ast.Call, ast.Subscript)):
             return ()
         return self.of(expression, frame)
+
+    def is_emptied(self, growth: Growth | Grown) -> bool:
+        """Whether what is added to a list is taken out again: `xs.pop(0)`, `del xs[0]`."""
+        if isinstance(growth, Growth):
+            return any(map(self._is_taken_from, self._bindings.readers(growth.start)))
+        return any(map(self._is_taken_from, self._objects.uses(growth.made) or ()))
+
+    def _is_taken_from(self, use: ast.expr) -> bool:
+        above = self._tree.parent(use)
+        if isinstance(above, ast.Subscript):
+            return above.value is use and isinstance(above.ctx, ast.Del)
+        return isinstance(above, ast.Attribute) and above.attr in ("clear", "pop")
 
     def run_at(self, grown: Grown, frame: Frame | None) -> tuple[ast.AST, Frame | None]:
         """Where a loop adds to a list, be it by a call that adds once; and the frame of what does.

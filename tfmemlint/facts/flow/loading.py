@@ -182,7 +182,7 @@ class Loading:
             return None
         growths = self._loops.growths_of(origin.binding) if origin.binding is not None else ()
         for growth in growths:
-            if not self._is_emptied(growth):
+            if not self._growths.is_emptied(growth):
                 start = growth.start.node
                 added = growth.elements or [growth.value]
                 found = self._files(added, growth.loops, start, origin.frame)
@@ -194,7 +194,7 @@ class Loading:
         """A list that is filled where it has no name, or more than one."""
         for grown in self._growths.made_by(made):
             uses = self._objects.uses(made)
-            if grown.named is not None or uses is None or any(map(self._is_taken_from, uses)):
+            if grown.named is not None or uses is None or self._growths.is_emptied(grown):
                 continue
             added, inside = self._growths.run_at(grown, frame)
             start = made if self._tree.function(made) is self._tree.function(added) else added
@@ -285,13 +285,6 @@ class Loading:
         made = _seen_through(named[0].value if len(named) == 1 else iterable)
         is_reader = self._names.call_of(made, READERS) is not None
         return Content.FIELDS if is_reader else Content.TEXT
-
-    def _is_emptied(self, growth: Growth) -> bool:
-        return any(map(self._is_taken_from, self._bindings.readers(growth.start)))
-
-    def _is_taken_from(self, use: ast.expr) -> bool:
-        method = self._tree.parent(use)
-        return isinstance(method, ast.Attribute) and method.attr in ("clear", "pop")
 
     def _lists_a_part(self, files: ast.expr, frame: Frame | None) -> bool:
         """Whether loops over but a part of something name the files: `for row in rows[:8]`."""
