@@ -28,11 +28,14 @@ _KEEPS = frozenset(
         "tensorflow.convert_to_tensor",
     }
 )
+_KEEPING = frozenset({"astype", "reshape"})
+"""Methods that give back the rows they are asked of."""
 _EMBEDDINGS = frozenset({"keras.layers.Embedding"})
 _STEPS = frozenset({"GRU", "LSTM", "RNN", "SimpleRNN", "ConvLSTM2D"})
 """Layers that give what comes last of a sequence, unless they are to give all of it."""
 _TOGETHER = ("Flatten", "Global")
 _TRAINS = frozenset({"evaluate", "fit"})
+_TRAINS_BATCHES = "fit_generator"
 _SPARSE_NAMES = {
     "categorical_crossentropy": "sparse_categorical_crossentropy",
     "CategoricalCrossentropy": "SparseCategoricalCrossentropy",
@@ -78,6 +81,11 @@ def _is_softmax(activation: ast.expr | None, names: Names) -> bool:
     if isinstance(activation, ast.Constant):
         return activation.value == "softmax"
     return (names.qualified(activation) or "").endswith(".softmax")
+
+
+def _is_reshaped(node: ast.expr) -> bool:
+    method = node.func if isinstance(node, ast.Call) else None
+    return isinstance(method, ast.Attribute) and method.attr == "reshape"
 
 
 class OneHots:
@@ -257,8 +265,8 @@ class OneHots:
 
     def _fitted(self) -> Iterator[ast.expr]:
         """The labels that models are trained on and compared with."""
-        for call, _ in self._tree.methods(*_TRAINS):
-            labels = argument(call, 1, "y")
+        for call, method in self._tree.methods(*_TRAINS, _TRAINS_BATCHES):
+            labels = None if method.attr == _TRAINS_BATCHES else argument(call, 1, "y")
             if labels is not None:
                 yield labels
             checked = next((each.value for each in call.keywords if each.arg == _VALIDATION), None)
@@ -421,7 +429,7 @@ class OneHots:
             yield node.args[path[0] // 2], frame, path[1:]
         elif name in _KEEPS and node.args:
             yield node.args[0], frame, path
-        elif isinstance(node.func, ast.Attribute) and node.func.attr == "astype":
+        elif isinstance(node.func, ast.Attribute) and name is None and node.func.attr in _KEEPING:
             yield node.func.value, frame, path
         else:
             for returned in self._flow.returned(node, frame):
@@ -429,6 +437,8 @@ class OneHots:
 
     def is_only_compared(self, found: Iterable[OneHot]) -> bool:
         """Whether the rows go nowhere but to the losses, as far as their names tell."""
+        if any(map(_is_reshaped, self._passed)):  # to a shape with an axis of classes
+            return False
         return all(self._goes_there_alone(each.node) for each in found)
 
     def _goes_there_alone(self, node: ast.expr) -> bool:
