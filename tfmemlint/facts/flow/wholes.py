@@ -24,7 +24,7 @@ _MAKES = (
     | {*makers.FILLED}
 )
 _OF_LISTS = having(traits.JOINS | traits.LISTED)
-_PARSES = frozenset({"json.load"})
+_PARSES = frozenset({"json.load", "ujson.load"})
 _LARGE_BATCH = 2_048
 """Rows that people choose as one batch, and benchmarks make as one."""
 _READ = makers.LOADS_WHOLE | READ_DATA_SETS | (makers.FRAMES - {"pandas.DataFrame"})
