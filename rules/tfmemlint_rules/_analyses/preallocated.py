@@ -54,7 +54,7 @@ class PreallocatedArrays:
     def _filled(self, target: ast.Subscript, assignment: ast.Assign) -> Preallocated | None:
         parts = target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]
         row = parts[0] if parts else None  # `a[()] = x`
-        if not isinstance(row, ast.Name):
+        if not isinstance(row, (ast.Attribute, ast.Name)):
             return None
         files = self._loaded_each_round(assignment)
         made = self._made(target.value) if files is not None else None
