@@ -31,7 +31,7 @@ def train(batches, model):
 def kept(inside: str) -> list[str | None]:
     """The names of the tapes that keep calls."""
     file = File("code.py", STEP.format(inside=indent(dedent(inside), " " * 12)))
-    return [each.tape.name for each in file.tf.of(PyFunctions).kept]
+    return [each.tape and each.tape.name for each in file.tf.of(PyFunctions).kept]
 
 
 @pytest.mark.parametrize(

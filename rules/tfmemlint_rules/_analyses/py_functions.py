@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 from tfmemlint.facts import TensorFlow
+from tfmemlint.facts.flow.loops import Over
+from tfmemlint.facts.flow.many_rounds import ManyRounds
 from tfmemlint.facts.graphs.tapes import Tape
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument
@@ -20,14 +22,16 @@ _EXACT = ("bool", "int", "string", "uint")
 """What the names of types begin with that have no gradients."""
 _MOST_HOPS = 3
 """Functions around a call that are called but once."""
+_FEW = 4_096
+"""Rounds: 150 MB of what was measured."""
 
 
 class KeptCall(NamedTuple):
-    """A call that runs again and again, and whose tensors stay after every time."""
+    """A call that runs again and again, of which something stays after every time."""
 
     call: ast.Call
-    tape: Tape
-    """What records it, though no gradient goes back through it."""
+    tape: Tape | None
+    """What records it, though no gradient goes back through it; None where nothing records."""
 
 
 class PyFunctions:
@@ -46,6 +50,8 @@ class PyFunctions:
         self._tracing = tf.tracing
         self._per_batch = tf.per_batch
         self._consumers = tf.consumers
+        self._loops = tf.loops
+        self._many_rounds = tf.of(ManyRounds)
 
     @cached_property
     def kept(self) -> tuple[KeptCall, ...]:
@@ -57,6 +63,9 @@ class PyFunctions:
             for call in self._calls_under(tape):
                 if call not in found and self._is_kept(call, tape):
                     found[call] = KeptCall(call, tape)
+        for call, _ in self._names.calls(frozenset({_PY_FUNCTION})):
+            if self._is_eager_again(call):
+                found.setdefault(call, KeptCall(call, None))
         return tuple(found.values())
 
     def conversions(self, call: ast.Call) -> list[ast.Call] | None:
@@ -86,6 +95,17 @@ class PyFunctions:
                 above = self._tree.ancestors(call)
                 if not self._is_traced(call) and not any(map(_stops_recording, above)):
                     yield call
+
+    def _is_eager_again(self, call: ast.Call) -> bool:
+        """Whether a call surely runs eagerly, in a loop that goes on, and no tape records it."""
+        if self._tracing.by_hand or not self._tracing.surely_eager(call):
+            return False
+        if any(map(self._tapes.recording, self._callers.leading_to(call, _MOST_HOPS))):
+            return False
+        loop, rounds = self._many_rounds.of(call) or (None, 0)
+        if loop is None or loop.over is Over.EPOCHS:
+            return False
+        return rounds is None or rounds > _FEW
 
     def _is_kept(self, call: ast.Call, tape: Tape) -> bool:
         """Whether surely no gradient that the tape is asked for goes back through a call.
