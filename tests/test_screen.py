@@ -153,6 +153,8 @@ def test_words_are_read_as_python_reads_names() -> None:
         (("shuffle",), "ds.shuffle"),
         (("for while", "append"), "while x: y.append(1)"),
         (("for while", "append"), "append\nfor"),
+        (("cache", "map"), "ds.cache().apply(map_and_batch(f, 8))"),
+        (("repeat shuffle",), "shuffle_and_repeat(8)"),
     ],
 )
 def test_a_rule_runs_where_each_trigger_is_met(triggers: tuple[str, ...], source: str) -> None:
@@ -169,6 +171,7 @@ def test_a_rule_runs_where_each_trigger_is_met(triggers: tuple[str, ...], source
         (("for while", "append"), "for while"),
         (("for while", "append"), "append"),
         (("for while", "append"), "format(whiles, append)"),
+        (("map",), "shuffle_and_repeat(8)"),
     ],
 )
 def test_a_rule_waits_where_a_trigger_is_not_met(triggers: tuple[str, ...], source: str) -> None:

@@ -151,5 +151,9 @@ def _plain(data: bytes) -> bytes:
 
 def _alternatives(entry: str) -> frozenset[bytes]:
     if entry not in _ALTERNATIVES:
-        _ALTERNATIVES[entry] = frozenset(entry.encode().split())
+        from tfmemlint.facts.library.words import FUSED_METHODS  # noqa: PLC0415
+
+        listed = entry.split()
+        fused = [each for each, does in FUSED_METHODS.items() if not set(does).isdisjoint(listed)]
+        _ALTERNATIVES[entry] = frozenset(each.encode() for each in (*listed, *fused))
     return _ALTERNATIVES[entry]

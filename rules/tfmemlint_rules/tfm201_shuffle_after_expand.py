@@ -136,6 +136,6 @@ RULE = Rule(
     claim=Claim(
         Metric.DEVICE_PEAK, at_most=0.2, because="the buffer holds what is smaller", of_host=True
     ),
-    triggers=("shuffle shuffle_and_repeat", "map"),
+    triggers=("shuffle", "map"),
     check=check,
 )

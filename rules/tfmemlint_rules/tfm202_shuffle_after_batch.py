@@ -242,7 +242,7 @@ RULE = Rule(
         of_host=True,
     ),
     triggers=(
-        "shuffle shuffle_and_repeat",
+        "shuffle",
         "batch batch_size image_dataset_from_directory padded_batch ragged_batch "
         "audio_dataset_from_directory text_dataset_from_directory timeseries_dataset_from_array",
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from tfmemlint.facts.library.words import FUSED_METHODS
 from tfmemlint.light_typing import NamedTuple
 
 KEEPS = 1 << 0
@@ -109,7 +110,7 @@ class Fused(NamedTuple):
 
 FUSED: Mapping[str, Fused] = {
     "map_and_batch": Fused(
-        ("map", "batch"),
+        FUSED_METHODS["map_and_batch"],
         (
             "map_func",
             "batch_size",
@@ -118,7 +119,9 @@ FUSED: Mapping[str, Fused] = {
             "num_parallel_calls",
         ),
     ),
-    "shuffle_and_repeat": Fused(("shuffle", "repeat"), ("buffer_size", "count", "seed")),
+    "shuffle_and_repeat": Fused(
+        FUSED_METHODS["shuffle_and_repeat"], ("buffer_size", "count", "seed")
+    ),
     "unbatch": Fused(("unbatch",), ()),
 }
 

@@ -19,6 +19,9 @@ TRACING_WORDS = "filter flat_map function group_by_window interleave map reduce 
 TRACED_WORDS = f"call predict_step test_step train_step {TRACING_WORDS}"
 """Words of which a file has one if any of its code is surely traced into a graph."""
 
+FUSED_METHODS = {"map_and_batch": ("map", "batch"), "shuffle_and_repeat": ("shuffle", "repeat")}
+"""What functions for `apply` do: who waits for a method waits for them as well."""
+
 LIBRARIES = sys.stdlib_module_names | {"keras", "numpy", "tensorflow", "tf_keras"}
 """What no other file of a project is taken for, even where it has the name of one."""
 READING_WORDS = (
