@@ -19,13 +19,13 @@ statement, can be taken out alone.
 
 ## When to ignore it
 When the code needs Python for each step. The rule is silent by itself where the mode depends on a
-condition, a setting or a caller, for models that nothing in sight fits or has predict, or that are
-fitted to up to 1,024 rows next, where neither a model is run nor anything else would be a graph or
-take gradients, in tests, beside `breakpoint` and `pdb`, where what is run asks
-tensors for their values, formats them as numbers or draws from NumPy's or Python's random numbers,
-where a graph could not be made, of code that makes variables each time, or would hold the body of a
-loop more than 32 times, and in loops that compile one model after the other, which leak less
-without graphs.
+condition, a setting or a caller, for models that nothing in sight fits or has predict, be they
+parts of an object, or that are fitted to up to 1,024 rows next, where neither a model is run nor
+anything else would be a graph or take gradients, in tests, beside `breakpoint` and `pdb`, where
+what is run asks tensors for their values, formats them as numbers or draws from NumPy's or Python's
+random numbers, where a graph could not be made, of code that makes variables each time, or would
+hold the body of a loop more than 32 times, and in loops that compile one model after the other,
+which leak less without graphs.
 """
 
 from __future__ import annotations

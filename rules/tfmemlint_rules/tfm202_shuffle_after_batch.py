@@ -30,12 +30,12 @@ cache's memory), where they are batched again or taken apart afterwards, and whe
 functions for other modules, if a `map` has made something else of them. And where a buffer of so
 many examples would hold about as much, as it does where either holds all there are: slices of an
 array apart, of which it is batches that are copies, or where one batch is as long as the data. So
-it is for up to 64 examples of unknown size, and where nothing takes what is shuffled. Up to 131,072
-lines of text, or slices of unknown width of what nothing shows to be a loaded array, are taken for
-words and rows, which weigh little, and so are 1,024 examples of pipelines that begin out of sight;
-unless a `map` before it reads files, makes pictures or sounds, runs Python, or is out of sight.
-Less than 32 MB in the buffer are hidden, and of a ready-made data set, such as MNIST, less than 256
-MB.
+it is for up to 64 examples of unknown size, for `shuffle(True)`, which counts as one batch, and
+where nothing takes what is shuffled. Up to 131,072 lines of text, or as many as nobody tells, or
+slices of unknown width of what nothing shows to be a loaded array, are taken for words and rows,
+which weigh little, and so are 1,024 examples of pipelines that begin out of sight; unless a `map`
+before it reads files, makes pictures or sounds, runs Python, or is out of sight. Less than 32 MB in
+the buffer are hidden, and of a ready-made data set, such as MNIST, less than 256 MB.
 """
 
 from __future__ import annotations
@@ -60,6 +60,7 @@ from tfmemlint.facts.library import pipeline_methods as methods
 from tfmemlint.facts.pipelines.chains import BATCHING, Chain, From, Step
 from tfmemlint.facts.sizes.amounts import Amount
 from tfmemlint.facts.sizes.ready import Ready
+from tfmemlint.facts.syntax.nodes import is_literal
 from tfmemlint.light_typing import NamedTuple
 
 KEEPS_ELEMENTS = methods.PASSING | {"filter"}
@@ -81,7 +82,8 @@ def check(file: File) -> Iterator[Diagnostic]:
         if buffer is None or shuffle.call in file.tf.further.regrouped:
             continue
         frame = batch.frame if batch is not None else None
-        if number(size, frame) == 1 or number(buffer, shuffle.frame) == 1:
+        told = is_literal(buffer, True) or number(buffer, shuffle.frame) == 1
+        if told or number(size, frame) == 1:
             continue
         if mapped and _is_handed_out(file, shuffle):
             continue
@@ -130,12 +132,12 @@ def _cost(file: File, held: _Held, shuffle: Step) -> Cost:
 
 def _are_few(file: File, buffer: float | None, size: float | None, shuffle: Step) -> bool:
     """Whether the buffer has but a few examples, or not many rows or lines of text."""
-    if buffer is None:
-        return False
     chain, place = file.tf.streams.around(shuffle)
-    examples = buffer * (USUAL if size is None else size)
+    if buffer is None and chain.source.kind is not From.RECORDS:
+        return False  # it may be all that there are
+    examples = (buffer or 0) * (USUAL if size is None else size)
     unknown = file.tf.streams.element(chain, place).at_most is None  # what is known is counted
-    handful = unknown and examples <= A_HANDFUL
+    handful = unknown and buffer is not None and examples <= A_HANDFUL
     return handful or file.tf.streams.are_few_rows(chain, place, examples)
 
 

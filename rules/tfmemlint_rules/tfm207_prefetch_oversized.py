@@ -2,8 +2,8 @@
 
 ## What it finds
 A tf.data pipeline in which `prefetch` follows `batch`, or a reader that gives batches, with a
-number above 8, with the size of the batch or that of a shuffle buffer: in one expression, or
-through names, branches, helper functions and methods.
+number above 8, with the size of the batch or that of a shuffle buffer, or a multiple of one: in one
+expression, or through names, branches, helper functions and methods.
 
 ## Why it costs memory
 `prefetch(n)` counts what it is given. Behind `batch(b)` those are batches, so it holds `n * b`
@@ -119,7 +119,18 @@ def _is_many(file: File, site: Site, buffer: ast.expr) -> bool:
         return many > FEW
     shuffles = [step for step in site.chain.steps if step.method == "shuffle"]
     counts = [site.size, *(step.argument("buffer_size") for step in shuffles)]
-    return any(each is not None and file.tf.bindings.same(each, buffer) for each in counts)
+    asked = [*_factors(buffer)]
+    same = file.tf.bindings.same
+    return any(each is not None and same(each, one) for each in counts for one in asked)
+
+
+def _factors(buffer: ast.expr) -> Iterator[ast.expr]:
+    """What a number is a multiple of: `batch_size` of `batch_size * 5`."""
+    if isinstance(buffer, ast.BinOp) and isinstance(buffer.op, ast.Mult):
+        yield from _factors(buffer.left)
+        yield from _factors(buffer.right)
+    elif not isinstance(buffer, ast.Constant):
+        yield buffer
 
 
 def _fix(file: File, call: ast.Call, buffer: ast.expr) -> Fix:

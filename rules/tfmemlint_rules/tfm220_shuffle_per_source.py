@@ -19,7 +19,8 @@ buffer differs from source to source, or where the sources are read by themselve
 ## When to ignore it
 When the elements of a source have to be mixed among themselves thoroughly, as where a source is
 sorted by class. The rule is silent by itself for up to three sources, for file names and numbers,
-for elements known to be small, and where further steps follow the `shuffle` of a source, as a
+for slices of arrays, whose memory the buffers share, unless their rows are known to be copies, for
+elements known to be small, and where further steps follow the `shuffle` of a source, as a
 `map` that reads the file or a `take` that picks a few.
 """
 
@@ -41,8 +42,10 @@ from tfmemlint import (
     edits,
 )
 from tfmemlint.facts.flow.loops import Loop
+from tfmemlint.facts.library import pipeline_methods as methods
 from tfmemlint.facts.library.makers import argument, given_to
 from tfmemlint.facts.pipelines.chains import Chain, From, Step
+from tfmemlint.facts.pipelines.held import tensors
 from tfmemlint.light_typing import NamedTuple
 
 MIXES = frozenset(
@@ -54,6 +57,8 @@ MIXES = frozenset(
 FEW = 3
 """Sources."""
 KEEPS_ELEMENTS = frozenset({"prefetch", "repeat", "with_options"})
+LITTLE = 1024
+"""Bytes of a row: labels."""
 LONG = 40
 
 
@@ -111,12 +116,21 @@ def _shuffle(file: File, chain: Chain) -> Step | None:
     place = steps[-1] if steps else None
     if place is None or chain.methods[place] != "shuffle":
         return None
-    plain = chain.source.kind in (From.FILES, From.RANGE) and not {"map", "interleave"} & {
-        *chain.methods
-    }
+    small = chain.source.kind in (From.FILES, From.RANGE)
+    plain = small and not {"map", "interleave"} & {*chain.methods}
     shuffle = chain.steps[place]
     number = file.tf.values.number(shuffle.argument("buffer_size"), shuffle.frame)
-    return None if plain or number == 1 else shuffle
+    return None if plain or number == 1 or _are_slices(file, chain, place) else shuffle
+
+
+def _are_slices(file: File, chain: Chain, place: int) -> bool:
+    """Whether a buffer shares the memory of an array, unless its rows are known to be copies."""
+    if chain.source.kind is not From.SLICES or not methods.PASSING.issuperset(
+        chain.methods[:place]
+    ):
+        return False
+    rows = tensors(file.tf.elements.entering(chain, place))
+    return all(each.is_view or (each.nbytes or 0) < LITTLE for each in rows)
 
 
 def _fix(file: File, mix: ast.Call, sources: Sources, shuffle: Step) -> Fix | None:

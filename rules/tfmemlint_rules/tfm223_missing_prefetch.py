@@ -33,10 +33,12 @@ file needs Keras 3, and `inject_prefetch` is not mentioned in the file; where it
 there; in tests; where there is little to do for an element: slices of arrays, also where a `map`
 goes over each once, as to cast, scale or count classes, records of fields, lines of a table, words,
 what a cache in memory has ready, and ready-made data sets, which prefetch what they decode; for
-validation and evaluation, which are a small part of the time; for pipelines of up to 1,024 elements
-that are taken, written down or of a table that scikit-learn brings along; and for pipelines that
-code out of sight may prefetch: those handed to other modules or to distribution strategies. Where
-the same line is reported for a `shuffle` that comes too late, that goes first.
+validation and evaluation, which are a small part of the time; for pipelines that end in what begins
+several elements at once, as `map(f, num_parallel_calls=4)` does before anything asks for them; for
+pipelines of up to 1,024 elements that are taken, written down or of a table that scikit-learn
+brings along; and for pipelines that code out of sight may prefetch: those handed to other modules
+or to distribution strategies. Where the same line is reported for a `shuffle` that comes too late,
+that goes first.
 """
 
 from __future__ import annotations
@@ -46,12 +48,13 @@ from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
 from tfmemlint.facts import TensorFlow
+from tfmemlint.facts.flow.sizes import constant
 from tfmemlint.facts.library import pipeline_methods as methods
 from tfmemlint.facts.library.words import PIPELINE_WORDS
 from tfmemlint.facts.pipelines.chains import BATCHING, Chain
 from tfmemlint.facts.pipelines.consumers import End, Into
 from tfmemlint.facts.pipelines.overlaps import Overlaps
-from tfmemlint.facts.syntax.nodes import is_literal
+from tfmemlint.facts.syntax.nodes import is_literal, is_none
 
 INJECTS = (2, 12)
 FEW = 1024
@@ -147,9 +150,19 @@ def _goes_on(last: ast.expr, chain: Chain) -> bool:
 def _may_be_prefetched(chain: Chain) -> bool:
     """Whether elements are prefetched, be it before they are put together, or may be."""
     parts = chain.source.parts
-    return not {"prefetch", "apply"}.isdisjoint(chain.methods) or (
+    if not {"prefetch", "apply"}.isdisjoint(chain.methods) or _works_ahead(chain):
+        return True
+    return (
         bool(parts) and BATCHING.isdisjoint(chain.methods) and all(map(_may_be_prefetched, parts))
     )
+
+
+def _works_ahead(chain: Chain) -> bool:
+    """Whether the last that makes elements begins several, before anything asks for them."""
+    made = (each for each in reversed(chain.steps) if each.method not in HANDS_ON)
+    last = next(made, None)
+    calls = last.argument("num_parallel_calls") if last is not None else None
+    return calls is not None and not is_none(calls) and constant(calls) != 1
 
 
 def _pays(file: File, chain: Chain) -> bool:

@@ -31,14 +31,16 @@ examples, which a model may take for several inputs.
 
 ## When to ignore it
 When the rounds are few or the model is so slow that 30 ms do not matter. The rule is silent by
-itself for up to 32 rounds or as many as `take`, a slice, a literal or `if i == 10: break` gives,
-for loops over epochs, loops that show or write pictures in each round, draw an environment without
-training, or ask people for something, loops that take the time of the same prediction, calls under
-a test like `i % 100 == 0` or `i < 10`, models made in the loop, arrays of unknown length, batches
-of more than 32 rows, or of nobody knows how many, where a loop goes over data once and trains on
-none of it, tests and code of TensorFlow 1 or of a Keras before 2.4 that is not TensorFlow's, whose
-`predict` runs a session: the project's requirements, imports such as
-`keras.layers.advanced_activations` or a comment that names the version say so.
+itself for up to 32 rounds or as many as `take`, a slice, a literal, `min(5, n)`, a default that
+nobody changes or `if i == 10: break` gives, for loops over epochs or over what people upload, loops
+that plot, write pictures to files or wait for a key in each round (frames of a film that go to a
+window or into another film are none), draw an environment without training, or ask people for
+something, loops that take the time of the same prediction, calls under a test like `i % 100 == 0`
+or `i < 10`, models made in the loop, arrays of unknown length, batches of more than 32 rows, or of
+nobody knows how many, where a loop goes over data once and trains on none of it, tests and code of
+TensorFlow 1 or of a Keras before 2.4 that is not TensorFlow's, whose `predict` runs a session: the
+project's requirements, imports such as `keras.layers.advanced_activations` or a comment that names
+the version say so.
 """
 
 from __future__ import annotations

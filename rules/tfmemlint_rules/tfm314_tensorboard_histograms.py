@@ -2,7 +2,8 @@
 
 ## What it finds
 `TensorBoard(folder, histogram_freq=1)`: the callback writes a histogram of each weight of the
-model, every so many epochs. The model has a layer of many weights, or is made out of sight.
+model, every so many epochs. The model has a layer of many weights, or is made out of sight; it may
+be made, or trained with the callback, in other files of the project.
 
 ## Why it costs memory
 TensorBoard sorts numbers into thirty buckets by way of a table: for each number a row of thirty

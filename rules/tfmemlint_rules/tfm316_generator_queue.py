@@ -18,8 +18,8 @@ another one. Offered where the argument can be taken out alone.
 
 ## When to ignore it
 When batches are small, or take much longer at times. The rule is silent by itself for up to 32, for
-numbers that it does not know, for queues of other libraries, for arrays, which wait in none, and in
-tests.
+numbers that it does not know, for queues of other libraries, for arrays and parts that are cut of
+one, which wait in none, and in tests.
 """
 
 from __future__ import annotations
@@ -79,11 +79,20 @@ def _reads(file: File, call: ast.Call) -> bool:
     if isinstance(callee, ast.Attribute) and callee.attr == "__init__":
         owner = file.tf.members.enclosing_class(call)
     elif isinstance(callee, ast.Attribute) and callee.attr in READS:
-        return owner is None and argument(call, 1, "y") is None  # arrays wait in no queue
+        told = argument(call, 1, "y") is not None  # arrays wait in no queue
+        return owner is None and not told and not _is_array(file, argument(call, 0, "x"))
     if not isinstance(owner, ast.ClassDef):
         return False
     bases = (base for each in functions.lineage(owner) for base in each.bases)
     return any(file.tf.names.is_any(base, QUEUES) for base in bases)
+
+
+def _is_array(file: File, given: ast.expr | None) -> bool:
+    """Whether it is an array, or cut like one: what is read by batches gives no slices."""
+    if given is None or file.tf.values.of(given).is_array:
+        return given is not None
+    made = file.tf.bindings.assigned(given) or given
+    return isinstance(made, ast.Subscript) and isinstance(made.slice, ast.Slice)
 
 
 RULE = Rule(

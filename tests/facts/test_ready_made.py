@@ -116,3 +116,18 @@ def test_activations_of_ready_made_models_are_not_known() -> None:
     runs = file.tf.models.runs(call, None)
 
     assert file.tf.models.activations(runs, trains=True).value is None
+
+
+def test_layers_are_added_to_the_model_that_a_name_then_stands_for() -> None:
+    lines = """
+    model = keras.Sequential()
+    model.add(layers.Dense(1000, input_dim=1000))
+    first = model
+
+    model = keras.Sequential()
+    model.add(layers.Dense(100, input_dim=64))
+    model.add(layers.Dense(10))
+    model.fit(x, y)
+    """
+
+    assert held(lines)[0] == 100 * 64 + 100 + 10 * 100 + 10

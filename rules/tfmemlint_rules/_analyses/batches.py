@@ -78,11 +78,12 @@ class Batches:
             several = [each for each in (node.left, node.right) if isinstance(each, ast.List)]
             if several:
                 return self.of_inputs(several[0], frame)
-        if isinstance(node, ast.Call) and called(node) == "list":
-            return self._of_each(node.args[0]) if len(node.args) == 1 else None
+        if isinstance(node, ast.Call) and called(node) in ("dict", "list") and len(node.args) == 1:
+            whole = node.args[0]
+            return self._of_each(whole) if called(node) == "list" else self.of_inputs(whole, frame)
         if isinstance(node, ast.Name):
             origin = self._flow.one_before(node, frame)
-            if origin is not None and isinstance(origin.value, (ast.List, ast.Tuple, ast.Dict)):
+            if origin is not None and _are_inputs(origin.value):
                 return self.of_inputs(origin.value, origin.frame)
         return self.of(node, frame)
 
@@ -351,6 +352,12 @@ class Batches:
         if not isinstance(node, ast.Call) or _axis(node, 1) != 1:
             return None
         return Rows.ONE if self._names.qualified(node.func) == "numpy.expand_dims" else None
+
+
+def _are_inputs(made: ast.expr) -> bool:
+    """Whether several arrays are put together, or copied: `dict(template)`."""
+    copied = isinstance(made, ast.Call) and called(made) == "dict"
+    return copied or isinstance(made, (ast.List, ast.Tuple, ast.Dict))
 
 
 def _axis(call: ast.Call, place: int) -> float | None:

@@ -11,7 +11,7 @@ from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.loops import Over
 from tfmemlint.facts.graphs.tracing import TracedBy, Tracing
 from tfmemlint.facts.library.makers import argument
-from tfmemlint.facts.library.training import FITS, RUNS
+from tfmemlint.facts.library.training import CHECKPOINTS, FITS, RUNS
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.nodes import called
 
@@ -76,19 +76,37 @@ class EagerMode:
         target = switch.targets[0] if isinstance(switch, ast.Assign) else None
         method = above.func if isinstance(above, ast.Call) else target
         model = method.value if isinstance(method, ast.Attribute) else None
-        binding = self._bindings.only(model)
+        holder = model.value if isinstance(model, ast.Attribute) else model
+        binding = self._bindings.only(holder)
         made = binding.value if binding is not None and not binding.path else None
         if binding is None or not isinstance(made, ast.Call) or binding.how is not How.ASSIGNED:
             return self._runs_any  # another name of it, whose uses are not all
-        return any(map(self._may_run, self._bindings.readers(binding)))
+        readers = self._bindings.readers(binding)
+        if holder is model:
+            return any(map(self._may_run, readers))
+        parts = map(self._tree.parent, readers)  # the object may hold the model by other names, too
+        return any(
+            self._may_run(each)
+            if isinstance(each, ast.Attribute) and not self._is_method(each, model)
+            else self._runs_any
+            for each in parts
+        )
 
-    def _may_run(self, model: ast.Name) -> bool:
+    def _is_method(self, part: ast.Attribute, model: ast.expr | None) -> bool:
+        """Whether what is called of an object is something else than its model."""
+        above = self._tree.parent(part)
+        called = isinstance(above, ast.Call) and above.func is part
+        return called and part.attr != getattr(model, "attr", "")
+
+    def _may_run(self, model: ast.expr) -> bool:
         """Whether a use of a model runs its steps, or hands it to what may."""
         above = self._tree.parent(model)
         if isinstance(above, ast.Attribute):
             return above.attr in _RUNS
-        called = isinstance(above, ast.Call) and above.func is model
-        return not called and self._runs_any
+        harmless = isinstance(above, ast.Call) and (
+            above.func is model or self._names.is_any(above.func, CHECKPOINTS)
+        )
+        return not harmless and self._runs_any
 
     @cached_property
     def _runs_any(self) -> bool:

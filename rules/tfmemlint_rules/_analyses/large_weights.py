@@ -38,7 +38,9 @@ class LargeWeights:
         self._models = tf.models
         self._names = tf.names
         self._functions = tf.functions
+        self._imports = tf.imports
         self._values = tf.values
+        self._sources = tf.sources
 
     @cached_property
     def largest(self) -> int | None:
@@ -82,13 +84,24 @@ class LargeWeights:
 
     @property
     def _elsewhere(self) -> Iterator[TensorFlow]:
-        """The files whose functions make the models."""
+        """The files that make the models, be they trained here or where this one is imported."""
+        training = (each for each in self._imports.importers if not each.is_test)
+        for each in (self, *(other.of(LargeWeights) for other in training)):
+            for made in each._made:
+                there = self._tree.elsewhere(made)
+                if there is not None:
+                    yield there
+
+    @property
+    def _made(self) -> Iterator[ast.AST]:
+        """What makes the models that are trained here, and the classes that some are of."""
         for model in self._trained:
-            made = self._values.of(model).origin
-            named = self._functions.definition(made.func) if isinstance(made, ast.Call) else None
-            there = self._tree.elsewhere(named) if named is not None else None
-            if there is not None:
-                yield there
+            for end in self._sources.of(model).found:
+                yield end.node
+                called = end.node.func if isinstance(end.node, ast.Call) else None
+                owner = self._functions.definition(called) if called is not None else None
+                if owner is not None:
+                    yield owner
 
 
 def _has_wide_layer(tree: Tree, names: Names, values: Values) -> bool:

@@ -13,9 +13,9 @@ from tfmemlint.facts.flow.treated import Treated
 from tfmemlint.facts.library import makers
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.training import TRAINS
-from tfmemlint.facts.syntax.bindings import How
+from tfmemlint.facts.syntax.bindings import Binding, How
 from tfmemlint.facts.syntax.nodes import called, names_in
-from tfmemlint.facts.syntax.tree import FunctionNode
+from tfmemlint.facts.syntax.tree import LEAVES, FunctionNode
 from tfmemlint.light_typing import NamedTuple
 from tfmemlint_rules._analyses.batches import FEW, LARGE, Batches, Rows
 from tfmemlint_rules._analyses.reads_of_one import ReadsOfOne
@@ -51,7 +51,10 @@ _WRITES = frozenset(
 )
 _ENTRIES = frozenset({"items", "values"})
 _IMAGES = ("PIL.Image.", "keras.preprocessing.image.array_to_img", "keras.utils.array_to_img")
-_ASKS_PEOPLE = frozenset({"google.colab.files.upload"})
+_ASKS_PEOPLE = frozenset(
+    {"google.colab.files.upload", "ipywidgets.FileUpload", "ipywidgets.widgets.FileUpload"}
+)
+_ENDS = frozenset({"exit", "quit", "sys.exit"})
 _SEES = frozenset({"detectMultiScale", "detect_faces", "findContours"})
 """What finds objects in a picture."""
 _FILMS = frozenset({"cv2.VideoCapture"})
@@ -284,10 +287,10 @@ class Predictions:
 
     def _elements(self, iterable: ast.expr) -> int:
         """How many elements something is taken to have: a part to look at is no more than one."""
-        if isinstance(iterable, ast.Call) and called(iterable) in makers.RANGES:
-            counted = self._iterables.counted(iterable)
-            most = None if counted is None else self._numbers.length(counted).at_most
-            return FEW + 1 if most is None or most > FEW else int(most)
+        length = self._numbers.length(iterable)
+        there = length.value if length.at_most is None and not length.stands_in else length.at_most
+        if there is not None and there <= FEW:
+            return int(there)
         for each in [each.value for each in self._flow.origins(iterable) or ()] or [iterable]:
             if isinstance(each, ast.Call) and called(each) in makers.RANGES:
                 return FEW + 1
@@ -306,10 +309,24 @@ class Predictions:
         name = self._names.qualified(call.func) or ""
         return word in _SEES or name.startswith("tensorflow.config.")
 
-    def _is_chosen_by_people(self, iterable: ast.expr) -> bool:
-        origins = self._flow.origins(_owner(iterable)) or ()
-        made = (each.value.func for each in origins if isinstance(each.value, ast.Call))
-        return any(self._names.is_any(each, _ASKS_PEOPLE) for each in made)
+    def _is_chosen_by_people(self, iterable: ast.expr, hops: int = 6) -> bool:
+        """Whether somebody has picked what a loop goes over, or each element of a list of that."""
+        if self._names.call_of(iterable, _ASKS_PEOPLE) or hops == 0:
+            return hops > 0
+        owner = _owner(iterable)
+        if isinstance(owner, ast.Attribute):  # `uploader.value`
+            return self._is_chosen_by_people(owner.value, hops - 1)
+        origins = self._flow.origins(owner) or ()
+        bound = self._bindings.reaching(owner) if isinstance(owner, ast.Name) else ()
+        if any(each.how is How.PARAMETER and self._is_observed(each) for each in bound):
+            return True
+        further = [each.value for each in origins if each.value is not owner]
+        starts = (each.binding for each in origins if each.binding is not None)
+        growths = (growth for each in starts for growth in self._loops.growths_of(each))
+        further += [
+            each.loops[0].iterable for each in growths if each.loops and each.loops[0].iterable
+        ]
+        return any(self._is_chosen_by_people(each, hops - 1) for each in further)
 
     def _changes(self, given: list[ast.expr], loop: Loop) -> bool:
         """Whether what is given is not the same in every round; objects may have changed."""
@@ -355,7 +372,8 @@ class Predictions:
         calls = [each for each in every if not self._loops.is_seldom(each, loop)]
         for each in calls:
             name = self._names.qualified(each.func) or ""
-            if called(each) == "input" or name.startswith(_PLOTS):
+            asks = called(each) == "input" and not self._is_last(each)
+            if asks or name.startswith(_PLOTS):
                 return True
             if _waits(each, name) and not any(self._tree.tests(each, loop.node)):
                 return True
@@ -369,6 +387,24 @@ class Predictions:
             return False
         always = [each for each in calls if not any(self._tree.tests(each, loop.node))]
         return any(self._draws(each) and self._is_always(each) for each in self._run_by(always))
+
+    def _is_observed(self, parameter: Binding) -> bool:
+        """Whether a function is told of what people pick: `uploader.observe(on_change)`."""
+        function = self._tree.taker(parameter.node)
+        watched = (
+            (call, method.value)
+            for call, method in self._tree.methods("observe")
+            if call.args and self._functions.function(call.args[0]) is function
+        )
+        return any(self._is_chosen_by_people(each, 2) for _, each in watched)
+
+    def _is_last(self, call: ast.Call) -> bool:
+        """Whether a loop is left behind a call, as is the program by `exit()`."""
+        block, _ = self._tree.place(self._tree.statement(call))
+        last = block[-1]
+        made = last.value if isinstance(last, ast.Expr) else None
+        name = ast.unparse(made.func) if isinstance(made, ast.Call) else ""
+        return isinstance(last, LEAVES) or name in _ENDS
 
     def _is_always(self, call: ast.Call) -> bool:
         """Whether each call of the function that makes a call comes to it."""

@@ -12,7 +12,7 @@ from tfmemlint.facts.flow.remade_models import FORGETS, is_plain_use
 from tfmemlint.facts.graphs.tracing import TracedBy
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import given_to
-from tfmemlint.facts.library.training import APPLIES, FITS
+from tfmemlint.facts.library.training import APPLIES, CHECKPOINTS, FITS
 from tfmemlint.facts.syntax.functions import STAYS_A_FUNCTION
 from tfmemlint.facts.syntax.nodes import called
 from tfmemlint.facts.syntax.tree import FunctionNode, LoopNode
@@ -21,7 +21,6 @@ from tfmemlint_rules._analyses.searches import Searches
 
 _MAX_HOPS = 4
 _SHOWS = frozenset({"id", "isinstance", "len", "print", "type"})
-_SAVES = frozenset({"tensorflow.train.Checkpoint", "tensorflow.train.CheckpointManager"})
 
 
 class Training(NamedTuple):
@@ -211,7 +210,7 @@ class Trainings:
             return None if kept or not hops else self._is_trained(use, around, owner, hops - 1)
         if not isinstance(above, ast.Call):
             return None
-        if self._names.is_any(above.func, _SAVES):
+        if self._names.is_any(above.func, CHECKPOINTS):
             return False
         if called(above) in _SHOWS:
             return False

@@ -14,3 +14,5 @@ RUNS = frozenset(
     | {"predict_on_batch", "predict_proba", "test_on_batch"}
 )
 """Methods of models that trace, and do not train."""
+CHECKPOINTS = frozenset({"tensorflow.train.Checkpoint", "tensorflow.train.CheckpointManager"})
+"""What is given models to save them, and runs none."""

@@ -227,12 +227,18 @@ class Models:
         found: list[Layer] = []
         for call, method in self._tree.methods("add"):
             named = isinstance(method.value, ast.Name) and method.value.id == callee.id
-            if named and self._bindings.home(callee.id, method.value) is home and call.args:
+            here = named and self._bindings.home(callee.id, method.value) is home
+            if here and call.args and self._may_be(method.value, made):
                 inner = self._networks.row_of(call.args[0])
                 if inner is None:
                     return None
                 found += inner
         return found or None
+
+    def _may_be(self, model: ast.expr, made: ast.Call) -> bool:
+        """Whether a name stands for what a call made, and not for another of that name."""
+        bound = self._bindings.reaching(model) if isinstance(model, ast.Name) else ()
+        return any(each.value is made for each in bound) or self._values.of(model).origin is made
 
     def _functional(self, made: ast.Call, given: Dims | None) -> list[Run] | None:
         """The layers between the inputs of a model and its outputs, backwards."""
