@@ -15,6 +15,7 @@ from tfmemlint.facts.graphs.tracing import TracedBy
 from tfmemlint.facts.library.makers import RANGES, argument
 from tfmemlint.facts.library.training import TRAINS
 from tfmemlint.facts.syntax.nodes import called, is_literal, within
+from tfmemlint.facts.syntax.tree import LoopNode
 from tfmemlint_rules._analyses.joins import Joined, Joins
 
 _OF_DATA = frozenset({Over.ARRAY, Over.DATASET, Over.OFFSETS, Over.TENSOR})
@@ -67,6 +68,7 @@ class GrowingRounds:
         self._loading = tf.loading
         self._labels = tf.of(Labels)
         self._growths = tf.growths
+        self._little: dict[LoopNode | ast.comprehension, bool] = {}
 
     def are_many(self, joined: Joined, few: int) -> bool:
         """Whether one of the loops has more rounds than a few, or as many as there is data."""
@@ -84,7 +86,9 @@ class GrowingRounds:
             loops = map(self._graph_loops.becomes, joined.loops)
             return InGraph.LOOP in loops and self.is_for_gradient(joined)
         loop = joined.loops[0]
-        if self._gathers_little(loop):
+        if loop.node not in self._little:
+            self._little[loop.node] = self._gathers_little(loop)
+        if self._little[loop.node]:
             return False
         iterable = loop.iterable
         lists = iterable is not None and self._lists_batches(iterable)
