@@ -43,7 +43,7 @@ from tfmemlint.facts.sizes.ready import Ready
 MOVABLE = BATCHING | {"prefetch", "with_options"}
 """Steps with which `cache` may change places."""
 KEEPS = methods.PASSING
-_FITS = re.compile(r"\bfits?\b|\bsmall\b|\benough (?:ram|memory)\b", re.IGNORECASE)
+_FITS = re.compile(r"\bfits\b|\bfit in\b|\bsmall\b|\benough (?:ram|memory)\b", re.IGNORECASE)
 _DOUBTS = re.compile(r"\bif\b|\bno\b|\bnot\b|n't\b|\bonly\b|\btoo\b|\?|todo", re.IGNORECASE)
 
 
