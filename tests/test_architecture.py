@@ -36,7 +36,7 @@ ALLOWED = {
     "costs": {"tfmemlint.facts", "tfmemlint.units", "tfmemlint.vocabulary"},
     "loop_edits": {"tfmemlint.edits", "tfmemlint.source", "tfmemlint.vocabulary"},
     "comparing": {"tfmemlint.vocabulary", "tfmemlint.lines"},
-    "fixing": {"tfmemlint.comparing", "tfmemlint.vocabulary"},
+    "fixing": {"tfmemlint.comparing", "tfmemlint.lines", "tfmemlint.vocabulary"},
     "suppress": {"tfmemlint.vocabulary", "tfmemlint.lines"},
     "linting": {
         "tfmemlint.vocabulary",

@@ -13,6 +13,7 @@ from tfmemlint.baseline import Baseline
 from tfmemlint.config import Config
 from tfmemlint.ignoring import REASON, comments
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
+from tfmemlint.lines import spliced
 from tfmemlint.run import Change, Checker, Keep, Outcome, content_after, content_of
 from tfmemlint.writing import WriteError, replace
 
@@ -143,16 +144,8 @@ def _change(
         content = content_of(path, data, notebooks)
         if content.content.text != text:
             return f"{path!r} was not written: it has changed"
-        after = content_after(content, _spliced(text, edits), sorted(edits))
+        in_order = sorted(edits)
+        after = content_after(content, spliced(text, in_order), in_order)
     except (OSError, ValueError) as error:
         return f"{path!r} was not written: {error}"
     return Change(data, after.data)
-
-
-def _spliced(text: str, edits: Sequence[Edit]) -> str:
-    pieces: list[str] = []
-    reached = 0
-    for (start, end), new in sorted(edits):
-        pieces += text[reached:start], new
-        reached = end
-    return "".join((*pieces, text[reached:]))

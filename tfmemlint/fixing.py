@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from tfmemlint.comparing import compiles, difference
+from tfmemlint.lines import spliced
 from tfmemlint.vocabulary import Applicability, Edit, Finding, Fix, Span
 
 MAX_ROUNDS = 10
@@ -78,7 +79,7 @@ def apply(text: str, fixes: Iterable[Fix]) -> Applied:
             made.update(new)
             for edit in new:
                 insort(edits, edit, key=_span)
-    return Applied(_spliced(text, edits), tuple(taken))
+    return Applied(spliced(text, edits), tuple(taken))
 
 
 def repair(
@@ -194,12 +195,3 @@ def _meets(edit: Edit, others: list[Edit]) -> bool:
 
 def _span(edit: Edit) -> Span:
     return edit.span
-
-
-def _spliced(text: str, edits: Iterable[Edit]) -> str:
-    pieces: list[str] = []
-    reached = 0
-    for edit in edits:
-        pieces += text[reached : edit.span.start], edit.text
-        reached = edit.span.end
-    return "".join((*pieces, text[reached:]))

@@ -5,6 +5,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
+from tfmemlint.light_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tfmemlint.vocabulary import Edit
+
 # What Python's tokenizer ends a line at: not a form feed, not U+2028, unlike str.splitlines.
 _LINE_END = r"\r\n|\r|\n"
 
@@ -36,3 +43,13 @@ class Lines:
     def end(self, line: int) -> int:
         """The offset just behind a 1-based line, its line ending included."""
         return self.starts[line] if line < len(self.starts) else len(self.text)
+
+
+def spliced(text: str, edits: Iterable[Edit]) -> str:
+    """A text after edits, which are in order."""
+    pieces: list[str] = []
+    reached = 0
+    for (start, end), new in edits:
+        pieces += text[reached:start], new
+        reached = end
+    return "".join((*pieces, text[reached:]))

@@ -15,7 +15,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple, cast
 
 from tfmemlint.decoding import UndecodableError
-from tfmemlint.lines import Lines
+from tfmemlint.lines import Lines, spliced
 from tfmemlint.parsing import TooDeep, parse
 from tfmemlint.vocabulary import Cell, Edit, Fix, Span
 
@@ -129,9 +129,9 @@ def edited(data: bytes, notebook: Notebook, edits: Iterable[Edit]) -> tuple[byte
         span = _member(raw, starts[notebook.cells[at].number - 1], "source")
         translated = _translated(_ended(notebook.sources[at]), _text(notebook, at), mine) or ()
         changes.append(Edit(span, _respelt(raw[span.start : span.end], translated, spell)))
-    after = _BOM * data.startswith(_BOM) + _spliced(raw, changes).encode()
+    after = _BOM * data.startswith(_BOM) + spliced(raw, changes).encode()
     result = read(after)
-    if result.text != _spliced(notebook.text, edits):
+    if result.text != spliced(notebook.text, edits):
         raise ValueError("these edits do not leave the cells of the notebook whole")
     return after, result
 
@@ -280,7 +280,7 @@ def _allows(source: str, text: str, edits: Sequence[Edit]) -> bool:
     translated = _translated(ended, text, edits)
     if translated is None:
         return False
-    return _code(_spliced(ended, translated)) == (_spliced(text, edits), True)
+    return _code(spliced(ended, translated)) == (spliced(text, edits), True)
 
 
 def _translated(source: str, text: str, edits: Sequence[Edit]) -> Sequence[Edit] | None:
@@ -302,15 +302,6 @@ def _translated(source: str, text: str, edits: Sequence[Edit]) -> Sequence[Edit]
         end = there.starts[end_row - 1] + end_column - 1
         translated.append(Edit(Span(start, end), new))
     return translated
-
-
-def _spliced(text: str, edits: Iterable[Edit]) -> str:
-    pieces: list[str] = []
-    reached = 0
-    for (start, end), new in edits:
-        pieces += text[reached:start], new
-        reached = end
-    return "".join((*pieces, text[reached:]))
 
 
 def _respelt(raw: str, edits: Iterable[Edit], spell: Callable[[str], str]) -> str:
@@ -369,7 +360,7 @@ def _piecewise(texts: Sequence[str], edits: Iterable[Edit]) -> list[str]:
             span = Span(max(start, starts[at]) - starts[at], min(end, starts[at + 1]) - starts[at])
             own[at].append(Edit(span, new))
             at, new = at + 1, ""
-    made = list(map(_spliced, texts, own))
+    made = list(map(spliced, texts, own))
     for at, text in enumerate(texts[:-1]):  # where a line end is gone two lines have become one
         if made[at] and text.endswith("\n") and not made[at].endswith("\n"):
             made[at], made[at + 1] = "", made[at] + made[at + 1]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _FILES = (".ruff.toml", "ruff.toml", "pyproject.toml")
 _MOST_EXTENDED = 10
-_USUAL = 88
+USUAL = 88
 """How long the lines of both are where nobody says so."""
 
 
@@ -39,7 +39,7 @@ def longest_line(folder: str) -> int | None:
             settings = _settings(path, "black")
         if settings is not None:
             told = (each.get("line-length") for each in _extended(path, settings) if each)
-            return next((each for each in told if isinstance(each, int)), _USUAL)
+            return next((each for each in told if isinstance(each, int)), USUAL)
     return None
 
 

@@ -350,22 +350,24 @@ class Checker:
             if finding.code in here
         ]
         large = [finding for finding in reported if not hides(finding.diagnostic)]
-        kept = [self._wrapped(path, text, each) for each in self._kept(path, text, large)]
+        kept = self._wrapped(path, text, self._kept(path, text, large))
         in_order = sorted(kept, key=lambda each: (each.diagnostic.span, each.code))
         hidden, small = len(large) - len(in_order), len(reported) - len(large)
         return _Looked(tuple(in_order), hidden, small, noqa)
 
-    def _wrapped(self, path: str, text: str, finding: Finding) -> Finding:
-        """The same with a fix whose lines are as short as the project has them."""
-        if finding.diagnostic.fix is None:
-            return finding
+    def _wrapped(self, path: str, text: str, findings: Sequence[Finding]) -> Sequence[Finding]:
+        """The same with fixes whose lines are as short as the project has them."""
+        if all(each.diagnostic.fix is None for each in findings):
+            return findings
         from tfmemlint.ruff_settings import longest_line  # noqa: PLC0415
-        from tfmemlint.wrapping import within  # noqa: PLC0415
+        from tfmemlint.wrapping import longest_in, within  # noqa: PLC0415
 
         folder = _folder(path)
         if folder not in self._widths:
             self._widths[folder] = longest_line(folder)
-        return within(finding, text, self._widths[folder])
+        told = self._widths[folder]
+        longest = longest_in(text) if told is None else told
+        return [within(each, text, longest) for each in findings]
 
     def found(
         self,

@@ -9,15 +9,14 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from tfmemlint.light_typing import NamedTuple
+from tfmemlint.lines import spliced
+from tfmemlint.ruff_settings import USUAL
 from tfmemlint.vocabulary import Edit, Finding, Span
 
 _SIMPLE = (ast.AnnAssign, ast.Assign, ast.AugAssign, ast.Expr, ast.Return)
 _INDENTED = re.compile(r":[ \t]*(?:#.*)?\r?\n([ \t]+)\S")
 _BY_BACKSLASH = re.compile(r"\\\r?\n[ \t]*\.\w")
 _BY_PARENTHESES = re.compile(r"[^\\\r\n]\r?\n[ \t]*\.\w")
-
-
-_USUAL = 88
 
 
 class _Style(NamedTuple):
@@ -35,16 +34,19 @@ class _Long(NamedTuple):
     """Whether no parentheses are around it yet."""
 
 
-def within(finding: Finding, text: str, longest: int | None) -> Finding:
+def longest_in(text: str) -> int:
+    """How long the lines of a file may be, where no settings tell: the file does."""
+    return max(USUAL, *map(len, text.splitlines()))
+
+
+def within(finding: Finding, text: str, longest: int) -> Finding:
     """The same with a fix whose lines are no longer than the longest, where they can be wrapped.
 
-    Where no settings tell, the file does. Lines that were longer before stay as they are.
+    Lines that were longer before stay as they are.
     """
     fix = finding.diagnostic.fix
     if fix is None:
         return finding
-    if longest is None:
-        longest = max(_USUAL, *map(len, text.splitlines()))
     edits, seen = sorted(fix.edits, key=_span), -1
     while (place := _too_long(text, edits, longest, seen)) is not None:
         wrapped = _wrapped(text, edits, place, longest)
@@ -61,18 +63,9 @@ def _places(edits: list[Edit]) -> Iterator[tuple[Edit, int]]:
         moved += _gain(edit)
 
 
-def _spliced(text: str, edits: list[Edit]) -> str:
-    pieces: list[str] = []
-    reached = 0
-    for edit in edits:
-        pieces += text[reached : edit.span.start], edit.text
-        reached = edit.span.end
-    return "".join((*pieces, text[reached:]))
-
-
 def _too_long(text: str, edits: list[Edit], longest: int, seen: int) -> int | None:
     """Where the first line behind `seen` begins that edits have made too long."""
-    new = _spliced(text, edits)
+    new = spliced(text, edits)
     for edit, start in _places(edits):
         before = text[text.rfind("\n", 0, edit.span.start) + 1 : edit.span.end]
         before += text[edit.span.end :].partition("\n")[0]
@@ -90,7 +83,7 @@ def _too_long(text: str, edits: list[Edit], longest: int, seen: int) -> int | No
 
 def _wrapped(text: str, edits: list[Edit], place: int, longest: int) -> list[Edit] | None:
     """The edits, of which one writes the line at `place` of the new text on several lines."""
-    new = _spliced(text, edits)
+    new = spliced(text, edits)
     line = new[place:].partition("\n")[0].rstrip("\r")
     unit = _INDENTED.search(text)
     style = _Style(

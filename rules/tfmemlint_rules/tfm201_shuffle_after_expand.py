@@ -42,9 +42,8 @@ from tfmemlint.facts.pipelines.buffers import Buffered
 from tfmemlint.facts.pipelines.chains import BATCHING, Step
 from tfmemlint.facts.pipelines.elements import Passage
 from tfmemlint.facts.sizes.ready import Ready
+from tfmemlint.facts.sizes.streams import A_HANDFUL
 
-A_HANDFUL = 64
-"""Elements, which are two batches or three."""
 MOVABLE = frozenset({"map", "prefetch", "with_options"})
 """Steps with which `shuffle` may change places."""
 

@@ -60,14 +60,13 @@ from tfmemlint.facts.library import pipeline_methods as methods
 from tfmemlint.facts.pipelines.chains import BATCHING, Chain, From, Step
 from tfmemlint.facts.sizes.amounts import Amount
 from tfmemlint.facts.sizes.ready import Ready
+from tfmemlint.facts.sizes.streams import A_HANDFUL
 from tfmemlint.facts.syntax.nodes import is_literal
 from tfmemlint.light_typing import NamedTuple
 
 KEEPS_ELEMENTS = methods.PASSING | {"filter"}
 KEEPS_BATCHES = KEEPS_ELEMENTS | {"concatenate", "enumerate", "ignore_errors", "map"}
 
-A_HANDFUL = 64
-"""Examples, which are two batches or three."""
 USUAL = 32
 """Examples of a batch, where nobody knows how many."""
 MIXES = 1000

@@ -30,6 +30,8 @@ ENDLESS = Amount(("rounds without end",))
 _ELEMENTS = Amount(("the elements",))
 _ELEMENT = Amount(("an element",), of_bytes=True)
 _EXAMPLE = Amount(("an example",), of_bytes=True)
+A_HANDFUL = 64
+"""Elements or examples of unknown size: two batches or three."""
 _FEW_ROWS = 1024
 """Rows of an array that was loaded, and of what is out of sight: 4 MB of a thousand floats each."""
 _FEW_WORDS = 1 << 17
