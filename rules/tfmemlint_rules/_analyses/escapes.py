@@ -9,6 +9,7 @@ from functools import cached_property
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.graphs.tracing import KERAS_TRACED
 from tfmemlint.facts.syntax.bindings import Binding, How
+from tfmemlint.facts.syntax.members import body_values
 from tfmemlint.facts.syntax.nodes import called
 from tfmemlint.light_typing import NamedTuple
 from tfmemlint_rules._analyses.symbolic import Symbolic
@@ -140,7 +141,7 @@ class Escapes:
             return False
         made_in_graph = any(self._tracing.why(each) for each in self._callers.calls_of(owner))
         values = [*self._functions.attributes(owner, attribute.attr)]
-        values += _class_values(owner, attribute.attr)
+        values += body_values(owner, attribute.attr)
         return bool(values) and not made_in_graph and all(map(self._is_container, values))
 
     @cached_property
@@ -229,12 +230,3 @@ def _container(holder: ast.expr) -> ast.expr:
             holder = holder.func.value
         else:
             return holder
-
-
-def _class_values(owner: ast.ClassDef, name: str) -> Iterator[ast.expr]:
-    """What the body of a class gives a name: one list for all its instances."""
-    for statement in owner.body:
-        if isinstance(statement, (ast.Assign, ast.AnnAssign)) and statement.value is not None:
-            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-            if any(isinstance(each, ast.Name) and each.id == name for each in targets):
-                yield statement.value

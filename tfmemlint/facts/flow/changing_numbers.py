@@ -11,6 +11,7 @@ from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.flow.remade_functions import A_FEW
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.syntax.bindings import Binding, How
+from tfmemlint.facts.syntax.members import body_values
 from tfmemlint.facts.syntax.nodes import called, is_negated, is_quotient, is_remainder
 from tfmemlint.light_typing import NamedTuple
 
@@ -108,6 +109,7 @@ class ChangingNumbers:
         values = self._functions.attributes(owner, attribute.attr)
         carried = [each for each in values if self._is_made_of(each, attribute.attr)]
         starts = [each for each in values if each not in carried]
+        starts = starts or [*body_values(owner, attribute.attr)]
         if len(starts) != 1 or not all(map(self._is_number, starts)):
             return None  # set anew it may have few values
         own = (

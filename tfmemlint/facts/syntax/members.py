@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 from tfmemlint.facts import TensorFlow
@@ -151,6 +151,15 @@ class Members:
                 elif not isinstance(node, (*FUNCTIONS, ast.ClassDef)):
                     pending += children(node)
         return found
+
+
+def body_values(owner: ast.ClassDef, name: str) -> Iterator[ast.expr]:
+    """What the body of a class gives a name: one for all its instances."""
+    for statement in owner.body:
+        if isinstance(statement, (ast.Assign, ast.AnnAssign)) and statement.value is not None:
+            given = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            if any(isinstance(each, ast.Name) and each.id == name for each in given):
+                yield statement.value
 
 
 def is_decorated(function: FunctionNode, names: set[str]) -> bool:
