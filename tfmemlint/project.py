@@ -417,11 +417,22 @@ class Project:
         return found
 
     def _binds(self, path: str, name: str) -> bool:
-        """Whether a module itself gives a name its meaning."""
+        """Whether a package itself gives a name a meaning, other than the module in it.
+
+        `from . import name` does not.
+        """
+        import ast  # noqa: PLC0415
+
         if name.isascii() and name.encode() not in self._words_in(path):
             return False
         tf = self._open(path)
-        return tf is not None and bool(tf.bindings.of(tf.tree.module, name))
+        if tf is None:
+            return False
+        package = os.path.split(os.path.dirname(path))[1]
+        given = [each.node for each in tf.bindings.of(tf.tree.module, name)]
+        brought = [f".{tf.imports.written(each)}" for each in given if isinstance(each, ast.alias)]
+        itself = (f"..{name}", f".{package}.{name}")
+        return len(brought) < len(given) or not all(each.endswith(itself) for each in brought)
 
     def _names_in(self, folder: str) -> frozenset[str]:
         if folder not in self._listed:

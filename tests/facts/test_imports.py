@@ -62,6 +62,21 @@ def last_called(file: File) -> ast.expr:
             "from pkg import make\nmake()",
             1,
         ),
+        *(
+            ({"pkg/__init__.py": init, "pkg/net.py": MODEL}, f"{statement}\n{callee}()", line)
+            for init, line in (
+                ("from . import net", 1),
+                ("from pkg import net", 1),
+                ("import pkg.net", 1),
+                ("from .else_where import net", 0),
+                ("from . import net\nnet = 1", 0),
+            )
+            for statement, callee in (
+                ("from pkg.net import make", "make"),
+                ("import pkg.net", "pkg.net.make"),
+                ("from pkg import net", "net.make"),
+            )
+        ),
         ({"src/net.py": MODEL}, "from net import make\nmake()", 1),
         ({}, "try:\n    from a import make\nexcept ImportError:\n    make = 1\nmake()", 0),
         ({}, "make()", 0),
