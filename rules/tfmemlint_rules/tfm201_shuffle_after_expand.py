@@ -13,14 +13,16 @@ copied.
 
 ## What to do instead
 Shuffle first, then map: the same elements come in the same order, and the buffer holds file names,
-encoded pictures or bytes.
+encoded pictures or bytes. What `tfds.load` gives has been decoded: with
+`decoders={"image": tfds.decode.SkipDecoding()}` it is still encoded, and the map decodes it.
 
 ## Fix safety
 Safe where everything between the two places is seen to give the same for the same, whatever it is
 given: it reads nothing that can change, and cannot fail, since an error would come with another
 element, or not at all. Unsafe where it decodes or reads files, draws random numbers, runs Python,
 reads what may change or is out of sight, and where anything but its elements is looked at of the
-pipeline. Not offered where other steps, or other statements, stand between.
+pipeline. Not offered where other steps, or other statements, stand between, and where ready-made
+pictures of unknown sizes are resized, which may have been larger.
 
 ## When to ignore it
 When records are larger than what is made of them. The rule is silent by itself where it sees that,
@@ -100,15 +102,21 @@ def _says(file: File, step: Step, passage: Passage) -> str:
         return f"{who} has read from files"
     if passage.is_decoded:
         return f"{who} has decoded"
+    if passage.is_resized:
+        return f"{who} has made floats"
     if passage.growth < 2:
         return f"{who} has copied"
     return f"{who} has made {passage.growth:.0f} times as large"
 
 
 def _fix(file: File, sites: tuple[Buffered, ...]) -> Fix | None:
-    chain, first, shuffle, _ = sites[0]
+    chain, first, shuffle, passage = sites[0]
     moved = chain.steps[first : shuffle + 1]
-    if not file.tf.neighbours.adjoin(moved) or not MOVABLE.issuperset(chain.methods[first:shuffle]):
+    if (
+        passage.is_resized
+        or not file.tf.neighbours.adjoin(moved)
+        or not MOVABLE.issuperset(chain.methods[first:shuffle])
+    ):
         return None
     calls = [step.call for step in moved]
     found = edits.reordered(file, calls, [calls[-1], *calls[:-1]])

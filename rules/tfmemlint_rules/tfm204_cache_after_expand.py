@@ -20,9 +20,9 @@ other statements, stand between.
 ## When to ignore it
 When all of it fits, and time matters more. The rule is silent by itself where it sees that there is
 little of it, where a comment in the line says so (`# fits in RAM`), where elements take 4 KB at the
-most and nobody knows how many there are, for pipelines that are only evaluated, and for caches in
-files. Where elements are only cast, TFM212 says so. Of a ready-made data set, such as MNIST, less
-than 256 MB in the cache are hidden.
+most and nobody knows how many there are, for pipelines that are only evaluated, for what
+`tfds.load` has for tests, and for caches in files. Where elements are only cast, TFM212 says so. Of
+a ready-made data set, such as MNIST, less than 256 MB in the cache are hidden.
 """
 
 from __future__ import annotations
@@ -34,8 +34,9 @@ from math import inf
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Law, Metric, Rule, costs, edits
 from tfmemlint.facts.library import pipeline_methods as methods
+from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.pipelines.buffers import Buffered
-from tfmemlint.facts.pipelines.chains import BATCHING, Step
+from tfmemlint.facts.pipelines.chains import BATCHING, From, Step
 from tfmemlint.facts.pipelines.consumers import Into
 from tfmemlint.facts.pipelines.elements import Passage
 from tfmemlint.facts.sizes.ready import Ready
@@ -43,13 +44,14 @@ from tfmemlint.facts.sizes.ready import Ready
 MOVABLE = BATCHING | {"prefetch", "with_options"}
 """Steps with which `cache` may change places."""
 KEEPS = methods.PASSING
+_HELD_OUT = ("test", "valid")
 _FITS = re.compile(r"\bfits\b|\bfit in\b|\bsmall\b|\benough (?:ram|memory)\b", re.IGNORECASE)
 _DOUBTS = re.compile(r"\bif\b|\bno\b|\bnot\b|n't\b|\bonly\b|\btoo\b|\?|todo", re.IGNORECASE)
 
 
 def check(file: File) -> Iterator[Diagnostic]:
     for call, caches in file.tf.buffers.expansions.items():
-        found = [each for each in caches if _may_run(file, each)]
+        found = [each for each in caches if _may_run(file, each) and not _is_held_out(each)]
         if not found or _is_for_evaluation(file, call) or _is_said_to_fit(file, call):
             continue
         chain, first, cache, passage = found[0]
@@ -71,6 +73,15 @@ def _may_run(file: File, site: Buffered) -> bool:
     """Whether it caches as it is called, or as its function's defaults have it."""
     step = site.chain.steps[site.buffer]
     return file.tf.conditions.runs(step.call, step.frame) is not False
+
+
+def _is_held_out(site: Buffered) -> bool:
+    """Whether it is a part of a ready-made data set that is left for tests: `data["test"]`."""
+    kind, node, split = site.chain.source.kind, site.chain.source.node, site.chain.source.split
+    if split is None and isinstance(node, ast.Call):
+        split = argument(node, None, "split")
+    held_out = isinstance(split, ast.Constant) and str(split.value).startswith(_HELD_OUT)
+    return held_out and kind is From.CATALOGUE
 
 
 def _is_said_to_fit(file: File, cache: ast.Call) -> bool:
@@ -101,6 +112,8 @@ def _says(file: File, step: Step, passage: Passage) -> str:
 
 
 def _how(passage: Passage) -> str:
+    if passage.is_resized:
+        return "made floats"
     return "decoded" if passage.is_decoded else f"made {passage.growth:.0f} times as large"
 
 
@@ -113,7 +126,7 @@ def _fix(file: File, site: Buffered) -> Fix | None:
     if not data or last is None:  # only names of files, or a shuffle that would hold what is mapped
         return None
     first, _ = max(data, key=lambda found: found[1])
-    if elements.passage(chain, site.map, first).growth >= 2:
+    if site.passage.is_resized or elements.passage(chain, site.map, first).growth >= 2:
         return None  # much of it would be kept all the same
     batched = not BATCHING.isdisjoint(methods[first : site.buffer])
     moved = chain.steps[first : last + 1]

@@ -42,6 +42,8 @@ def passage(source: str, first: int = 0) -> Passage:
     return file.tf.elements.passage(found, first, len(found.steps) - 1)
 
 
+DECODED = Tensor(is_decoded=True)
+LOADED = Several((("image", DECODED._replace(dtype="uint8", is_image=True)), (None, Tensor())))
 PATH = Tensor("string", is_path=True)
 IMAGE = Tensor("uint8", (32, 32, 3), is_view=True)
 LABEL = Tensor("uint8", (1,))
@@ -66,9 +68,14 @@ LABEL = Tensor("uint8", (1,))
         ),
         (
             "tfds.load('imagenet2012', split='train').batch(8)",
-            Several((("image", Tensor("uint8", is_image=True)), (None, Tensor()))),
+            LOADED,
         ),
-        ("tfds.load('imagenet2012', split='train', as_supervised=True).batch(8)", Tensor()),
+        (
+            "tfds.load('imagenet2012', split='train', as_supervised=True).batch(8)",
+            row((DECODED, Tensor())),
+        ),
+        ("tfds.builder('a').as_dataset('train').batch(8)", LOADED),
+        ("tfds.builder('a').as_dataset('train', as_supervised=more).batch(8)", Tensor()),
         (
             "D.zip((D.range(9), D.list_files('*'))).batch(8)",
             row((Tensor("int64", ()), PATH)),
@@ -198,7 +205,7 @@ def test_steps_without_functions_change_nothing() -> None:
 
     assert [each.method for each in found.steps] == ["shuffle", "repeat", "prefetch"]
     assert file.tf.elements.passage(found, 0, 3) == Passage(
-        Tensor("int64", ()), 1.0, 0, 8, True, True
+        Tensor("int64", ()), 1.0, 0, 8, True, True, False
     )
 
 
@@ -207,7 +214,9 @@ def test_a_map_without_a_function_is_not_known() -> None:
     call = next(each for each in file.tf.tree.all(ast.Call) if ast.unparse(each).endswith("given)"))
 
     assert found.steps[0].call is call
-    assert file.tf.elements.passage(found, 0, 1) == Passage(Tensor(), 0.0, None, None, False, False)
+    assert file.tf.elements.passage(found, 0, 1) == Passage(
+        Tensor(), 0.0, None, None, False, False, False
+    )
 
 
 @pytest.mark.parametrize(

@@ -125,9 +125,22 @@ def test_what_other_files_call_is_known(opened: Open) -> None:
     assert [type(each) for each in file.tf.tree.loops(call)] == [ast.For]
 
 
-def test_a_name_of_a_library_is_known_where_another_file_hands_it_on(opened: Open) -> None:
-    files = {"common.py": "import tensorflow as tf", "train.py": "from common import tf\ntf.cast"}
-    file = opened(files, "train.py")
+@pytest.mark.parametrize(
+    ("files", "imported"),
+    [
+        ({"common.py": "import tensorflow as tf"}, "from common import tf"),
+        ({"common.py": "import tensorflow as tf"}, "from common import *"),
+        ({"a.py": "import tensorflow as tf", "b.py": "from a import *"}, "from b import *"),
+        (
+            {"a.py": "import tensorflow as tf\nfrom b import *", "b.py": "from a import *"},
+            "from b import *",
+        ),
+    ],
+)
+def test_a_name_of_a_library_is_known_where_another_file_hands_it_on(
+    opened: Open, files: Mapping[str, str], imported: str
+) -> None:
+    file = opened({**files, "train.py": f"{imported}\ntf.cast"}, "train.py")
     (attribute,) = file.tf.tree.all(ast.Attribute)
 
     assert file.tf.names.qualified(attribute) == "tensorflow.cast"

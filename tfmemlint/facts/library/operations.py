@@ -108,7 +108,7 @@ class Operations:
                 return exactly
         of_element = any(part.times > 0 for each in given.all for part in tensors(each))
         effects.exact = effects.exact and not of_element
-        data = isinstance(first, Tensor) and (first.times > 0 or bool(first.shape))
+        data = isinstance(first, Tensor) and (first.is_decoded or first.times or first.shape)
         if isinstance(first, Tensor) and (data or name == "tensorflow.io.read_file"):
             of_data = self._of_data(name, first, given)
             if of_data is not None:

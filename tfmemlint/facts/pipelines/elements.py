@@ -38,6 +38,8 @@ _READERS = {
     "tensorflow.data.FixedLengthRecordDataset": Tensor("string", ()),
 }
 _PATH = Tensor("string", is_path=True)
+_FLOATS = 2
+"""Times as large pictures are taken to be, at the least, as floats of any size worth naming."""
 _ALIGNMENT = 64
 """Bytes; where each row of an array begins at a multiple of these, slices of it are no copies."""
 
@@ -58,6 +60,8 @@ class Passage(NamedTuple):
     """Whether the same element surely becomes the same, whenever it is its turn."""
     is_exact: bool
     """Whether of a batch is made, bit by bit, the batch of what is made of the examples."""
+    was_decoded: bool
+    """Whether pictures came that whatever has read them had decoded before."""
 
     @property
     def nbytes(self) -> int | None:
@@ -67,7 +71,12 @@ class Passage(NamedTuple):
     @property
     def is_decoded(self) -> bool:
         """Whether what comes out was encoded as a picture, a sound or the like."""
-        return any(each.is_decoded for each in tensors(self.element))
+        return _are_decoded(self.element) and not self.was_decoded
+
+    @property
+    def is_resized(self) -> bool:
+        """Whether decoded pictures of unknown sizes have become floats, perhaps of another size."""
+        return self.was_decoded and not self.is_exact and self.growth >= _FLOATS
 
 
 class Elements:
@@ -115,7 +124,8 @@ class Elements:
             pure, exact = pure and mapped.is_pure, exact and mapped.is_exact
         exact = exact and pure
         more, alone = added(before, found), own(before, found)
-        return Passage(found, growth(before, found), more, alone, pure, exact)
+        grown, decoded = growth(before, found), _are_decoded(before)
+        return Passage(found, grown, more, alone, pure, exact, decoded)
 
     def passages(
         self, chain: Chain, end: int, passing: frozenset[str]
@@ -186,15 +196,14 @@ class Elements:
             return self._specs.of_directory(node)
         given = argument(node, 0, "name") if name == "tensorflow_datasets.load" else None
         known = CATALOGUE.get(str(given.value)) if isinstance(given, ast.Constant) else None
-        if known is None:
-            supervised = argument(node, None, "as_supervised")
-            plain = supervised is None or is_literal(supervised, False)
-            return _PICTURED if name == "tensorflow_datasets.load" and plain else UNKNOWN
-        image, label = Tensor("uint8", known[1], is_image=True), Tensor("int64", ())
         supervised = argument(node, None, "as_supervised")
-        if is_literal(supervised, True):
-            return row((image, label))
-        return Several((("image", image), ("label", label)))
+        in_pairs = is_literal(supervised, True)
+        if known is None:
+            plain = supervised is None or is_literal(supervised, False)
+            unpaired = _PICTURED if plain and kind is From.CATALOGUE else UNKNOWN
+            return _PAIRED if in_pairs and kind is From.CATALOGUE else unpaired
+        image, label = Tensor("uint8", known[1], is_image=True), Tensor("int64", ())
+        return row((image, label)) if in_pairs else Several((("image", image), ("label", label)))
 
     def _sliced(self, given: ast.expr | None) -> Held:
         """What slices of arrays are."""
@@ -218,12 +227,18 @@ class Elements:
         return slice_._replace(is_view=aligned)
 
 
-_PICTURED = Several((("image", Tensor("uint8", is_image=True)), (None, UNKNOWN)))
+_PICTURED = Several((("image", Tensor("uint8", is_image=True, is_decoded=True)), (None, UNKNOWN)))
 """Of ready-made data sets, what has an image has it under this name, and as bytes."""
+_PAIRED = row((Tensor(is_decoded=True), UNKNOWN))
+"""The same with labels: of what is made a picture, that was one, which had been encoded."""
 _BEGINNINGS = {
     From.FILES: _PATH,
     From.RANGE: Tensor("int64", ()),
 }
+
+
+def _are_decoded(element: Held) -> bool:
+    return any(each.is_decoded for each in tensors(element))
 
 
 def _one_of(batch: Held) -> Held:

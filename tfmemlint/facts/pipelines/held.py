@@ -14,6 +14,8 @@ _BULK = 1024
 """Bytes; what is known to be smaller does not count beside what is not."""
 _AS_LARGE_AS_A_FILE = 2**18
 """Bytes; about twice what a picture takes up encoded, as data sets for training have them."""
+_DECODED = 2.0
+"""Times as large as when they were encoded pictures are, at the least."""
 _CHANNELS = 3
 """What pictures for training have, where nobody says otherwise."""
 _WIDEST = 8
@@ -144,7 +146,14 @@ def growth(before: Held, after: Held) -> float:
     found = tuple(tensors(after))
     if any(each.times == inf and each.dtype != "string" for each in found):
         return inf
-    return min((each.times for each in found if _is_bulk(each)), default=0.0)
+    was_decoded = any(each.is_decoded for each in tensors(before))
+
+    def grown(part: Tensor) -> float:
+        large = part.is_decoded and (part.nbytes or 0) >= _AS_LARGE_AS_A_FILE
+        told = large and ("float" in (part.dtype or "") or not was_decoded)
+        return max(part.times, _DECODED) if told else part.times
+
+    return min(map(grown, filter(_is_bulk, found)), default=0.0)
 
 
 def _is_bulk(part: Tensor) -> bool:
@@ -160,13 +169,9 @@ def added(before: Held, after: Held) -> int | None:
     At the least, where `before` takes up nothing itself, and an unknown picture is made of it.
     """
     was, size = own(before, before), own(before, after)
-    if was == 0 and size is None and any(map(_is_new_picture, tensors(after))):
+    if was == 0 and size is None and any(e.is_image and not e.is_view for e in tensors(after)):
         return _BULK
     return None if was is None or size is None else size - was
-
-
-def _is_new_picture(part: Tensor) -> bool:
-    return part.is_image and not part.is_view
 
 
 def own(before: Held, after: Held) -> int | None:
@@ -256,12 +261,10 @@ def _combined(large: Tensor, small: Tensor) -> Shape | None:
         return large.shape
     if not large.shape:  # a number takes the shape of whatever it meets
         return small.shape
-    if small.times != 0.0:
+    if small.times != 0.0 or len(small.shape or ()) > len(large.shape):
         return None
     if small.shape is None:
         return None if 1 in large.shape else large.shape
-    if len(small.shape) > len(large.shape):
-        return None
     beside = (1,) * (len(large.shape) - len(small.shape)) + small.shape
     return tuple(b if a == 1 else a for a, b in zip(large.shape, beside, strict=True))
 
@@ -298,22 +301,21 @@ def pixels(tensor: Tensor) -> Tensor:
         return tensor
     width = DTYPE_BYTES.get(tensor.dtype or "", 1)
     times = max(tensor.times, width) if tensor.recast else tensor.times
-    return tensor._replace(is_image=True, times=times, recast=False)
+    return tensor._replace(is_image=True, times=times, recast=False, is_view=False)
 
 
 def resized(tensor: Tensor, shape: Shape | None, dtype: str | None) -> Tensor:
     """As many numbers as a shape says, made of fewer or more."""
+    if tensor.is_decoded and shape and shape[-1] is None:  # as many channels as there are
+        shape = (*shape[:-1], _CHANNELS)
     made = Tensor(dtype, shape, 0.0, tensor.is_image, tensor.is_decoded)
     was, size = tensor.nbytes, made.nbytes
-    if size is None and shape and shape[-1] is None:  # as many channels as there are
-        size = made._replace(shape=(*shape[:-1], _CHANNELS)).nbytes
     if tensor.times == inf:
         return made._replace(times=inf)
     if was and size is not None:
         return made._replace(times=tensor.times * size / was)
-    of_any_size = size is None and (dtype or "").startswith("float")
-    if tensor.is_decoded and (of_any_size or (size or 0) >= _AS_LARGE_AS_A_FILE):
-        return made._replace(times=tensor.times)
+    if tensor.is_decoded and size is None and (dtype or "").startswith("float"):
+        return made._replace(times=max(tensor.times, _DECODED))  # crops of it, too
     return made
 
 
@@ -344,6 +346,5 @@ def each_of(held: Held) -> Held:
 
 def vague(held: Held) -> Tensor:
     """Something made of it, of no known size."""
-    from_file = any(each.times == inf for each in tensors(held))
-    decoded = any(each.is_decoded for each in tensors(held))
-    return Tensor(times=inf if from_file else 0.0, is_decoded=decoded)
+    times = inf if any(each.times == inf for each in tensors(held)) else 0.0
+    return Tensor(times=times, is_decoded=any(each.is_decoded for each in tensors(held)))

@@ -252,6 +252,18 @@ class Imports:
         )
         return tuple(each for each in found if each is not None and not each.names)
 
+    @cached_property
+    def behind_stars(self) -> frozenset[ast.Module]:
+        """Those files, and the files all of whose names they import in their turn."""
+        found, waiting = set[ast.Module](), list(self.starred)
+        while waiting:
+            place = waiting.pop()
+            home = self._tree.elsewhere(place.module)
+            if home is not None and place.module not in found:
+                found.add(place.module)
+                waiting += home.imports.starred
+        return frozenset(found)
+
     def _find(self, name: str) -> Place | None:
         if self._others is None or name.partition(".")[0] in LIBRARIES:
             return None

@@ -230,8 +230,8 @@ class Names:
         """The names that mean an imported thing somewhere in the file: most mean none anywhere."""
         found = {each.asname or each.name.partition(".")[0] for each in self._tree.all(ast.alias)}
         found.update(*(_STARS.get(module, ()) for module in self._starred_modules))
-        for place in self._imports.starred:
-            home = self._tree.elsewhere(place.module)
+        for module in self._imports.behind_stars:
+            home = self._tree.elsewhere(module)
             others = home.tree.all(ast.alias) if home is not None else ()
             found.update(each.asname or each.name.partition(".")[0] for each in others)
         renamed = [
@@ -282,6 +282,7 @@ class Names:
     def imported(self, alias: ast.alias) -> str | None:
         """The canonical name of what an import brings from a library."""
         if alias not in self._aliases:
+            self._aliases[alias] = None  # files may import all of each other
             self._aliases[alias] = self._import(alias)
         return self._aliases[alias]
 
