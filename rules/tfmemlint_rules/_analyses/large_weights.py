@@ -7,15 +7,10 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from tfmemlint.facts import TensorFlow
+from tfmemlint.facts.flow.paths import ANY
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.library.training import FITS
-from tfmemlint.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tfmemlint.facts.flow.values import Values
-    from tfmemlint.facts.syntax.names import Names
-    from tfmemlint.facts.syntax.tree import Tree
 
 _CONVOLUTIONS = frozenset(
     f"keras.layers.Conv{n}{t}" for n in ("2D", "3D") for t in ("", "Transpose")
@@ -40,6 +35,8 @@ class LargeWeights:
         self._functions = tf.functions
         self._imports = tf.imports
         self._values = tf.values
+        self._numbers = tf.numbers
+        self._callers = tf.callers
         self._sources = tf.sources
 
     @cached_property
@@ -57,11 +54,10 @@ class LargeWeights:
     @cached_property
     def may_be_large(self) -> bool:
         """Whether code that makes these models says that a layer is wide, or none is in sight."""
-        here = _has_wide_layer(self._tree, self._names, self._values)
         return (
-            here
+            self._has_wide_layer
             or self._is_out_of_sight
-            or any(_has_wide_layer(each.tree, each.names, each.values) for each in self._elsewhere)
+            or any(each.of(LargeWeights)._has_wide_layer for each in self._elsewhere)
         )
 
     @property
@@ -103,15 +99,26 @@ class LargeWeights:
                 if owner is not None:
                     yield owner
 
+    @cached_property
+    def _has_wide_layer(self) -> bool:
+        for call in self._tree.all(ast.Call):
+            if (self._names.qualified(call.func) or "").startswith(_READY_MADE):
+                return True
+        for call, name in self._names.calls(_WIDE_LAYERS):
+            width = argument(call, 0, "filters" if "Conv" in name else "units")
+            kernel = argument(call, 1, "kernel_size") if name in _CONVOLUTIONS else None
+            is_point = kernel is None or (isinstance(kernel, ast.Constant) and kernel.value == 1)
+            least = _WIDE if is_point else _WIDE_KERNEL
+            if width is not None and any(each >= least for each in self._widths(width)):
+                return True
+        return False
 
-def _has_wide_layer(tree: Tree, names: Names, values: Values) -> bool:
-    for call in tree.all(ast.Call):
-        if (names.qualified(call.func) or "").startswith(_READY_MADE):
-            return True
-    for call, name in names.calls(_WIDE_LAYERS):
-        width = values.number(argument(call, 0, "filters" if "Conv" in name else "units"))
-        kernel = argument(call, 1, "kernel_size") if name in _CONVOLUTIONS else None
-        is_point = kernel is None or (isinstance(kernel, ast.Constant) and kernel.value == 1)
-        if width is not None and width >= (_WIDE if is_point else _WIDE_KERNEL):
-            return True
-    return False
+    def _widths(self, node: ast.expr) -> Iterator[float]:
+        """How wide a layer may be: also each of several of a list, as by default."""
+        given = [node]
+        for end in self._sources.of(node).found:
+            listed = self._callers.left_out(end.node) if isinstance(end.node, ast.expr) else None
+            if end.path == (ANY,) and isinstance(listed, (ast.List, ast.Tuple)):
+                given += listed.elts
+        amounts = (self._numbers.of(each) for each in given)
+        return (each.value for each in amounts if each.value is not None)
