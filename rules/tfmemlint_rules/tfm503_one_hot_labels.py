@@ -4,7 +4,9 @@
 `to_categorical(y, k)`, `tf.one_hot(y, k)` and `np.eye(k)[y]` of all labels of the data, for a model
 or a step whose loss is categorical cross-entropy. Also rows that are made by hand, of labels or of
 words: `np.zeros((n, k))`, or a cube `(n, steps, k)`, that a loop sets ones in, for a model, or a
-cube that a session is fed with.
+cube that a session is fed with. A model may be trained in a file that imports this one. Where no
+file in sight tells the loss, rows of more than 32 classes, or of as many as a tokenizer knows
+words, are enough.
 
 ## Why it costs memory
 Each label was one number and becomes `k` of them: 8 KB for a thousand classes, where
@@ -120,7 +122,7 @@ def _cost(file: File, found: OneHot, classes: float | None) -> Cost:
 
 
 def _fix(file: File, found: tuple[OneHot, ...], hots: OneHots) -> Fix | None:
-    if not hots.is_only_compared(found) or hots.renames is None:
+    if not hots.renames or not hots.is_at_home or not hots.is_only_compared(found):
         return None
     changes = [_renamed(file, each) for each in hots.renames]
     for each in found:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from functools import cached_property
 
 from tfmemlint.facts import TensorFlow
@@ -34,12 +34,15 @@ _EMBEDDINGS = frozenset({"keras.layers.Embedding"})
 _STEPS = frozenset({"GRU", "LSTM", "RNN", "SimpleRNN", "ConvLSTM2D"})
 """Layers that give what comes last of a sequence, unless they are to give all of it."""
 _TOGETHER = ("Flatten", "Global")
+_TOKENIZED = frozenset({"get_vocabulary", "index_word", "vocabulary_size", "word_index"})
+"""What tokenizers know their words by."""
 _TRAINS = frozenset({"evaluate", "fit"})
 _TRAINS_BATCHES = "fit_generator"
 _SPARSE_NAMES = {
     "categorical_crossentropy": "sparse_categorical_crossentropy",
     "CategoricalCrossentropy": "SparseCategoricalCrossentropy",
 }
+_NUMBERS = {word: word for word in _SPARSE_NAMES.values()}
 _SPARSE_METRICS = {
     "accuracy": "accuracy",
     "acc": "acc",
@@ -103,6 +106,7 @@ class OneHots:
         self._growths = tf.growths
         self._tracing = tf.tracing
         self._tapes = tf.tapes
+        self._imports = tf.imports
         self._passed: dict[ast.expr, list[ast.expr]] = {}
 
     @cached_property
@@ -110,16 +114,41 @@ class OneHots:
         """Every one, in source order; none where any loss or metric wants rows, or is unknown."""
         if not self._made or self.renames is None:
             return ()
-        sinks = [*self._fitted(), *self._compared()]
-        ways = [way for sink in sinks for way in self._sources(sink, None, (), _MAX_HOPS, None)]
-        lists = dict(reversed(ways))
-        found: list[OneHot] = []
-        for each in (self._made[node] for node in self._made if node in lists):
-            several = lists[each.node]
+        here = self._ends_of(self._made)
+        ends, found = {**self._ends_elsewhere, **here}, list[OneHot]()
+        for each in (self._made[node] for node in self._made if node in ends):
+            several = ends[each.node]
             whole = self._is_whole(each.node if several is None else several)
-            if whole and not self._is_little(each):
+            is_told = each.node in here and bool(self.renames)
+            if whole and not self._is_little(each) and (is_told or self._are_many(each)):
                 found.append(each if several is None else each._replace(labels=several))
         return tuple(found)
+
+    @cached_property
+    def is_at_home(self) -> bool:
+        """Whether no other file gives rows of this one to a model."""
+        return not self._ends_elsewhere
+
+    @cached_property
+    def _ends_elsewhere(self) -> Mapping[ast.expr, ast.expr | None]:
+        """The rows that files give to models which import this one."""
+        several = [each.of(OneHots)._ends_of(self._made) for each in self._imports.importers]
+        return {node: end for ends in several for node, end in ends.items()}
+
+    def _ends_of(self, made: Container[ast.expr]) -> Mapping[ast.expr, ast.expr | None]:
+        """The rows among these that losses of this file compare, or its models are trained on.
+
+        Each with the list that it is one of, if they are made one by one.
+        """
+        if self.renames is None:
+            return {}
+        sinks = [*self._fitted(), *self._compared()]
+        ways = [each for sink in sinks for each in self._sources(sink, None, (), None, made)]
+        return dict(reversed(ways))
+
+    def _are_many(self, found: OneHot) -> bool:
+        """Whether rows are so long that no loss is worth them, whichever it is."""
+        return (self.classes(found) or 0) > A_FEW or self._is_of_words(found.classes)
 
     def _is_little(self, found: OneHot) -> bool:
         """Whether each example is known to have one label, of a few classes."""
@@ -142,16 +171,22 @@ class OneHots:
         return classes <= A_FEW and not self._tells_parts
 
     def _is_of_words(self, classes: ast.expr | None) -> bool:
-        """Whether an embedding has as many rows: what is told then is the next word."""
-        return classes is not None and not self._ends(classes).isdisjoint(self._vocabularies)
+        """Whether an embedding has as many rows, or a tokenizer words: the next one is told."""
+        ends = self._come_from(classes) if classes is not None else frozenset()
+        counted = (
+            each for end in ends for each in ast.walk(end) if isinstance(each, ast.Attribute)
+        )
+        return any(each.attr in _TOKENIZED for each in counted) or not ends.isdisjoint(
+            self._vocabularies
+        )
 
     @cached_property
     def _vocabularies(self) -> frozenset[ast.AST]:
         """Where the numbers come from of what embeddings know."""
         rows = (argument(call, 0, "input_dim") for call, _ in self._names.calls(_EMBEDDINGS))
-        return frozenset(end for each in rows if each is not None for end in self._ends(each))
+        return frozenset(end for each in rows if each is not None for end in self._come_from(each))
 
-    def _ends(self, number: ast.expr) -> frozenset[ast.AST]:
+    def _come_from(self, number: ast.expr) -> frozenset[ast.AST]:
         return frozenset(each.node for each in self._ways.same(number))
 
     @cached_property
@@ -320,20 +355,19 @@ class OneHots:
     def renames(self) -> tuple[Rename | None, ...] | None:
         """What to call losses and metrics for numbers; None where not all of them have a form.
 
-        With None in it where that cannot be written, for what is imported by its own name.
+        With None in it where that cannot be written, for what is imported by its own name, and
+        empty where the file tells no loss.
         """
         found: list[Rename | None] = []
-        losses = 0
         for call, _ in self._tree.methods("compile"):
             loss = self._assigned(argument(call, 1, "loss"))
             metrics = self._assigned(argument(call, 2, "metrics"))
-            if loss is None:
+            if loss is None or self._renamed(loss, _NUMBERS) is not None:
                 continue
             renamed = self._renamed(loss, _SPARSE_NAMES)
             if renamed == () or renamed is None:
                 return None
             found += renamed
-            losses += 1
             for each in metrics.elts if isinstance(metrics, (ast.List, ast.Tuple)) else [metrics]:
                 metric = (
                     () if each is None else self._renamed(self._assigned(each), _SPARSE_METRICS)
@@ -344,17 +378,24 @@ class OneHots:
         for call, name in self._losses:
             if name is None or name in _PLAIN or any(call is each for each in self._in_compile):
                 continue
-            renamed = self._renamed(call.func if name.islower() else call, _SPARSE_ALL)
-            if renamed is None:
+            named = call.func if name.islower() else call
+            renamed = self._renamed(named, _SPARSE_ALL)
+            if renamed is None and self._renamed(named, _NUMBERS) is not None:
+                continue
+            if renamed is None and not self._is_metric(call):
                 return None
-            found += renamed
-            losses += 1
-        return tuple(dict.fromkeys(found)) if losses else None
+            found += renamed or (None,)
+        return tuple(dict.fromkeys(found))
 
     @cached_property
     def _in_compile(self) -> list[ast.AST]:
         calls = (call for call, _ in self._tree.methods("compile"))
         return [node for call in calls for node in ast.walk(call)]
+
+    def _is_metric(self, call: ast.Call) -> bool:
+        """Whether a call makes a metric, which may be asked of anything."""
+        module, _, name = (self._names.qualified(call.func) or "").rpartition(".")
+        return module == "keras.metrics" and not name.islower()
 
     def _assigned(self, node: ast.expr | None) -> ast.expr | None:
         return self._bindings.assigned(node) or node
@@ -387,25 +428,26 @@ class OneHots:
         node: ast.expr,
         frame: Frame | None,
         path: tuple[int, ...],
-        hops: int,
         several: ast.expr | None,
+        made: Container[ast.expr],
+        hops: int = _MAX_HOPS,
     ) -> Iterator[tuple[ast.expr, ast.expr | None]]:
         """The rows that an expression may be, whole or cut along their first axis.
 
         Each with the list that many of them are put into, if they are made one by one.
         """
-        if several is not None and isinstance(node, ast.Subscript) and node.value in self._made:
+        if several is not None and isinstance(node, ast.Subscript) and node.value in made:
             node = node.value  # `to_categorical([word], words)[0]`
-        if node in self._made and not path:
+        if node in made and not path:
             yield node, several
         elif hops:
             self._passed.setdefault(node, [])
             for value, inner, rest in self._before(node, frame, path):
-                yield from self._sources(value, inner, rest, hops - 1, several)
+                yield from self._sources(value, inner, rest, several, made, hops - 1)
             named = isinstance(node, (ast.Attribute, ast.Name)) and several is None and not path
             grown = self._growths.of(node, frame) if named else ()
             for each in (each for growth in grown for each in growth.elements):
-                yield from self._sources(each, frame, (), hops - 1, node)
+                yield from self._sources(each, frame, (), node, made, hops - 1)
 
     def _before(
         self, node: ast.expr, frame: Frame | None, path: tuple[int, ...]
