@@ -3,13 +3,14 @@
 ## What it finds
 In code for sessions, `sess.run(tf.assign(v, x))`, `sess.run(v.assign(x))`, `sess.run(-loss)` or
 `tf.argmax(y, 1).eval()` in a loop: the operation is made where it is run, or earlier in the round,
-under a name or in a function that the loop calls, here or in another file. So it is by a call of a
-model, of a layer and of a `hub.Module`.
+under a name, in a list or in a function that the loop calls, here or in another file. So it is by a
+call of a model, of a layer and of a `hub.Module`, and by `tf.train.Saver()`.
 
 ## Why it costs memory
 A graph only grows. Each round adds nodes to it, and a copy of each array that is given to them, and
 the session is told of the larger graph before it runs. The rounds take longer and longer. Measured
-with an array of 256 KB: 1.1 MB more on the host and 256 KB more on the device in every round.
+with an array of 256 KB: 1.1 MB more on the host and 256 KB more on the device in every round; with
+a `Saver` of a hundred variables made for each `restore`: 2.8 MB, and a hundred times as long.
 
 ## What to do instead
 Make the operation before the loop, and give it what changes through a placeholder:

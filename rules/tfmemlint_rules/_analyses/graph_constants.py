@@ -137,8 +137,10 @@ class GraphConstants:
 
     def _is_whole(self, made: ast.expr) -> bool:
         """Whether an array is all that a file holds, or is filled row by row."""
-        whole = self._wholes.of(made)
-        return self._is_filled(made) or (whole is not None and whole.loaded)
+        home = self._tree.elsewhere(made)
+        there = home.of(GraphConstants) if home is not None else self
+        whole = there._wholes.of(made)
+        return there._is_filled(made) or (whole is not None and whole.loaded)
 
     def _is_filled(self, made: ast.expr) -> bool:
         """Whether a loop puts each row where there was made room for all."""

@@ -32,6 +32,8 @@ _NO_OPS = frozenset(
     }
 )
 """What gives what the graph has already; the first to ask for a step's number may make it, once."""
+_SAVERS = frozenset({"tensorflow.train.Saver"})
+"""What adds operations that save and restore each variable, to be run by its own methods."""
 _RUNS = ("eval", "run")
 _MAKES = frozenset(
     {
@@ -64,6 +66,7 @@ class SessionOps:
         self._bodies = tf.bodies
         self._names = tf.names
         self._values = tf.values
+        self._growths = tf.growths
         self._remade_models = tf.remade_models
         self._many_rounds = tf.of(ManyRounds)
 
@@ -78,6 +81,8 @@ class SessionOps:
         )
 
     def _found(self) -> Iterator[SessionOp]:
+        savers = (self._repeated(call, call) for call, _ in self._names.calls(_SAVERS))
+        yield from filter(None, savers)
         for call, method in self._tree.methods(*_RUNS):
             given = method.value if method.attr == "eval" else argument(call, 0, "fetches")
             for fetched in _each(given):
@@ -92,13 +97,21 @@ class SessionOps:
                     yield found
 
     def _repeated(self, made: ast.expr, run: ast.Call) -> SessionOp | None:
-        """An operation that a loop makes and runs; others may have called for it to be made."""
+        """An operation that a loop makes and runs; others may have called for it to be made.
+
+        One for each variable, made in a loop of its own, is run by the loop around that.
+        """
         rounds = self._many_rounds.of(made)
+        if rounds is not None and not self._runs(rounds[0], run):
+            rounds = self._many_rounds.of(run)
+            if rounds is not None and not self._runs(rounds[0], made):
+                return None
         if rounds is None or self._has_own_graph(rounds[0]):
             return None
-        if not any(each is run for each in self._remade_models.ran(rounds[0])):
-            return None
         return SessionOp(made, rounds[0])
+
+    def _runs(self, loop: Loop, node: ast.expr) -> bool:
+        return any(each is node for each in self._remade_models.ran(loop))
 
     def _made(self, fetched: ast.expr, hops: int, *, runs: bool = True) -> Iterator[ast.expr]:
         """What adds to the graph so that there is something to run, the last of it first.
@@ -118,10 +131,16 @@ class SessionOps:
             if runs and self._values.of(fetched.value).kind is Kind.TENSOR:
                 yield fetched
             yield from self._made(fetched.value, hops, runs=runs)
+        elif isinstance(fetched, ast.ListComp):
+            yield from self._made(fetched.elt, hops, runs=runs)
         elif isinstance(fetched, ast.Name) and hops:
             for binding in self._bindings.reaching(fetched):
                 if binding.how is How.ASSIGNED and binding.value is not None:
-                    yield from self._made(binding.value, hops - 1, runs=runs)
+                    for each in _each(binding.value):
+                        yield from self._made(each, hops - 1, runs=runs)
+            for grown in self._growths.filling(fetched, None):
+                for each in grown.elements:
+                    yield from self._made(each, hops - 1, runs=runs)
 
     def _made_by(self, call: ast.Call, hops: int, *, runs: bool) -> Iterator[ast.expr]:
         """What a function of the module gives back, or others are given.

@@ -22,6 +22,8 @@ ADJUSTS = ("tensorflow.image.random_", "tensorflow.image.stateless_random_")
 RESHAPES = having(traits.RESHAPES, outside=("numpy.",))
 """As many numbers, or more."""
 JOINS = _names("tensorflow keras.ops", "concat concatenate stack")
+SPLITS = having(traits.PIECES, outside=("numpy.",))
+"""Several tensors of one, which together hold what it does."""
 DECODES = having(traits.PIXELS)
 REINTERPRETS = having(traits.BYTES)
 """Bytes that are taken for numbers."""

@@ -18,6 +18,7 @@ from tfmemlint.facts.pipelines.held import (
     NUMBER,
     OUTSIDE,
     Held,
+    Several,
     Tensor,
     cast,
     number,
@@ -124,10 +125,7 @@ class Operations:
         if name in ops.PARSES:
             return parsed(name, given)
         if name in ops.JOINS:
-            parts = list(tensors(first))
-            least = min((each.times for each in parts), default=0.0)
-            is_image = any(each.is_image for each in parts)
-            return vague(first)._replace(times=least, is_image=is_image)
+            return _joined(name, first, given)
         seen = name.startswith(ops.PURE) or _is_random(name) or not of_element
         effects.known = effects.known and seen and not name.startswith(ops.UNSEEN)
         return OUTSIDE if name.startswith(ops.SMALLER) else vague(row(given.all))
@@ -224,6 +222,8 @@ class Operations:
             return Tensor(numbers, None, first.times, is_decoded=read, is_packed=True)
         if name in ops.RESIZES:
             return self._resized(name, first, given)
+        if name in ops.SPLITS:
+            return _split(name, first, given)
         if name == "tensorflow.image.per_image_standardization":
             return pixels(cast(first, "float32"))
         if name.endswith(".preprocess_input"):
@@ -287,6 +287,50 @@ class Operations:
         if isinstance(outputs, (ast.List, ast.Tuple)):
             return row(map(made, outputs.elts))
         return made(outputs)
+
+
+def _split(name: str, whole: Tensor, given: Given) -> Held:
+    """The pieces of a tensor, each as large: `tf.split(image, 3, axis=-1)`."""
+    drops = name.endswith("unstack")
+    keyword = "num" if drops else "num_or_size_splits"
+    told = given.at(1, keyword)
+    by_place = len(told.parts) if isinstance(told, Several) else given.number(1, keyword)
+    axis = given.number(2, "axis")
+    place = 0 if axis is None else int(axis)
+    shape = whole.shape if whole.shape and -len(whole.shape) <= place < len(whole.shape) else None
+    side = shape[place] if shape is not None else None
+    pieces = int(by_place or (drops and side) or 0)
+    if pieces == 0:
+        return Several(((None, vague(whole)._replace(is_image=whole.is_image)),))
+    cut = None
+    if shape is not None:
+        left = [] if drops else [None if side is None else side // pieces]
+        place %= len(shape)
+        cut = (*shape[:place], *left, *shape[place + 1 :])
+    return row([whole._replace(shape=cut, times=whole.times / pieces)] * pieces)
+
+
+def _joined(name: str, first: Held, given: Given) -> Tensor:
+    """One tensor of several: as large as all of them, where each is known to be of the element."""
+    parts = list(tensors(first))
+    least = min((each.times for each in parts), default=0.0)
+    is_image = any(each.is_image for each in parts)
+    dtypes = {each.dtype for each in parts}
+    made = vague(first)._replace(times=least, is_image=is_image)
+    if not isinstance(first, Several) or None in first.keys or len(dtypes) != 1:
+        return made
+    made = made._replace(dtype=dtypes.pop(), times=sum(each.times for each in parts))
+    shapes = {each.shape for each in parts}
+    shape = shapes.pop()
+    axis = given.number(1, "axis")
+    if shapes or shape is None or axis is None or not -len(shape) <= axis < len(shape):
+        return made
+    place = int(axis) % len(shape)
+    side = shape[place]
+    if name.endswith("stack"):
+        return made
+    long = None if side is None else side * len(parts)
+    return made._replace(shape=(*shape[:place], long, *shape[place + 1 :]))
 
 
 def _is_random(name: str) -> bool:

@@ -147,6 +147,9 @@ def _subscript(run: DryRun, node: ast.Subscript) -> Held:
     inner = [held] if isinstance(held, Tensor) else []
     places = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     for tensor in inner:
+        if all(is_rest(each) or _turns(each) for each in places):
+            run.effects.exact = False  # the first axis of a batch is another
+            return tensor
         if all(is_rest(each) or _is_new_axis(run, each) for each in places):
             at_end = is_rest(places[0])
             run.effects.exact = run.effects.exact and at_end
@@ -155,6 +158,13 @@ def _subscript(run: DryRun, node: ast.Subscript) -> Held:
     run.effects.exact = False
     picked = isinstance(held, Several) and isinstance(node.slice, (ast.Name, ast.Attribute))
     return each_of(held) if picked else vague(held)
+
+
+def _turns(index: ast.expr) -> bool:
+    """Whether all of an axis is taken, if in another order: `:`, `::-1`."""
+    if not isinstance(index, ast.Slice) or index.lower is not None or index.upper is not None:
+        return False
+    return index.step is None or constant(index.step) == -1
 
 
 def _is_new_axis(run: DryRun, node: ast.expr) -> bool:
