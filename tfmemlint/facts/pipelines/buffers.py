@@ -46,12 +46,12 @@ class Buffers:
     @cached_property
     def casts(self) -> Mapping[ast.Call, tuple[Buffered, ...]]:
         """By each `cache`, the maps that only cast elements to larger ones, in each chain."""
-        return self._found(_caches, self._cast)
+        return self._found(self._caches, self._cast)
 
     @cached_property
     def expansions(self) -> Mapping[ast.Call, tuple[Buffered, ...]]:
         """By each `cache`, the maps that make elements larger by more than casts, in each chain."""
-        return self._found(_caches, self._expanded)
+        return self._found(self._caches, self._expanded)
 
     @cached_property
     def late_shuffles(self) -> Mapping[ast.Call, tuple[Buffered, ...]]:
@@ -71,8 +71,15 @@ class Buffers:
                     found[step.call] = (*found.get(step.call, ()), *buffered)
         return {call: buffered for call, buffered in found.items() if buffered}
 
+    def _caches(self, step: Step) -> bool:
+        return step.caches_in_memory and self._is_kept(step)
+
     def _shuffles(self, step: Step) -> bool:
-        return step.method == "shuffle" and not isinstance(self._tree.parent(step.call), ast.Expr)
+        return step.method == "shuffle" and self._is_kept(step)
+
+    def _is_kept(self, step: Step) -> bool:
+        """Whether anything is done with what a step gives."""
+        return not isinstance(self._tree.parent(step.call), ast.Expr)
 
     def _cast(self, chain: Chain, cache: int) -> Buffered | None:
         """From the one of the casts on that makes most of a difference."""
@@ -117,7 +124,3 @@ class Buffers:
                     if step.method == "cache":
                         return self._conditions.runs(step.call, step.frame) is not False
         return False
-
-
-def _caches(step: Step) -> bool:
-    return step.caches_in_memory

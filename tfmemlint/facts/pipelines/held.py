@@ -149,9 +149,9 @@ def growth(before: Held, after: Held) -> float:
     was_decoded = any(each.is_decoded for each in tensors(before))
 
     def grown(part: Tensor) -> float:
-        large = part.is_decoded and (part.nbytes or 0) >= _AS_LARGE_AS_A_FILE
-        told = large and ("float" in (part.dtype or "") or not was_decoded)
-        return max(part.times, _DECODED) if told else part.times
+        known = part._replace(shape=tuple(filter(None, part.shape or (0,)))).nbytes or 0
+        told = part.is_decoded and ("float" in (part.dtype or "") or not was_decoded)
+        return max(part.times, _DECODED) if told and known >= _AS_LARGE_AS_A_FILE else part.times
 
     return min(map(grown, filter(_is_bulk, found)), default=0.0)
 
