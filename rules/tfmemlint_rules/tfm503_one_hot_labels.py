@@ -35,10 +35,11 @@ given what a model said, where any loss or metric of the file is not known to ha
 and for label smoothing and mixed labels, which are no longer one class each. It is silent where
 nothing says how many classes there are: neither the call, nor the data set, nor a layer of more
 than 32 units that tells them, nor one that tells a class for each pixel or word, nor an embedding
-of as many words. What is known to be less than 16 MiB, of a ready-made data set, such as CIFAR-100,
-less than 256 MB, is hidden, unless `min-bytes` says otherwise. By hand, it is silent for labels of
-up to 32 classes, for labels of the same words beside a cube of them, and for tables as long as they
-are wide, such as those of neighbours.
+of as many words, and where the labels are no numbers of a list's different words. What is known to
+be less than 16 MiB, of a ready-made data set, such as CIFAR-100, less than 256 MB, is hidden,
+unless `min-bytes` says otherwise. By hand, it is silent for labels of up to 32 classes, for labels
+of the same words beside a cube of them, and for tables as long as they are wide, such as those of
+neighbours.
 """
 
 from __future__ import annotations

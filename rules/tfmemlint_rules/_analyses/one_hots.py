@@ -13,6 +13,7 @@ from tfmemlint.facts.library.makers import SPLITS_ARGUMENTS, argument
 from tfmemlint.facts.sizes.rows import IDENTITIES
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
+from tfmemlint_rules._analyses.different_words import DifferentWords
 
 if TYPE_CHECKING:
     from tfmemlint.facts.syntax.names import Names
@@ -34,8 +35,6 @@ _EMBEDDINGS = frozenset({"keras.layers.Embedding"})
 _STEPS = frozenset({"GRU", "LSTM", "RNN", "SimpleRNN", "ConvLSTM2D"})
 """Layers that give what comes last of a sequence, unless they are to give all of it."""
 _TOGETHER = ("Flatten", "Global")
-_TOKENIZED = frozenset({"get_vocabulary", "index_word", "vocabulary_size", "word_index"})
-"""What tokenizers know their words by."""
 _TRAINS = frozenset({"evaluate", "fit"})
 _TRAINS_BATCHES = "fit_generator"
 _SPARSE_NAMES = {
@@ -91,6 +90,15 @@ def _is_reshaped(node: ast.expr) -> bool:
     return isinstance(method, ast.Attribute) and method.attr == "reshape"
 
 
+def _parts(node: ast.expr | None) -> Iterable[ast.expr]:
+    """What stands there for each of a model's outputs: labels, or losses."""
+    if isinstance(node, (ast.List, ast.Tuple)):
+        return node.elts
+    if isinstance(node, ast.Dict):
+        return node.values
+    return () if node is None else (node,)
+
+
 class OneHots:
     """Such labels of a file, that end in a loss which has a form for numbers as well."""
 
@@ -107,6 +115,7 @@ class OneHots:
         self._tracing = tf.tracing
         self._tapes = tf.tapes
         self._imports = tf.imports
+        self._words = tf.of(DifferentWords)
         self._passed: dict[ast.expr, list[ast.expr]] = {}
 
     @cached_property
@@ -148,7 +157,7 @@ class OneHots:
 
     def _are_many(self, found: OneHot) -> bool:
         """Whether rows are so long that no loss is worth them, whichever it is."""
-        return (self.classes(found) or 0) > A_FEW or self._is_of_words(found.classes)
+        return (self.classes(found) or 0) > A_FEW or self._is_of_words(found)
 
     def _is_little(self, found: OneHot) -> bool:
         """Whether each example is known to have one label, of a few classes."""
@@ -167,18 +176,15 @@ class OneHots:
         classes = self.classes(found)
         if classes is None:  # as many as the labels have, or as somebody has counted
             many = bool(self._layers) and self._tells_many
-            return not many and not self._is_of_words(found.classes)
+            return not many and not self._is_of_words(found)
         return classes <= A_FEW and not self._tells_parts
 
-    def _is_of_words(self, classes: ast.expr | None) -> bool:
-        """Whether an embedding has as many rows, or a tokenizer words: the next one is told."""
-        ends = self._come_from(classes) if classes is not None else frozenset()
-        counted = (
-            each for end in ends for each in ast.walk(end) if isinstance(each, ast.Attribute)
-        )
-        return any(each.attr in _TOKENIZED for each in counted) or not ends.isdisjoint(
-            self._vocabularies
-        )
+    def _is_of_words(self, found: OneHot) -> bool:
+        """Whether labels are words, as many as an embedding has rows: the next one is told."""
+        if self._words.are_looked_up(found.labels):
+            return True
+        ends = self._come_from(found.classes) if found.classes is not None else ()
+        return any(each in self._vocabularies or self._words.are_counted(each) for each in ends)
 
     @cached_property
     def _vocabularies(self) -> frozenset[ast.AST]:
@@ -301,12 +307,11 @@ class OneHots:
     def _fitted(self) -> Iterator[ast.expr]:
         """The labels that models are trained on and compared with."""
         for call, method in self._tree.methods(*_TRAINS, _TRAINS_BATCHES):
-            labels = None if method.attr == _TRAINS_BATCHES else argument(call, 1, "y")
-            if labels is not None:
-                yield labels
+            if method.attr != _TRAINS_BATCHES:
+                yield from _parts(argument(call, 1, "y"))
             checked = next((each.value for each in call.keywords if each.arg == _VALIDATION), None)
             if isinstance(checked, (ast.Tuple, ast.List)) and len(checked.elts) > 1:
-                yield checked.elts[1]
+                yield from _parts(checked.elts[1])
 
     def _compared(self) -> Iterator[ast.expr]:
         """What losses and metrics compare predictions with."""
@@ -362,16 +367,14 @@ class OneHots:
         for call, _ in self._tree.methods("compile"):
             loss = self._assigned(argument(call, 1, "loss"))
             metrics = self._assigned(argument(call, 2, "metrics"))
-            if loss is None or self._renamed(loss, _NUMBERS) is not None:
-                continue
-            renamed = self._renamed(loss, _SPARSE_NAMES)
-            if renamed == () or renamed is None:
-                return None
-            found += renamed
-            for each in metrics.elts if isinstance(metrics, (ast.List, ast.Tuple)) else [metrics]:
-                metric = (
-                    () if each is None else self._renamed(self._assigned(each), _SPARSE_METRICS)
-                )
+            for each in _parts(loss):
+                renamed = self._renamed(each, _SPARSE_NAMES)
+                if renamed:
+                    found += renamed
+                elif self._renamed(each, _NUMBERS) is None:
+                    return None
+            for each in _parts(metrics):
+                metric = self._renamed(self._assigned(each), _SPARSE_METRICS)
                 if metric is None:
                     return None
                 found += metric
