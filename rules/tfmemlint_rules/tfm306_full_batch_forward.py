@@ -4,7 +4,8 @@
 A training or test step that a loop calls with the same whole array every time; in eager code
 `model(x_test)`; `predict_on_batch`, `test_on_batch` and `train_on_batch` of a whole array;
 `predict` and `evaluate` with `batch_size=len(x)`; in code for sessions with convolutions or
-recurrent layers, a `feed_dict` of a whole array whose rows are known. Whole is what was loaded from
+recurrent layers, a `feed_dict` of a whole array whose rows are known, or whose placeholder is fed
+batches elsewhere. Whole is what was loaded from
 a file or a ready-made data set, or made at a literal size, and is never cut. Names prove nothing:
 `x_train` is mostly a batch.
 

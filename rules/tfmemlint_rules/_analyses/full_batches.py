@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 from functools import cached_property
+from math import prod
 
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.frames import Frame
@@ -52,6 +53,7 @@ class FullBatches:
         self._passes = tf.passes
         self._tapes = tf.tapes
         self._wholes = tf.wholes
+        self._sources = tf.sources
 
     @cached_property
     def all(self) -> tuple[FullBatch, ...]:
@@ -88,15 +90,47 @@ class FullBatches:
 
     def _fed(self, call: ast.Call) -> FullBatch | None:
         """`sess.run(accuracy, feed_dict={x: x_test})`, of more rows than people choose."""
+        for place, array in self._feeds(call):
+            whole = self._wholes.of(array)
+            if whole is None or whole.given or not whole.is_no_batch:
+                continue
+            if whole.rows is None and not (whole.loaded and self._takes_batches(place, array)):
+                continue
+            if (whole.width or self._width(place) or 0) > _NARROW:
+                return FullBatch(call, array, fed=True)
+        return None
+
+    def _feeds(self, call: ast.Call) -> list[tuple[ast.expr, ast.expr]]:
+        """The placeholders that a session is given something for, and what."""
         given = argument(call, None, "feed_dict")
         if isinstance(given, ast.Name):
             given = self._bindings.assigned(given)
-        for array in given.values if isinstance(given, ast.Dict) else ():
-            whole = self._wholes.of(array)
-            told = whole is not None and not whole.given and (whole.width or 0) > _NARROW
-            if whole is not None and told and whole.rows is not None and whole.is_no_batch:
-                return FullBatch(call, array, fed=True)
-        return None
+        if not isinstance(given, ast.Dict):
+            return []
+        return [(key, value) for key, value in zip(given.keys, given.values, strict=True) if key]
+
+    def _takes_batches(self, place: ast.expr, array: ast.expr) -> bool:
+        """Whether other calls feed the same placeholder with what is not all of an array."""
+        made = self._placeholder(place)
+        return made is not None and any(
+            self._placeholder(other) is made and self._wholes.of(value) is None
+            for call in self._tree.calls(("eval", "run"))
+            for other, value in self._feeds(call)
+            if value is not array
+        )
+
+    def _width(self, place: ast.expr) -> int | None:
+        """How many numbers a row has that a placeholder takes, by the shape it is declared with."""
+        made = self._placeholder(place)
+        shape = self._values.shape(argument(made, 1, "shape")) if made is not None else None
+        known = [each for each in shape[1:] if each is not None] if shape else []
+        return prod(known) if shape and len(known) == len(shape) - 1 else None
+
+    def _placeholder(self, place: ast.expr) -> ast.Call | None:
+        ends = [each.node for each in self._sources.of(place).found]
+        made = ends[0] if len(ends) == 1 else None
+        is_one = isinstance(made, ast.expr) and self._names.call_of(made, _PLACEHOLDERS)
+        return made if is_one and isinstance(made, ast.Call) else None
 
     def _is_all(self, array: ast.expr, frame: Frame | None = None, *, once: bool = False) -> bool:
         """Whether an array holds all rows of much; with `once`, surely not one of many."""
@@ -200,6 +234,7 @@ _WIDE = frozenset(
     }
 )
 """What makes far more of a row than the row has: where a session is fed, no model is in sight."""
+_PLACEHOLDERS = frozenset({"tensorflow.placeholder"})
 _BATCH_SIZE_PLACE = {"predict": 1, "evaluate": 2}
 _KERAS_METHODS = frozenset(
     {"predict_on_batch", "test_on_batch", "train_on_batch", *_BATCH_SIZE_PLACE}
