@@ -148,13 +148,37 @@ def test_the_last_binding_counts() -> None:
 
 def test_of_several_ways_the_smallest_counts() -> None:
     branches = """
-    def f(x, training=True):
+    def f(x):
         if training:
             return tf.cast(x, tf.float32)
         return x[0]
     """
 
     assert grown("f", BYTES, branches) < 1
+
+
+@pytest.mark.parametrize(
+    ("function", "times"),
+    [
+        ("f", 4),
+        ("lambda x: f(x, False)", 1),
+        ("functools.partial(f, training=False)", 1),
+        ("lambda x: f(x, training)", 0),
+        ("lambda x: g(x, training=1)", 1),
+        ("lambda x: g(x, 0)", 4),
+    ],
+)
+def test_a_flag_that_is_given_decides(function: str, times: int) -> None:
+    branches = """
+    def f(x, training=True):
+        if not training:
+            return x
+        return tf.cast(x, tf.float32)
+    def g(x, training):
+        return x if training else tf.cast(x, tf.float32)
+    """
+
+    assert grown(function, BYTES, branches) == times
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from tfmemlint.facts.library.operations import Effects, Given, Operations
 from tfmemlint.facts.pipelines.expressions import (
     evaluated,
     from_pairs,
-    is_nothing,
+    holds,
     is_of_element,
     is_print,
     spread,
@@ -93,9 +93,9 @@ class DryRun:
             return True
         if isinstance(node, ast.If):
             self.held(node.test)
-            holds = is_nothing(self, node.test)
-            if holds is not None:
-                return self._block(node.body if holds else node.orelse)
+            decided = holds(self, node.test)
+            if decided is not None:
+                return self._block(node.body if decided else node.orelse)
             self._branches([node.body, node.orelse])
         else:
             self._simple(node)

@@ -31,7 +31,18 @@ if TYPE_CHECKING:
     from tfmemlint.facts.pipelines.dry_runs import DryRun
 
 
-def is_nothing(run: DryRun, test: ast.expr) -> bool | None:
+def holds(run: DryRun, test: ast.expr) -> bool | None:
+    """Whether a condition holds, if that is known: of numbers, flags and `None`."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        inverse = holds(run, test.operand)
+        return None if inverse is None else not inverse
+    held = run.scope.get(test.id) if isinstance(test, ast.Name) else None
+    if isinstance(held, Tensor) and held.value is not None:
+        return bool(held.value)
+    return _is_nothing(run, test)
+
+
+def _is_nothing(run: DryRun, test: ast.expr) -> bool | None:
     """Whether `x is None` holds, if that is known: of `None` itself, and of parts of an element.
 
     Of what a function around is given it holds where somebody gives it nothing, and does not where
@@ -79,6 +90,9 @@ def evaluated(run: DryRun, node: ast.expr) -> Held:
         return _dictionary(run, node)
     if isinstance(node, ast.IfExp):
         run.held(node.test)
+        decided = holds(run, node.test)
+        if decided is not None:
+            return run.held(node.body if decided else node.orelse)
         return either(run.held(node.body), run.held(node.orelse))
     if isinstance(node, ast.NamedExpr):
         run.bind(node.target, run.held(node.value))

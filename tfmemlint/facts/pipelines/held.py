@@ -314,7 +314,7 @@ def resized(tensor: Tensor, shape: Shape | None, dtype: str | None) -> Tensor:
         return made._replace(times=inf)
     if was and size is not None:
         return made._replace(times=tensor.times * size / was)
-    if tensor.is_decoded and size is None and (dtype or "").startswith("float"):
+    if tensor.is_decoded and (size or inf) >= _AS_LARGE_AS_A_FILE and "float" in (dtype or ""):
         return made._replace(times=max(tensor.times, _DECODED))  # crops of it, too
     return made
 
