@@ -17,7 +17,9 @@ from tfmemlint.facts.syntax.nodes import called
 
 _RUNS = FITS | RUNS
 """Methods of Keras's that run steps of a model."""
-_RUN_WORDS = frozenset(each.encode() for each in _RUNS)
+_SEARCHES = ("keras_tuner", "kerastuner")
+"""What runs models by itself."""
+_RUN_WORDS = frozenset(each.encode() for each in (*_RUNS, *_SEARCHES))
 _GRAPHS = ("tensorflow.function", "tensorflow.GradientTape")
 _GRAPH_WORDS = frozenset({b"GradientTape", b"apply_gradients", b"train_step"})
 _READS_VALUE = frozenset({"bool", "float", "int"})
@@ -112,9 +114,12 @@ class EagerMode:
     def _runs_any(self) -> bool:
         """Whether this file, one that imports it or one that it imports runs models at all."""
         runs_there = any(not _RUN_WORDS.isdisjoint(each) for each in self._imports.words)
-        trees = [self._tree, *(each.tree for each in self._imports.importers)]
-        runs = (method for each in trees for method in each.methods(*_RUNS))
-        return runs_there or next(runs, None) is not None
+        files = [(self._tree, self._names)]
+        files += ((each.tree, each.names) for each in self._imports.importers)
+        return runs_there or any(
+            names.uses(_SEARCHES) or next(tree.methods(*_RUNS), None) is not None
+            for tree, names in files
+        )
 
     @cached_property
     def _makes_graphs(self) -> bool:
