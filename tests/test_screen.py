@@ -53,6 +53,7 @@ def test_some_fixture_has_findings() -> None:
         "from keras import layers",
         "import tf_keras",
         "load('tensorflow')",
+        "from transformers import BertTokenizer, TFBertModel",
         "import tensor\N{LATIN SMALL LIGATURE FL}ow as tf",
         "import \N{FULLWIDTH LATIN SMALL LETTER K}eras",
         "# \N{LATIN SMALL LETTER E WITH ACUTE}\nimport keras",
@@ -67,6 +68,7 @@ def test_any_way_to_name_tensorflow_or_keras_is_seen(source: str) -> None:
     [
         b"",
         b"import torch",
+        b"from transformers import BertTokenizer, BertModel",
         b"import tensor, flow",
         b"import Tensorflow",
         b"# r\xc3\xa9sum\xc3\xa9",

@@ -38,12 +38,15 @@ _PARTS = (b"keras", b"DatasetV2")
 
 def mentions_tensorflow(data: bytes) -> bool:
     """Whether the source can use TensorFlow or Keras at all."""
+    if _names_it(data):
+        return True
+    return not data.isascii() and _names_it(_plain(data))
+
+
+def _names_it(data: bytes) -> bool:
     if b"tensorflow" in data or b"keras" in data:
         return True
-    if data.isascii():
-        return False
-    plain = _plain(data)
-    return b"tensorflow" in plain or b"keras" in plain
+    return b"transformers" in data and b" TF" in data  # `from transformers import TFAutoModel`
 
 
 def handles_data(data: bytes) -> bool:

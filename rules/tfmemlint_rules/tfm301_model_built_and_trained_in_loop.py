@@ -194,7 +194,8 @@ RULE = Rule(
         "RandomizedSearchCV cross_val_predict cross_val_score cross_validate "
         "differential_evolution dummy_minimize "
         "fmin for forest_minimize gbrt_minimize gp_minimize optimize while",
-        "Model Module Sequential applications clone_model load_model model_from_json",
+        "Model Module Sequential applications clone_model from_preset from_pretrained load_model "
+        "model_from_json",
     ),
     check=check,
 )

@@ -94,9 +94,9 @@ RULE = Rule(
     triggers=(
         "predict",
         "for while",
-        "Callback Model Sequential applications batch_size clone_model compile epochs img_to_array"
-        " load_model load_weights model_from_json steps_per_epoch train_on_batch validation_data"
-        " validation_split verbose",
+        "Callback Model Sequential applications batch_size clone_model compile epochs from_preset"
+        " from_pretrained img_to_array load_model load_weights model_from_json steps_per_epoch"
+        " train_on_batch validation_data validation_split verbose",
     ),
     check=check,
 )

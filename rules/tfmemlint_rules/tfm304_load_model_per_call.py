@@ -1,9 +1,9 @@
 """The same model is loaded again and again.
 
 ## What it finds
-`load_model(path)`, `tf.saved_model.load(path)` and `hub.load(url)` in a loop, or in a function that
-a loop calls, where the path is the same in every round. Also in a function that a web server runs
-for every request, `@app.route("/predict")`, or that one calls.
+`load_model(path)`, `tf.saved_model.load(path)`, `hub.load(url)`, `TFBertModel.from_pretrained(x)`
+in a loop, or in a function that a loop calls, where the path is the same in every round. Also in a
+function that a web server runs for every request, `@app.route("/predict")`, or that one calls.
 
 ## Why it costs memory
 Each time the file is read, and a model built and traced anew. Models are made of objects that hold
@@ -19,9 +19,9 @@ loop stands around the call itself.
 ## When to ignore it
 When another program writes the file again between rounds. The rule is silent by itself where the
 path is given to something else in the loop, or to a `ModelCheckpoint`, where it depends on the
-round or on what a function is given, where models are kept beside each other, where a condition
-decides, such as `if self.model is None`, that asks more than the request, and in functions around
-which it sees neither a loop nor a server.
+round or on what a function is given, where each round trains what it has loaded (see TFM301), where
+models are kept beside each other, where a condition decides, such as `if self.model is None`, that
+asks more than the request, and in functions around which it sees neither a loop nor a server.
 """
 
 from __future__ import annotations
@@ -66,6 +66,9 @@ RULE = Rule(
         at_most=0.2,
         because="one model is in memory, and none that waits for the collector",
     ),
-    triggers=("load load_model KerasLayer", "for get post put route while"),
+    triggers=(
+        "load load_model from_preset from_pretrained KerasLayer",
+        "for get post put route while",
+    ),
     check=check,
 )

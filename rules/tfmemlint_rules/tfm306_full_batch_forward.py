@@ -219,6 +219,7 @@ RULE = Rule(
         "fetch_california_housing fetch_covtype fetch_lfw_people fetch_olivetti_faces fetch_openml "
         "glob h5py iglob iterdir listdir loadmat rglob scandir walk",
         "GradientTape Layer Model Module Sequential applications clone_model compile evaluate "
+        "from_preset from_pretrained "
         "feed_dict layers load_model model_from_json predict predict_on_batch test_on_batch "
         "train_on_batch",
     ),

@@ -57,7 +57,8 @@ RULE = Rule(
         "append extend",
         "array asarray concat concatenate stack vstack",
         "for while",
-        "GradientTape Layer Model Module Sequential applications clone_model load_model",
+        "GradientTape Layer Model Module Sequential applications clone_model from_preset "
+        "from_pretrained load_model",
     ),
     check=check,
 )

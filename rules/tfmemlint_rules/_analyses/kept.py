@@ -33,6 +33,8 @@ _HANDS_ON = (ast.Assign, ast.Dict, ast.List, ast.NamedExpr, ast.Return, ast.Tupl
 _SHORTENS = frozenset({"clear", "pop", "popleft", "remove"})
 _ADDS = frozenset({"append", "extend", "insert"})
 _CALLED_FOR_TENSORS = ("keras.losses.", "tensorflow_hub.KerasLayer", "tensorflow_hub.load")
+_OUTPUTS = frozenset({"last_hidden_state", "logits", "pooler_output"})
+"""The tensors of what models of `transformers` give."""
 _OF_MODELS = frozenset(
     {"apply_gradients", "minimize", "trainable_variables", "trainable_weights", "variables"}
 )
@@ -307,7 +309,9 @@ class KeptTensors:
         if path:
             return Sort.UNKNOWN
         if isinstance(node, ast.Attribute):
-            return Sort.NUMBER if self._is_asked(node) else Sort.UNKNOWN
+            if self._is_asked(node):
+                return Sort.NUMBER
+            return Sort.TENSOR if node.attr in _OUTPUTS and self.sort(node.value) else Sort.UNKNOWN
         if isinstance(node, ast.BinOp):
             left, right = self.sort(node.left), self.sort(node.right)
             text = isinstance(node.op, ast.Mod) and not left  # "%.3f" % loss

@@ -19,7 +19,7 @@ _WIDE_LAYERS = _CONVOLUTIONS | frozenset(
     {"keras.layers.Dense", "keras.layers.GRU", "keras.layers.LSTM", "keras.layers.SeparableConv2D"}
 )
 _NETWORKS = ("keras.Model", "keras.Sequential", "keras.applications.", "keras.layers.")
-_READY_MADE = ("keras.applications.", "keras_hub.models.", "keras_nlp.models.")
+_READY_MADE = ("keras.applications.", "keras_hub.models.", "transformers.TFModel")
 _MODELS = frozenset({Kind.MODEL, Kind.UNKNOWN})
 _WIDE, _WIDE_KERNEL = 512, 256
 """From so many units, or filters of several pixels, layers as a rule have 200,000 weights."""

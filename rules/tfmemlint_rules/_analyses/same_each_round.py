@@ -14,11 +14,13 @@ from tfmemlint.facts.syntax.decorators import Decorators
 from tfmemlint.facts.syntax.nodes import names_in, nodes_of, root_name, stored_in
 from tfmemlint.facts.syntax.tree import LOOPS, FunctionNode, LoopNode
 from tfmemlint.light_typing import NamedTuple
+from tfmemlint_rules._analyses.trainings import Trainings
 
 LOADS = frozenset(
     {
         *("keras.models.load_model", "tensorflow.saved_model.load"),
         *("tensorflow_hub.load", "tensorflow_hub.KerasLayer"),
+        *("keras_hub.models.Model.from_preset", "transformers.TFModel.from_pretrained"),
     }
 )
 _KEEPS_BEST = frozenset({"keras.callbacks.ModelCheckpoint"})
@@ -62,6 +64,7 @@ class SameEachRound:
         self._decorators = tf.of(Decorators)
         self._tracing = tf.tracing
         self._consumers = tf.consumers
+        self._trainings = tf.of(Trainings)
 
     @cached_property
     def loaded(self) -> tuple[InEachRound, ...]:
@@ -71,6 +74,8 @@ class SameEachRound:
             each = self._around(call, given_to(call))
             if each is None or not each.same or self._is_kept_for_all(call):
                 continue
+            if any(trained.made is call for trained in self._trainings.all):
+                continue  # the next round would go on with what this one has trained
             if not self._is_written_again(each):
                 found.append(each)
         return tuple(found)

@@ -106,10 +106,10 @@ class ChangingNumbers:
         owner = self._functions.instance_of(attribute.value)
         if owner is None:
             return None
-        values = self._functions.attributes(owner, attribute.attr)
-        carried = [each for each in values if self._is_made_of(each, attribute.attr)]
-        starts = [each for each in values if each not in carried]
-        starts = starts or [*body_values(owner, attribute.attr)]
+        name = attribute.attr
+        values = self._functions.attributes(owner, name)
+        carried = [each for each in values if self._is_made_of(each, name)]
+        starts = [each for each in values if each not in carried] or [*body_values(owner, name)]
         if len(starts) != 1 or not all(map(self._is_number, starts)):
             return None  # set anew it may have few values
         own = (
@@ -329,9 +329,8 @@ class ChangingNumbers:
         """Whether an expression is a number of Python's own: one known, or one that loops count."""
         if self._values.number(expression) is not None:
             return True
-        if self._values.of(expression).kind is Kind.NUMBER:
-            return True
-        if self._names.is_any(expression, _CONSTANTS):
+        is_number = self._values.of(expression).kind is Kind.NUMBER
+        if is_number or self._names.is_any(expression, _CONSTANTS):
             return True
         if isinstance(expression, ast.Call):
             return called(expression) in _NUMBERS or self._is_of_math(expression)

@@ -264,6 +264,8 @@ class Loops:
         }.get(value.kind, Over.UNKNOWN)
         if over is Over.UNKNOWN and value.kind is Kind.LIST and value.shape:
             over = Over.LITERAL
+        if value.kind is Kind.FRAME and isinstance(getattr(iterable, "slice", None), ast.Constant):
+            over = Over.ARRAY  # a column
         return Loop(node, over, iterable, value.shape[0] if value.shape else None)
 
     def _bounds(self, node: ast.While) -> list[ast.expr] | None:

@@ -20,6 +20,8 @@ _MAX_HOPS = 10
 _CALLBACKS = frozenset({"keras.callbacks.Callback", "keras.callbacks.LambdaCallback"})
 _EXPANDS = frozenset({"numpy.expand_dims", "tensorflow.expand_dims"})
 _IMAGES = frozenset({"keras.utils.img_to_array"})
+_DATA = ("inputs", "input_ids", "x", None)
+"""What models call what they are given; all of it, where that is told with `**`."""
 _INPUTS = frozenset({"keras.Input"})
 
 
@@ -190,7 +192,7 @@ class Passes:
         if not isinstance(node, ast.Call):
             return None
         given = [each for each in node.args if not isinstance(each, ast.Constant)]
-        given += [each.value for each in node.keywords if each.arg in ("inputs", "x")]
+        given += [each.value for each in node.keywords if each.arg in _DATA]
         if len(given) != 1:
             return None
         if self._names.qualified(node.func) is not None:  # a library's function, no object

@@ -20,8 +20,11 @@ from tfmemlint.facts.library.tensor_functions import gives_tensor
 from tfmemlint.facts.library.traits import Filled
 from tfmemlint.facts.syntax.classes import KERAS_BASES
 from tfmemlint.facts.syntax.names import Names
+from tfmemlint.facts.syntax.nodes import called
 
 _HUB_MODULE = "tensorflow_hub.Module"
+_TOKENIZER = "transformers.Tokenizer.from_pretrained"
+_ENCODES = frozenset({"batch_encode_plus", "encode", "encode_plus"})
 _HAS_DATA = frozenset({Kind.ARRAY, Kind.TENSOR, Kind.FRAME, Kind.VARIABLE, Kind.STORED})
 
 
@@ -81,12 +84,9 @@ class Results:
     ) -> Value:
         """What a call of a method of an array, a data frame or the like gives."""
         maker = callee.value
-        made = self._names.qualified(maker.func) if isinstance(maker, ast.Call) else None
-        if made is None and isinstance(maker, (ast.Attribute, ast.Name)):
-            origins = self._flow.origins(maker, frame) or ()
-            calls = [each.value for each in origins if isinstance(each.value, ast.Call)]
-            names = {self._names.qualified(each.func) for each in calls}
-            made = names.pop() if len(names) == 1 and len(calls) == len(origins) else None
+        made = self._maker(maker, frame)
+        if made == _TOKENIZER and callee.attr in _ENCODES:
+            return self.of_tokenizer(node, frame, value)
         if made in makers.RANDOM_GENERATORS:
             filled = makers.GENERATED.get(callee.attr)
             if filled is None:
@@ -129,6 +129,41 @@ class Results:
                 inner.origin,
             )
         return UNKNOWN
+
+    def _maker(self, made: ast.expr, frame: Frame | None) -> str | None:
+        """The imported function that surely made something."""
+        name = self._names.qualified(made.func) if isinstance(made, ast.Call) else None
+        if name is not None or not isinstance(made, (ast.Attribute, ast.Name)):
+            return name
+        origins = self._flow.origins(made, frame) or ()
+        calls = [each.value for each in origins if isinstance(each.value, ast.Call)]
+        names = {self._names.qualified(each.func) for each in calls}
+        return names.pop() if len(names) == 1 and len(calls) == len(origins) else None
+
+    def of_object(self, node: ast.Call, frame: Frame | None, value: ValueOf) -> Value:
+        """What an object gives that is called like a function: a tokenizer of `transformers`."""
+        if makers.argument(node, None, "return_tensors") is None:
+            return UNKNOWN
+        is_tokenizer = self._maker(node.func, frame) == _TOKENIZER
+        return self.of_tokenizer(node, frame, value) if is_tokenizer else UNKNOWN
+
+    def of_tokenizer(self, node: ast.Call, frame: Frame | None, value: ValueOf) -> Value:
+        """The numbers of words, as many rows as there are texts, in tensors or in arrays."""
+        asked = getattr(makers.argument(node, None, "return_tensors"), "value", None)
+        kind = {"np": Kind.ARRAY, "tf": Kind.TENSOR}.get(str(asked))
+        texts = makers.argument(node, 0, "text")
+        while isinstance(texts, ast.Call):
+            method = texts.func if isinstance(texts.func, ast.Attribute) else None
+            if called(texts) in ("list", "tuple") and len(texts.args) == 1:
+                texts = texts.args[0]
+            elif method is not None and method.attr in ("to_list", "tolist"):
+                texts = method.value
+            else:
+                break
+        if kind is None or texts is None:
+            return UNKNOWN
+        inner = value(texts, frame)
+        return Value(kind, inner.extent, None, None, inner.origin)
 
     def of_loading(self, node: ast.Call, path: tuple[int, ...]) -> Value | None:
         """An element of what `keras.datasets.mnist.load_data()` returns."""

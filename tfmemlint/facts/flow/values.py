@@ -226,8 +226,10 @@ class Values:
             returned = self._flow.returned(node, frame)
             return self._any_of(partial(self._of, each.value, each.frame) for each in returned)
         if isinstance(node.func, ast.Attribute):
-            return self._results.of_method(node, node.func, frame, self._of)
-        return UNKNOWN
+            found = self._results.of_method(node, node.func, frame, self._of)
+            if found.kind is not Kind.UNKNOWN:
+                return found
+        return self._results.of_object(node, frame, self._of)
 
     def _attribute(self, node: ast.Attribute, frame: Frame | None) -> Value:
         if self._names.qualified(node) is not None:

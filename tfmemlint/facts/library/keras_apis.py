@@ -93,4 +93,6 @@ KERAS: Mapping[str, Api] = {
         DATA | OWN_DTYPE | GROWS, of="sequences", dtype="int32", dtype_place=2
     ),
     "keras.utils.to_categorical": Api(DATA | OWN_DTYPE | GROWS, of="x"),
+    **alike("keras_hub.models", "Model Model.from_preset", Api(MODEL)),
+    **alike("transformers", "TFModel TFModel.from_config TFModel.from_pretrained", Api(MODEL)),
 }

@@ -104,6 +104,10 @@ _CANONICAL = {
         for word in words.split()
     },
 }
+_NO_MODELS = frozenset({"TFTrainer", "TFTrainingArguments"})
+_OF_KERAS_HUB = ("keras_cv.models.", "keras_hub.models.", "keras_nlp.models.")
+_FOR_MANY = frozenset({b"Model", b"TFModel", b"Tokenizer"})
+"""Names that stand for many, and that nobody writes."""
 _LONGEST = max(name.count(".") for name in _CANONICAL) + 1
 
 
@@ -117,6 +121,19 @@ def canonical(name: str) -> str:
             return canonical(".".join([head, *parts[length:]]))
     if name.startswith("keras.layers.") and parts[2].islower():
         return ".".join([*parts[:2], *_after_modules(parts[2:])])
+    return _of_many(name, parts)
+
+
+def _of_many(name: str, parts: list[str]) -> str:
+    """One name for all the classes that a library of models has, for each purpose one."""
+    if parts[0] == "transformers" and len(parts) > 1:
+        if parts[1].startswith("TF") and parts[1][2:3].isupper() and parts[1] not in _NO_MODELS:
+            return ".".join(["transformers.TFModel", *parts[2:]])
+        if parts[1].endswith(("Tokenizer", "TokenizerFast")):
+            return ".".join(["transformers.Tokenizer", *parts[2:]])
+    if name.startswith(_OF_KERAS_HUB) and parts[2][:1].isupper():
+        is_model = not parts[2].endswith(("Converter", "Preprocessor", "Tokenizer"))
+        return ".".join(["keras_hub.models.Model", *parts[3:]]) if is_model else name
     return name
 
 
@@ -157,6 +174,8 @@ def spellings(names: frozenset[str]) -> tuple[frozenset[bytes], ...]:
     pending = [*names]
     for name in pending:
         words = frozenset(name.encode().split(b"."))
+        if name.startswith(("keras_hub.", "transformers.")):
+            words -= _FOR_MANY
         if any(each <= words for each in found):
             continue  # where all of these are, so are those
         found.append(words)

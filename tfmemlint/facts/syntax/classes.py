@@ -14,11 +14,15 @@ KERAS_BASES = frozenset(
         "keras.layers.AbstractRNNCell",
         "keras.losses.Loss",
         "keras.metrics.Metric",
+        "keras_hub.models.Model",
         "tensorflow.Module",
+        "transformers.TFModel",
     }
 )
 
-KERAS_MODELS = frozenset({"keras.Model", "keras.Sequential"})
+KERAS_MODELS = frozenset(
+    {"keras.Model", "keras.Sequential", "keras_hub.models.Model", "transformers.TFModel"}
+)
 
 
 class Classes:
