@@ -34,9 +34,8 @@ from math import inf
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Law, Metric, Rule, costs, edits
 from tfmemlint.facts.library import pipeline_methods as methods
-from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.pipelines.buffers import Buffered
-from tfmemlint.facts.pipelines.chains import BATCHING, From, Step
+from tfmemlint.facts.pipelines.chains import BATCHING, Step
 from tfmemlint.facts.pipelines.consumers import Into
 from tfmemlint.facts.pipelines.elements import Passage
 from tfmemlint.facts.sizes.ready import Ready
@@ -44,14 +43,13 @@ from tfmemlint.facts.sizes.ready import Ready
 MOVABLE = BATCHING | {"prefetch", "with_options"}
 """Steps with which `cache` may change places."""
 KEEPS = methods.PASSING
-_HELD_OUT = ("test", "valid")
 _FITS = re.compile(r"\bfits\b|\bfit in\b|\bsmall\b|\benough (?:ram|memory)\b", re.IGNORECASE)
 _DOUBTS = re.compile(r"\bif\b|\bno\b|\bnot\b|n't\b|\bonly\b|\btoo\b|\?|todo", re.IGNORECASE)
 
 
 def check(file: File) -> Iterator[Diagnostic]:
     for call, caches in file.tf.buffers.expansions.items():
-        found = [each for each in caches if _may_run(file, each) and not _is_held_out(each)]
+        found = [each for each in caches if _may_run(file, each) and not each.is_for_tests]
         if not found or _is_for_evaluation(file, call) or _is_said_to_fit(file, call):
             continue
         chain, first, cache, passage = found[0]
@@ -73,15 +71,6 @@ def _may_run(file: File, site: Buffered) -> bool:
     """Whether it caches as it is called, or as its function's defaults have it."""
     step = site.chain.steps[site.buffer]
     return file.tf.conditions.runs(step.call, step.frame) is not False
-
-
-def _is_held_out(site: Buffered) -> bool:
-    """Whether it is a part of a ready-made data set that is left for tests: `data["test"]`."""
-    kind, node, split = site.chain.source.kind, site.chain.source.node, site.chain.source.split
-    if split is None and isinstance(node, ast.Call):
-        split = argument(node, None, "split")
-    held_out = isinstance(split, ast.Constant) and str(split.value).startswith(_HELD_OUT)
-    return held_out and kind is From.CATALOGUE
 
 
 def _is_said_to_fit(file: File, cache: ast.Call) -> bool:

@@ -45,7 +45,7 @@ def check(file: File) -> Iterator[Diagnostic]:
         site, fixes = found[0], {_fix(file, each) for each in found}
         chain, streams = site.chain, file.tf.streams
         held = streams.all(chain, site.buffer)
-        if streams.are_small(chain, site.buffer, held):
+        if site.is_for_tests or streams.are_small(chain, site.buffer, held):
             continue
         function = site.chain.steps[site.map].argument("map_func")
         who = file.called(function, "the `map` before it")

@@ -9,10 +9,12 @@ from itertools import takewhile
 
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library import pipeline_methods as methods
-from tfmemlint.facts.pipelines.chains import BATCHING, Chain, Step
+from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.pipelines.chains import BATCHING, Chain, From, Step
 from tfmemlint.facts.pipelines.elements import Passage
 from tfmemlint.light_typing import NamedTuple
 
+_FOR_TESTS = ("test", "valid")
 _PLACING = methods.PASSING - {"with_options"}
 _PASSES_CAST = _PLACING | {"batch"}
 _PASSES_CACHED = _PLACING | BATCHING | {"filter", "with_options"}
@@ -32,6 +34,15 @@ class Buffered(NamedTuple):
     def is_batched(self) -> bool:
         """Whether batches are made between the two."""
         return not BATCHING.isdisjoint(self.chain.methods[self.map : self.buffer])
+
+    @property
+    def is_for_tests(self) -> bool:
+        """Whether it is a part of a ready-made data set that is left for tests: `data["test"]`."""
+        source, split = self.chain.source, self.chain.source.split
+        if split is None and isinstance(source.node, ast.Call):
+            split = argument(source.node, None, "split")
+        named = split.value if isinstance(split, ast.Constant) else None
+        return source.kind is From.CATALOGUE and str(named).startswith(_FOR_TESTS)
 
 
 class Buffers:
