@@ -36,11 +36,11 @@ nobody changes or `if i == 10: break` gives, for loops over epochs or over what 
 that plot, write pictures to files or wait for a key in each round (frames of a film that go to a
 window or into another film are none), draw an environment without training, or ask people for
 something, loops that take the time of the same prediction, calls under a test like `i % 100 == 0`
-or `i < 10`, models made in the loop, arrays of unknown length, batches of more than 32 rows, or of
-nobody knows how many, where a loop goes over data once and trains on none of it, tests and code of
-TensorFlow 1 or of a Keras before 2.4 that is not TensorFlow's, whose `predict` runs a session: the
-project's requirements, imports such as `keras.layers.advanced_activations` or a comment that names
-the version say so.
+or `i < 10`, models made in the loop, arrays of unknown length, unless every round of `while True`
+asks about another, batches of more than 32 rows, or of nobody knows how many, where a loop goes
+over data once and trains on none of it, tests and code of TensorFlow 1 or of a Keras before 2.4
+that is not TensorFlow's, whose `predict` runs a session: the project's requirements, imports such
+as `keras.layers.advanced_activations` or a comment that names the version say so.
 """
 
 from __future__ import annotations

@@ -157,6 +157,7 @@ class Predictions:
             any(map(self._training.is_in, way.among))
             or any(map(self._training.is_of, functions))
             or (not cut and any(map(self._is_live, way.among)))
+            or (not cut and self._is_endless(call, way))
         )
         return Rows.BATCH if beside and not self._is_large(given) else None
 
@@ -167,6 +168,14 @@ class Predictions:
         read = [each for each in own if isinstance(each, ast.Attribute) and each.attr == "read"]
         made = (end.node for each in read for end in self._sources.of(each.value).found)
         return any(self._names.call_of(each, _FILMS) for each in made)
+
+    def _is_endless(self, call: ast.Call, way: _Rounds) -> bool:
+        """Whether every round of `while True` asks the model: for what comes in, as it comes in."""
+        tests = (each.node.test for each in way.among if isinstance(each.node, ast.While))
+        runs = (call, *(run_by for _, run_by in way.through))
+        return any(isinstance(each, ast.Constant) for each in tests) and not any(
+            map(self._tree.is_conditional, runs)
+        )
 
     def _is_one_pass(self, way: _Rounds) -> bool:
         """Whether loops end with the data: what a call takes is little beside a batch then."""
