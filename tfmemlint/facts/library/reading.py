@@ -18,10 +18,12 @@ TAKES_IMAGES = having(traits.IMAGES)
 ARRAY_ATTRIBUTES = frozenset({"T", "pixel_array", "values"})
 ARRAY_METHODS = makers.ARRAY_METHODS | frozenset(
     {"ReadAsArray", "convert", "crop", "filter", "get_data", "get_fdata", "getdata", "read"}
-    | {"resize", "rotate", "round", "to_numpy", "write_to_memory"}
+    | {"resize", "rotate", "round", "to_numpy", "tolist", "write_to_memory"}
 )
 KEEPS = frozenset(
     {
+        "PIL.Image.blend",
+        "PIL.Image.merge",
         "SimpleITK.GetArrayFromImage",
         "SimpleITK.GetArrayViewFromImage",
         "copy.copy",
@@ -31,13 +33,16 @@ KEEPS = frozenset(
         "keras.utils.img_to_array",
         "librosa.amplitude_to_db",
         "librosa.cqt",
+        "librosa.feature.delta",
         "librosa.feature.melspectrogram",
+        "librosa.feature.mfcc",
         "librosa.power_to_db",
         "librosa.resample",
         "librosa.stft",
         "librosa.to_mono",
         "numpy.abs",
         "numpy.add",
+        "numpy.append",
         "numpy.asanyarray",
         "numpy.concatenate",
         "numpy.copy",
