@@ -34,8 +34,9 @@ makes `out`, for `self.out`, or in a `try` that the loop goes on from.
 When the rounds are few, or what they add is small and no gradient is taken. The rule is silent on
 loops that read `out`, as decoding, caches and windows do, on up to 16 rounds, over layers and
 levels, on whole numbers in a graph, of which no gradient is taken, where NumPy joins nothing but
-one number an example, such as labels or `argmax`, or rows of up to 32 numbers, to an array that
-starts so (`np.empty((0, 10))`), and in tests.
+one number an example, such as labels or `argmax`, what `argmax` is asked of, what a metric has
+come to, or rows of up to 32 numbers, to an array that starts so (`np.empty((0, 10))`), and in
+tests.
 """
 
 from __future__ import annotations

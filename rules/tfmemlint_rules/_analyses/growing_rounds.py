@@ -106,10 +106,21 @@ class GrowingRounds:
         if any(self._tree.inside(each, loop.node) for each in self._growths.places):
             return False
         joins = [each for each in self._joins.all if each.loops[0].node is loop.node]
-        return all(
-            each.is_numpy and (all(map(self._labels.are_in, each.added)) or self._is_narrow(each))
-            for each in joins
-        )
+        return all(each.is_numpy and self._adds_little(each) for each in joins)
+
+    def _adds_little(self, joined: Joined) -> bool:
+        added, labels = joined.added, self._labels
+        if any(map(labels.are_scores, (joined.target, *added))) or self._is_narrow(joined):
+            return True
+        return all(labels.are_in(each) or self._is_measured(each) for each in added)
+
+    def _is_measured(self, node: ast.expr) -> bool:
+        """Whether this is what a metric has come to: `accuracy.result()`."""
+        method = node.func if isinstance(node, ast.Call) else None
+        if not isinstance(method, ast.Attribute) or method.attr != "result":
+            return False
+        made, _ = self._flow.made(method.value)
+        return self._names.called(made).startswith("keras.metrics.")
 
     def _is_narrow(self, joined: Joined) -> bool:
         """Whether an array starts as no rows, of a few numbers each: `np.empty((0, 10))`."""
