@@ -4,10 +4,10 @@
 A Keras model that a loop of more than four rounds makes anew, trains and drops: one for each fold,
 each setting, each seed. It is trained by `fit` or `train_on_batch`, or by a step of its own that
 `tf.function` traces and in which an optimizer applies gradients. It may be made, trained or both in
-functions that the loop calls, or be part of an object that is made anew. What Optuna, Hyperopt,
-scikit-optimize or SciPy are given to try settings with is a round, too, and so is each model that
-scikit-learn has built by `KerasClassifier`, for a grid or for folds, be it in a loop of one's own:
-`clone(classifier).fit(x, y)`.
+functions that the loop calls, or be part of an object that is made anew; the best of them may be
+kept. What Optuna, Hyperopt, scikit-optimize or SciPy are given to try settings with is a round,
+too, and so is each model that scikit-learn has built by `KerasClassifier`, for a grid or for folds,
+be it in a loop of one's own: `clone(classifier).fit(x, y)`.
 
 ## Why it costs memory
 While a step is traced, Keras's optimizer has TensorFlow register a custom gradient in a table of

@@ -39,6 +39,7 @@ def trained(source: str) -> list[tuple[str, int | None]]:
         "model.compile()\nmodel.train_on_batch(x, y)\nmodel.evaluate(x, y)",
         "history = model.fit(x, y)\nprint(history.history)\ndel model",
         "for batch in x:\n    model.train_on_batch(batch)",
+        "model.fit(x, y)\nif better:\n    best = model",
     ],
 )
 def test_a_model_that_is_trained_and_dropped_in_every_round_is_said_to_be(run: str) -> None:
@@ -51,7 +52,7 @@ def test_a_model_that_is_trained_and_dropped_in_every_round_is_said_to_be(run: s
         "model.evaluate(x, y)",
         "other.fit(x, y)",
         "model.fit(x, y)\nmodels.append(model)",
-        "model.fit(x, y)\nif better:\n    best = model",
+        "model.fit(x, y)\nif better:\n    best[step] = model",
         "model.fit(x, y)\nelsewhere(model)",
         "model.fit(x, y)\nbreak",
     ],

@@ -15,7 +15,8 @@ from tfmemlint.facts.library.makers import given_to
 from tfmemlint.facts.library.training import APPLIES, CHECKPOINTS, FITS
 from tfmemlint.facts.syntax.functions import STAYS_A_FUNCTION
 from tfmemlint.facts.syntax.nodes import called
-from tfmemlint.facts.syntax.tree import FunctionNode, LoopNode
+from tfmemlint.facts.syntax.targets import targets
+from tfmemlint.facts.syntax.tree import LOOPS, FunctionNode, LoopNode
 from tfmemlint.light_typing import NamedTuple
 from tfmemlint_rules._analyses.searches import Searches
 
@@ -170,6 +171,9 @@ class Trainings:
             return [node]
         found: list[ast.expr] = []
         for target in above.targets:
+            if isinstance(target, ast.Attribute) and self._is_one_object(target, around):
+                found += self._read_as(target, around)
+                continue
             home = self._bindings.home(target.id, target) if isinstance(target, ast.Name) else None
             if not isinstance(target, ast.Name) or home is None or hops == 0:
                 return None
@@ -179,6 +183,30 @@ class Trainings:
         if self._tree.inside(node, around):  # what comes after the loop sees the last of them
             found = [each for each in found if self._tree.inside(each, around)]
         return found
+
+    def _is_one_object(self, target: ast.Attribute, around: ast.AST) -> bool:
+        """Whether all rounds of a loop set an attribute of one object: the last of them stays."""
+        if not isinstance(around, LOOPS):
+            return False
+        if self._tree.inside(target, around):
+            return self._loops.invariant(target.value, self._loops.loop(around))
+        owner = self._members.receiver_named(target.value)
+        runs = self._members.enclosing_class(around)
+        return (
+            owner is not None
+            and runs is not None
+            and getattr(self._tree.function(around), "name", "__init__") != "__init__"
+            and (owner in self._functions.lineage(runs) or runs in self._functions.lineage(owner))
+        )
+
+    def _read_as(self, target: ast.Attribute, around: ast.AST) -> Iterator[ast.expr]:
+        """Where an attribute of that name is read, if it is not behind the loop."""
+        here = self._tree.function(around)
+        for each in self._tree.all(ast.Attribute):
+            if each.attr != target.attr or not isinstance(each.ctx, ast.Load):
+                continue
+            if self._tree.function(each) is not here or self._tree.inside(each, around):
+                yield each
 
     def _use(
         self, use: ast.expr, around: ast.AST, owner: ast.ClassDef | None, hops: int
@@ -190,6 +218,8 @@ class Trainings:
         if owner is not None and isinstance(above, ast.Attribute):
             call = self._tree.parent(above)
             runs = isinstance(call, ast.Call) and call.func is above
+            if not runs and self._is_model(above):
+                return self._use(above, around, None, hops)
             method = self._functions.method(owner, above.attr) if runs else None
             return None if method is None else self._trains(method, owner, _MAX_HOPS)
         if is_plain_use(self._tree, use):
@@ -205,9 +235,11 @@ class Trainings:
             return self._handed_back(use, above, around, owner, hops)
         if isinstance(above, ast.Return):
             return self._given_back(use, around, owner, hops)
+        given = self._tree.parent(above) if isinstance(above, ast.Tuple) else above
+        if isinstance(given, ast.Assign) and self._is_one_of_many(given):
+            return False
         if isinstance(above, ast.Assign):
-            kept = self._tree.is_conditional(above)  # the best one, or the first
-            return None if kept or not hops else self._is_trained(use, around, owner, hops - 1)
+            return self._becomes(use, around, owner, hops - 1) if hops else None
         if not isinstance(above, ast.Call):
             return None
         if self._names.is_any(above.func, CHECKPOINTS):
@@ -215,6 +247,11 @@ class Trainings:
         if called(above) in _SHOWS:
             return False
         return self._passed(above, use, around, owner, hops)
+
+    def _is_one_of_many(self, given: ast.Assign) -> bool:
+        """Whether one place gets the best model, or the first: memory keeps the others, too."""
+        entries = (each for target in given.targets for each in targets(target, ast.Subscript))
+        return self._tree.is_conditional(given) and not any(entries)
 
     def _given_back(
         self, use: ast.expr, around: ast.AST, owner: ast.ClassDef | None, hops: int
@@ -264,12 +301,21 @@ class Trainings:
             part, above = above, self._tree.parent(above)
         if is_plain_use(self._tree, part):
             return isinstance(above, ast.Attribute) and above.attr in FITS
+        if isinstance(above, ast.For) and above.iter is part:
+            return self._are_asked(above.target)
         call = self._tree.parent(above) if isinstance(above, ast.Attribute) else None
         if isinstance(call, ast.Call) and isinstance(self._tree.parent(call), ast.Expr):
             return False  # a layer is told something, and nobody has the answer
         if isinstance(above, ast.Call) and hops and self._is_model(above):
             return self._becomes(above, around, None, hops - 1)
         return None
+
+    def _are_asked(self, layer: ast.expr) -> bool | None:
+        """False where a loop over layers asks or tells each something; None if it may keep one."""
+        if not isinstance(layer, ast.Name):
+            return None
+        above = map(self._tree.parent, self._bindings.read_of(layer))
+        return False if all(isinstance(each, ast.Attribute) for each in above) else None
 
     def _passed(
         self, call: ast.Call, use: ast.expr, around: ast.AST, owner: ast.ClassDef | None, hops: int

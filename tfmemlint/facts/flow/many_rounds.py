@@ -51,16 +51,17 @@ class ManyRounds:
         tested = self._tree.is_conditional(node)
         if tested and not self._is_often(node):
             return self._where_it_holds(node, hops)
-        times = 1
+        times: int | None = 1
+        many: Loop | None = None
         for loop in self._loops.around(node):
             if not isinstance(loop.node, ast.comprehension) and _leaves(loop.node.body):
                 continue
             trips = loop.trips if loop.iterable is None else self._folds(loop.iterable, loop.trips)
-            if trips is None:
-                return loop, None
-            times *= trips
-            if times > _FEWEST:
-                return loop, None if tested else times
+            times = None if trips is None or times is None else times * trips
+            if many is None and (times is None or times > _FEWEST):
+                many = loop
+        if many is not None:
+            return many, None if tested else times
         function = self._tree.function(node)
         if not isinstance(function, ast.FunctionDef) or hops == 0:
             return None
