@@ -139,6 +139,9 @@ def _is_short(file: File, kept: Kept) -> bool:
     few, loop, tf = FEW[kept.sort], kept.loop, file.tf
     if kept.at is not kept.growth.node and any(tf.tree.tests(kept.growth.node, tf.tree.module)):
         return True  # not in each call
+    rounds = product([tf.numbers.rounds(each.node) for each in kept.growth.loops]).value
+    if rounds is not None and rounds <= few:
+        return True
     left = tf.counted_rounds.left_after(loop)
     if left is not None and left <= few:
         return True

@@ -9,7 +9,9 @@ from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.syntax.bindings import Binding, How
 from tfmemlint.facts.syntax.nodes import called
 
-_CLASSES = frozenset({"numpy.argmax", "tensorflow.argmax", "tensorflow.math.argmax"})
+_CLASSES = frozenset(
+    {"keras.ops.argmax", "numpy.argmax", "tensorflow.argmax", "tensorflow.math.argmax"}
+)
 _BESIDE = frozenset({"enumerate", "items", "zip"})
 """What a second thing is given by that is no target of a first: `for i, x in enumerate(xs)`."""
 _MAX_HOPS = 8
@@ -31,6 +33,8 @@ class Labels:
         if isinstance(node, ast.Call):
             inner = self._inner(node)
             return self._gives_classes(node) or (inner is not None and self.are_in(inner, hops - 1))
+        if isinstance(node, ast.Subscript):  # `ids[mask]`
+            return self.are_in(node.value, hops - 1)
         given = self._bindings.reaching(node) if isinstance(node, ast.Name) else ()
         return bool(given) and all(self._gives(each, hops - 1) for each in given)
 
