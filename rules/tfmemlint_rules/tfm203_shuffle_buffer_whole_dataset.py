@@ -3,9 +3,9 @@
 ## What it finds
 `shuffle` behind `from_generator`, where the signature or what is yielded tells how large an element
 is and the buffer takes more than 64 MB: in one expression, or through names, branches, helper
-functions and methods.
-Also a buffer of a million elements or more that come straight from numbers, slices of arrays or
-records, be they ever so small.
+functions and methods. Also a buffer of more than 64 elements of unknown size that the generator
+reads from files, one by one, and a buffer of a million elements or more that come straight from
+numbers, slices of arrays or records, be they ever so small.
 
 ## Why it costs memory
 `shuffle(n)` holds `n` elements for as long as it is read from, and fills anew each epoch. What a
@@ -26,9 +26,9 @@ Offered where the size of the buffer is written down in its place.
 When there is room for the buffer, and the generator cannot change its order. Buffers of less than
 256 MB are hidden as long as `min-bytes` is not set, since elements mix less in what the fix leaves:
 that has its price in training, and is paid for a large saving only. The rule is silent by itself
-where sizes are not known, for up to a million slices of arrays, which the buffer shares with the
-array, for file names, and where a `take` leaves few elements or there are few. What a `map` makes
-larger is another rule's affair.
+where sizes are not known and nothing is read for each element, for up to a million slices of
+arrays, which the buffer shares with the array, for file names, and where a `take` leaves few
+elements or there are few. What a `map` makes larger is TFM201's affair.
 """
 
 from __future__ import annotations
@@ -38,9 +38,14 @@ from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Law, Metric, Rule, costs, edits
 from tfmemlint.facts.library import pipeline_methods as methods
+from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.pipelines.chains import Chain, From
+from tfmemlint.facts.pipelines.held import tensors
+from tfmemlint.facts.pipelines.python_readers import reads_each
+from tfmemlint.facts.pipelines.specs import Specs
 from tfmemlint.facts.sizes.amounts import count
 from tfmemlint.facts.sizes.amounts import held as bytes_held
+from tfmemlint.facts.sizes.streams import A_HANDFUL
 
 MANY = 1_000_000
 """Elements, whose tensors weigh more than what they hold."""
@@ -55,6 +60,7 @@ LARGE = 256 << 20
 ENOUGH = 64 << 20
 """Bytes, of the buffer the fix makes."""
 KEEPS_ELEMENTS = methods.HANDS_ON | {"filter"}
+PIXELS = frozenset({"uint8", "uint16", "float16", "float32", "float64"})
 
 
 def check(file: File) -> Iterator[Diagnostic]:
@@ -63,15 +69,24 @@ def check(file: File) -> Iterator[Diagnostic]:
         place = _shuffle(chain)
         if place is None or chain.steps[place].call in reported:
             continue
+        mapped = "map" in chain.methods[:place]
         if chain.source.kind is not From.GENERATOR:
-            found = _of_many(file, chain, place)
+            found = [] if mapped else _of_many(file, chain, place)
             reported.update([chain.steps[place].call] if found else [])
             yield from found
             continue
         shuffle, streams = chain.steps[place], file.tf.streams
         buffer = shuffle.argument("buffer_size")
         size, held = streams.element(chain, place).value, streams.buffered(chain, place)
-        if buffer is None or not size or held.value is None or held.value <= ENOUGH:
+        if buffer is not None and not size and _are_read(file, chain, place):
+            reported.add(shuffle.call)
+            yield Diagnostic(
+                file.step(shuffle.call),
+                f"`shuffle` holds up to `{ast.unparse(buffer)}` elements that the generator has "
+                "read from files",
+                cost=costs.cost(held, Law.DATA),
+            )
+        if buffer is None or not size or mapped or (held.value or 0) <= ENOUGH:
             continue
         reported.add(shuffle.call)
         after = count(max(1, ENOUGH // size)).times(streams.element(chain, place))
@@ -103,12 +118,29 @@ def _of_many(file: File, chain: Chain, place: int) -> list[Diagnostic]:
     ]
 
 
+def _are_read(file: File, chain: Chain, place: int) -> bool:
+    """Whether many pictures or the like are held, of unknown size, each read from a file."""
+    tf, node = file.tf, chain.source.node
+    kept = tf.streams.kept(chain, place).value
+    late = chain.calls[place] in tf.buffers.late_shuffles
+    if late or kept is None or kept <= A_HANDFUL or not isinstance(node, ast.Call):
+        return False
+    held = [each for each in tensors(tf.elements.entering(chain, place)) if each.nbytes is None]
+    given = argument(node, 0, "generator")
+    generator = tf.of(Specs).generator(given)
+    return (
+        generator is not None
+        and any(each.dtype in PIXELS for each in held)
+        and reads_each(generator, tf.names, tf.functions)
+    )
+
+
 def _shuffle(chain: Chain) -> int | None:
     """Where the elements are shuffled as the generator made them."""
     for place, step in enumerate(chain.steps):
         if step.method == "shuffle":
             return place
-        if step.method not in KEEPS_ELEMENTS:
+        if step.method not in KEEPS_ELEMENTS | {"map"}:
             return None
     return None
 

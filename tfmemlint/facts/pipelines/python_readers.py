@@ -38,3 +38,18 @@ def run_reads(call: ast.Call, names: Names, functions: Functions) -> bool:
     found = functions.definitions(given) if given is not None else ()
     known = [each for each in found if not isinstance(each, ast.ClassDef)]
     return bool(known) and all(reads_arguments(each, names, functions) for each in known)
+
+
+def reads_each(generator: FunctionNode, names: Names, functions: Functions) -> bool:
+    """Whether a generator reads a file for each element that it gives."""
+    tree = functions.tree
+    giving = [[*tree.loops(each)] for each in functions.bodies.yields(generator)]
+    for node in functions.bodies.body(generator):
+        rounds = [*tree.loops(node)]
+        if isinstance(node, ast.Call) and rounds and rounds in giving:
+            called = functions.function(node.func)
+            if names.is_any(node.func, _READS):
+                return True
+            if called is not None and reads_arguments(called, names, functions):
+                return True
+    return False

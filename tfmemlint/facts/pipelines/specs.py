@@ -39,11 +39,11 @@ class Specs:
         if types is None:
             return UNKNOWN
         told = self._typed(types, argument(made, 2, "output_shapes"))
-        generator = self._generator(argument(made, 0, "generator"))
+        generator = self.generator(argument(made, 0, "generator"))
         yielded = self._bodies.yields(generator) if generator is not None else ()
         return self._sized(told, yielded) if yielded else told
 
-    def _generator(self, given: ast.expr | None) -> FunctionNode | None:
+    def generator(self, given: ast.expr | None) -> FunctionNode | None:
         """The function that makes the elements, be it what an object is called by."""
         if given is None:
             return None
