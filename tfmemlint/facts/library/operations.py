@@ -165,6 +165,10 @@ class Operations:
         places = tuple(map(self._plain, maker.args))
         given = Given(maker, places, {each.arg: self._plain(each.value) for each in maker.keywords})
         self._effects.random = self._effects.random or is_random
+        function = argument(maker, 0, "function") if name == "keras.layers.Lambda" else None
+        applied = self._names.qualified(function)
+        if function is not None and applied is not None:
+            return self.made(applied, Given(ast.Call(function, [], []), (held,), {}))
         if name == "keras.layers.Rescaling":
             return scaled(cast(held, "float32"), given.number(0, "scale"))
         self._effects.exact = False
