@@ -25,7 +25,7 @@ always offered: where the code has no name for `tf.data.AUTOTUNE`, it is `prefet
 When the time to make a batch varies so much that many are needed to bridge it, and there is room
 for them. The rule is silent by itself before `batch`, where `prefetch` counts examples; behind a
 cache, which has the batches in memory anyhow; where they are file names or numbers; for up to eight
-batches, which is no more than `tf.data.AUTOTUNE` comes to hold, and up to sixteen of unknown size;
+batches, which is no more than `tf.data.AUTOTUNE` comes to hold, and up to ten of unknown size;
 and where they are batched again or taken apart. Up to 131,072 lines of text, or slices of unknown
 width of what nothing shows to be a loaded array, are taken for words and rows, which weigh little,
 and so are 1,024 examples of pipelines that begin out of sight; unless a `map` before it reads
@@ -47,7 +47,7 @@ from tfmemlint.light_typing import NamedTuple
 
 FEW = 8
 """Batches, which may be prefetched for a reason."""
-SOME = 16
+SOME = 10
 """Batches of unknown size."""
 USUAL = 32
 """Examples of a batch, where nobody knows how many."""
