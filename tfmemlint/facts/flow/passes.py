@@ -17,7 +17,6 @@ from tfmemlint.facts.syntax.tree import FunctionNode
 from tfmemlint.light_typing import NamedTuple
 
 _MAX_HOPS = 10
-_CALLBACKS = frozenset({"keras.callbacks.Callback", "keras.callbacks.LambdaCallback"})
 _EXPANDS = frozenset({"numpy.expand_dims", "tensorflow.expand_dims"})
 _IMAGES = frozenset({"keras.utils.img_to_array"})
 _DATA = ("inputs", "input_ids", "x", None)
@@ -118,11 +117,11 @@ class Passes:
 
     def _is_said(self, callee: ast.expr) -> bool:
         """Whether an annotation says that something is a model, or Keras sets it in a callback."""
-        if isinstance(callee, ast.Attribute) and callee.attr == "model":
-            owner = self._functions.instance_of(callee.value)
-            bases = owner.bases if owner is not None else ()
-            if any(self._names.is_any(each, _CALLBACKS) for each in bases):
-                return True
+        for each in self._flow.same(callee):
+            if isinstance(each, ast.Attribute) and each.attr == "model":
+                owner = self._functions.instance_of(each.value)
+                if owner is not None and self._classes.is_callback(owner):
+                    return True
         said = self._annotations.of(callee)
         classes = [self._functions.definition(each) for each in said]
         return bool(said) and all(

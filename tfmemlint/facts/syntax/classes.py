@@ -23,6 +23,7 @@ KERAS_BASES = frozenset(
 KERAS_MODELS = frozenset(
     {"keras.Model", "keras.Sequential", "keras_hub.models.Model", "transformers.TFModel"}
 )
+_CALLBACKS = frozenset({"keras.callbacks.Callback", "keras.callbacks.LambdaCallback"})
 
 
 class Classes:
@@ -49,11 +50,15 @@ class Classes:
 
     def is_model(self, owner: ast.ClassDef) -> bool:
         """Whether a class is a Keras model, which has `fit` and `predict`, not a mere layer."""
-        return any(
-            self._names.is_any(base, KERAS_MODELS)
-            for each in self._functions.lineage(owner)
-            for base in each.bases
-        )
+        return self._is_heir(owner, KERAS_MODELS)
+
+    def is_callback(self, owner: ast.ClassDef) -> bool:
+        """Whether a class is one of Keras's callbacks, in which Keras sets the `model`."""
+        return self._is_heir(owner, _CALLBACKS)
+
+    def _is_heir(self, owner: ast.ClassDef, of: frozenset[str]) -> bool:
+        lineage = self._functions.lineage(owner)
+        return any(self._names.is_any(base, of) for each in lineage for base in each.bases)
 
     def is_enumeration(self, owner: ast.ClassDef) -> bool:
         """Whether the values of a class's names are members, not what is written."""
