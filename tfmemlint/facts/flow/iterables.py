@@ -166,7 +166,8 @@ class Iterables:
     def gives_data(self, node: ast.expr, hops: int = _MAX_HOPS) -> bool:
         """Whether an iterable gives batches or rows: a data set, a tensor, `iter(...)` of anything.
 
-        Or a generator of Keras, or what a function of the module gives back that may be a tensor.
+        Or `x.as_numpy_iterator()`, which data sets alone have, a generator of Keras, or what a
+        function of the module gives back that may be a tensor.
         """
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
             opens = node.slice.upper is None
@@ -174,7 +175,8 @@ class Iterables:
         if self._values.of(node).kind in (Kind.DATASET, Kind.TENSOR):
             return True
         if isinstance(node, ast.Call):
-            if called(node) == "iter":
+            method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+            if called(node) == "iter" or method == "as_numpy_iterator":
                 return True
             made = self._made_by(node.func.value) if isinstance(node.func, ast.Attribute) else None
             if made == _GENERATES:
