@@ -4,8 +4,9 @@
 `out = tf.concat([out, y], 0)` in a loop that does nothing else with `out`: with the `concat` and
 `concatenate` of TensorFlow, Keras and NumPy, `np.append` and `vstack`, in a name or in `self.out`,
 from the first round on or from the second. The loop goes over batches, rows or a large range, or is
-one loop of a graph; NumPy arrays count where they hold what a model or a pipeline gives, or get the
-rows of each of many files that the loop reads.
+one loop of a graph; NumPy arrays count where they hold what a model, a pipeline or `next(batches)`
+gives, or get the rows of each of many files that the loop reads. Of several arrays that one loop
+gathers, the first is named, unless they are fixed.
 
 ## Why it costs memory
 Each round copies all that `out` holds. Where a gradient is taken, every one of these copies is kept
@@ -70,17 +71,21 @@ FEW = 16
 
 def check(file: File) -> Iterator[Diagnostic]:
     joins = file.tf.of(Joins).all
-    told, rounds = set[Joined](), file.tf.of(GrowingRounds)
+    told, loops, rounds = set[Joined](), set[ast.AST](), file.tf.of(GrowingRounds)
     for joined in joins:
         if joined in told or not rounds.are_many(joined, FEW) or not rounds.copy_tensors(joined):
             continue
         told.update(file.tf.of(Joins).alike(joined))
+        fix, loop = _fix(file, joined), joined.loops[0].node
+        if fix is None and loop in loops:
+            continue  # what one loop gathers in several arrays is one mistake
+        loops.add(loop)
         function, name = ast.unparse(joined.call.func), file.source(joined.target)
         yield Diagnostic(
             file.span(joined.call),
             f"`{function}` copies all of `{name}` in each round of "
             f"`{file.named(joined.loops[0].node)}`{_keeper(file, joined)}",
-            _fix(file, joined),
+            fix,
             _cost(file, joined),
         )
 

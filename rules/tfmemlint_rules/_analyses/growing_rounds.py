@@ -14,7 +14,7 @@ from tfmemlint.facts.graphs.graph_loops import InGraph
 from tfmemlint.facts.graphs.tracing import TracedBy
 from tfmemlint.facts.library.makers import RANGES, argument
 from tfmemlint.facts.library.training import TRAINS
-from tfmemlint.facts.syntax.nodes import called, is_literal, within
+from tfmemlint.facts.syntax.nodes import called, is_literal, same_code, within
 from tfmemlint.facts.syntax.tree import LoopNode
 from tfmemlint_rules._analyses.joins import Joined, Joins
 
@@ -97,6 +97,7 @@ class GrowingRounds:
             over_data
             or self.is_for_gradient(joined)
             or any(map(self._is_from_model, self.made_of(joined)))
+            or any(called(each) == "next" for each in self.made_of(joined))
             or self.are_of_files(joined)
             or (not joined.is_numpy and self._tracing.surely_eager(joined.node))
         )
@@ -197,7 +198,8 @@ class GrowingRounds:
         if listed is not None and listed <= few:
             return False
         if counted is not None:
-            return self._values.of(counted).is_array or self._tensors.is_tensor(counted)
+            is_data = self._values.of(counted).is_array or self._tensors.is_tensor(counted)
+            return is_data or any(_takes_next(each, counted) for each in self.made_of(joined))
         if self._gives_data(loop.iterable) or self._are_slices_added(joined, loop):
             return True
         if self._counts_batches(loop.iterable) or self._lists_batches(loop.iterable):
@@ -292,6 +294,12 @@ class GrowingRounds:
         if not isinstance(method, ast.Attribute) or method.attr not in _FROM_MODEL:
             return False
         return self._names.qualified(method) is None
+
+
+def _takes_next(node: ast.AST, iterator: ast.expr) -> bool:
+    """Whether this is `next(batches)`, as in `for _ in range(len(batches))`."""
+    taken = node.args[0] if isinstance(node, ast.Call) and node.args else None
+    return called(node) == "next" and taken is not None and same_code(taken, iterator)
 
 
 def _is_inference(node: ast.AST) -> bool:
