@@ -16,6 +16,7 @@ PATHS = [(code, path) for code, rule in RULES.items() for path in fixtures(rule)
 FEWER = {
     ("TFM103", "made", "static methods"): 1,
     ("TFM104", "flat", "lambdas"): 1,
+    ("TFM110", "flat", "class"): 1,
     ("TFM201", "augmented", "lambdas"): 1,
     ("TFM201", "factories", "lambdas"): 2,
     ("TFM212", "helpers", "lambdas"): 1,
@@ -31,7 +32,8 @@ FEWER = {
 }
 """Where fewer findings are left, and how many fewer: what is lost is known, and gets no more.
 
-TFM304's own program saves a model where it loads one, which a method of one class may do anew.
+TFM304's own program saves a model where it loads one, which a method of one class may do anew. Of
+two arrays that one loop gathers TFM110 names one, unless it fixes both, as it does for names alone.
 """
 
 
