@@ -28,8 +28,9 @@ be made, and in code for sessions, where what is averaged over batches is for pe
 When the step needs all rows together: exact gradient descent, a loss over pairs. The rule is silent
 by itself for up to 32 rows, and for up to 2,048, which people choose for one batch, if it does not
 see what the model makes of them; for rows of unknown number that a model is but asked about where a
-loop beside trains it with all rows; where gradients of inputs are taken, for steps that pick rows
-or take several inputs, and in files that use a graph library or a minimiser such as L-BFGS.
+loop beside trains it with all rows, or whose dense layers are known to be narrow: less than 2 KB of
+activations a row; where gradients of inputs are taken, for steps that pick rows or take several
+inputs, and in files that use a graph library or a minimiser such as L-BFGS.
 Activations known to be less than 64 MiB, of a ready-made data set, such as MNIST, less than 256 MB,
 are hidden, unless `min-bytes` says otherwise.
 """
@@ -54,8 +55,11 @@ from tfmemlint import (
     edits,
     loop_edits,
 )
+from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.wholes import Whole
 from tfmemlint.facts.sizes.amounts import count
+from tfmemlint.facts.sizes.layer_runs import FLOAT
+from tfmemlint.facts.sizes.layers import IN_PLACE
 from tfmemlint.facts.sizes.ready import Ready
 from tfmemlint_rules._analyses.full_batches import FullBatch, FullBatches
 from tfmemlint_rules._analyses.same_each_round import SameEachRound
@@ -68,6 +72,8 @@ RELATES_ALL = (
 """Graphs, whose nodes are computed from one another, and minimisers that want exact gradients."""
 WORTH = 64 << 20
 """Bytes: activations that are less are few beside what TensorFlow takes for itself."""
+NARROW = 2 << 10
+"""Bytes of a row's activations, of which only a table of many thousands of rows makes much."""
 KERAS_METHODS = {"evaluate", "predict", "predict_on_batch", "test_on_batch", "train_on_batch"}
 CUTS_BATCHES = {"predict_on_batch": "predict", "test_on_batch": "evaluate"}
 
@@ -79,6 +85,8 @@ def check(file: File) -> Iterator[Diagnostic]:
         for each in found:
             if _model(file, each) in trained and _is_but_asked(file, each):
                 continue  # training takes as much, and its activations stay for the gradient
+            if not each.passes and not _is_trained(file, each) and _is_narrow(file, each):
+                continue
             if file.tf.tracing.why(each.call) is None:
                 cost = _cost(file, each)
                 whole = _whole(file, each)
@@ -100,6 +108,29 @@ def _is_but_asked(file: File, found: FullBatch) -> bool:
     """Whether a model is asked for what it makes of rows, and nothing tells how many they are."""
     rows = (file.tf.values.of(found.array).shape or (None,))[0]
     return rows is None and not _is_trained(file, found)
+
+
+def _is_narrow(file: File, found: FullBatch) -> bool:
+    """Whether a few narrow layers make little of each row, and nothing tells how many they are."""
+    model, frame = _asked(found)
+    rows = file.tf.numbers.length(found.array, frame)
+    if rows.value is not None or rows.at_most is not None:
+        return False
+    runs = file.tf.models.runs(model, None, frame) or []
+    layers = [each.layer for each in runs if each.layer.name not in IN_PLACE]
+    widths = [each.one("units") if each.name == "Dense" else None for each in layers]
+    known = [each for each in widths if each is not None]
+    return bool(known) and len(known) == len(widths) and sum(known) * FLOAT < NARROW
+
+
+def _asked(found: FullBatch) -> tuple[ast.expr, Frame | None]:
+    """The model that gets the rows, be it in a function, and in which call of that."""
+    called, frame = found.call, None
+    if found.passes:
+        called, frame = found.passes[0].call, found.passes[0].frame
+    method = called.func if isinstance(called.func, ast.Attribute) else None
+    keras = method is not None and method.attr in KERAS_METHODS
+    return (method.value if method is not None and keras else called.func), frame
 
 
 def _diagnostic(file: File, found: FullBatch, cost: Cost) -> Diagnostic:
@@ -127,12 +158,8 @@ def _whole(file: File, found: FullBatch) -> Whole | None:
 def _cost(file: File, found: FullBatch) -> Cost:
     """The activations of all rows, and of as many as a batch has."""
     models = file.tf.models
-    called, frame = found.call, None
-    if found.passes:
-        called, frame = found.passes[0].call, found.passes[0].frame
-    keras = isinstance(called.func, ast.Attribute) and called.func.attr in KERAS_METHODS
-    model = called.func.value if keras and isinstance(called.func, ast.Attribute) else called.func
-    trains = bool(found.passes) or (keras and "train" in ast.unparse(called.func))
+    model, frame = _asked(found)
+    trains = bool(found.passes) or "train_on_batch" in ast.unparse(found.call.func)
     rows = file.tf.numbers.length(found.array, frame)
     now = models.in_step(model, rows, found.array, trains=trains)
     batch = models.in_step(model, count(32), found.array, trains=trains)
