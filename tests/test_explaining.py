@@ -96,6 +96,20 @@ def test_what_is_found_and_not_reported_has_its_reason(
     assert lines[1].startswith(f"TFM202 shuffle-after-batch{why}: `shuffle` holds")
 
 
+def test_what_serves_no_program_with_tensorflow_is_not_said_to_be_ignored(
+    here: Path, capsys: Capture
+) -> None:
+    (here / "images.py").write_text(
+        "import glob\nimport cv2\nimport numpy as np\n\n"
+        "images = []\nfor path in glob.glob('*.png'):\n    images.append(cv2.imread(path))\n"
+        "images = np.array(images)\n"
+    )
+    why = " is not reported, as nothing shows that the file serves a program with TensorFlow"
+    assert told(capsys, "images.py:8:TFM604")[1].startswith(
+        f"TFM604 list-of-images-then-stack{why}: "
+    )
+
+
 def test_lines_of_notebooks_are_those_of_their_cells(here: Path, capsys: Capture) -> None:
     cells: list[dict[str, Any]] = [
         {"cell_type": "markdown", "metadata": {}, "source": "words"},

@@ -23,7 +23,7 @@ from tfmemlint.decoding import Decoded, UndecodableError
 from tfmemlint.lines import Lines
 from tfmemlint.notebooks import Notebook
 from tfmemlint.report.escape import show, show_path
-from tfmemlint.run import Checker, Opened, content_of, is_small
+from tfmemlint.run import Checker, Opened, Outcome, content_of, is_small
 from tfmemlint.slips import did_you_mean
 from tfmemlint.source import File
 from tfmemlint.vocabulary import Finding, Rule
@@ -101,10 +101,10 @@ def _rules(
         for code, outline in checker.rules.items()
         if one in (None, code)
     ]
-    reported = checker.check(path, opened.data, opened).checked.findings
+    outcome = checker.check(path, opened.data, opened)
     for each in heard:
         for finding in each.found:
-            unsaid = _unsaid(checker, path, opened, finding, reported)
+            unsaid = _unsaid(checker, path, opened, finding, outcome)
             yield f"{finding.code} {finding.name}{unsaid}: {finding.diagnostic.message}"
     silent = [each for each in heard if each.questions and not each.found]
     for each in sorted(silent, key=lambda each: -len(each.questions)):
@@ -117,13 +117,13 @@ def _rules(
         yield f"{one or f'{others} other rules'} had nothing to ask about this line."
 
 
-def _unsaid(
-    checker: Checker, path: str, opened: Opened, finding: Finding, reported: Sequence[Finding]
-) -> str:
+def _unsaid(checker: Checker, path: str, opened: Opened, finding: Finding, outcome: Outcome) -> str:
     """Why a finding is not reported, for behind the rule's name; nothing if it is."""
-    span = finding.diagnostic.span
+    span, reported = finding.diagnostic.span, outcome.checked.findings
     if any(each.code == finding.code and each.diagnostic.span == span for each in reported):
         return ""
+    if not outcome.uses:
+        return " is not reported, as nothing shows that the file serves a program with TensorFlow"
     if finding.code not in checker.plan(path).reported_in(path):
         return " is not selected here"
     if is_small(finding.diagnostic, checker.config(path).min_bytes):
