@@ -17,7 +17,6 @@ FEWER = {
     ("TFM103", "made", "static methods"): 1,
     ("TFM104", "flat", "lambdas"): 1,
     ("TFM110", "flat", "class"): 1,
-    ("TFM201", "augmented", "lambdas"): 1,
     ("TFM201", "factories", "lambdas"): 2,
     ("TFM212", "helpers", "lambdas"): 1,
     ("TFM604", "applied", "lambdas"): 2,

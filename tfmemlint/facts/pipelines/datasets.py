@@ -167,10 +167,10 @@ class Datasets:
     ) -> Iterator[Chain]:
         step = Step(callee.attr, node, frame)
         if not step.fits:
-            if callee.attr == "as_dataset" and isinstance(callee.value, ast.Call):
-                maker = self._names.qualified(callee.value.func) or ""
-                if maker.startswith("tensorflow_datasets."):
-                    yield Chain(Source(From.CATALOGUE, node))
+            built = self._flow.meant(callee.value) if callee.attr == "as_dataset" else None
+            maker = self._names.qualified(built.func) if isinstance(built, ast.Call) else None
+            if maker is not None and maker.startswith("tensorflow_datasets."):
+                yield Chain(Source(From.CATALOGUE, node))
             return
         applied = self._applied(step, callee, frame)
         if applied is not None:
