@@ -21,6 +21,8 @@ from tfmemlint.light_typing import NamedTuple
 from tfmemlint_rules._analyses.searches import Searches
 
 _MAX_HOPS = 4
+_BESIDE = frozenset({"history", "optimizer"})
+"""What a model has beside its layers, whose numbers do not lead back to it."""
 _SHOWS = frozenset({"id", "isinstance", "len", "print", "type"})
 
 
@@ -303,6 +305,8 @@ class Trainings:
             return isinstance(above, ast.Attribute) and above.attr in FITS
         if isinstance(above, ast.For) and above.iter is part:
             return self._are_asked(above.target)
+        if isinstance(above, ast.Attribute) and getattr(part, "attr", None) in _BESIDE:
+            return False  # `model.optimizer.learning_rate`
         call = self._tree.parent(above) if isinstance(above, ast.Attribute) else None
         if isinstance(call, ast.Call) and isinstance(self._tree.parent(call), ast.Expr):
             return False  # a layer is told something, and nobody has the answer
