@@ -168,7 +168,7 @@ def parts(source: str) -> Held:
             def parse(record, wide):
                 features = {"x": tf.io.FixedLenFeature([1000 if wide else 10], tf.float32)}
                 return tf.io.parse_single_example(record, features)["x"]
-            records.map(lambda r: parse(r, True)).batch(8)
+            records.map(lambda r: parse(r, given)).batch(8)
             """,
             Tensor("float32", (None,)),
             id="of a size that is not known",

@@ -18,7 +18,6 @@ FEWER = {
     ("TFM104", "flat", "lambdas"): 1,
     ("TFM110", "flat", "class"): 1,
     ("TFM201", "factories", "lambdas"): 2,
-    ("TFM212", "helpers", "lambdas"): 1,
     ("TFM604", "applied", "lambdas"): 2,
     ("TFM214", "all_in_one", "step by step"): 1,
     ("TFM214", "whole", "step by step"): 1,
