@@ -71,15 +71,16 @@ FEW = 16
 
 def check(file: File) -> Iterator[Diagnostic]:
     joins = file.tf.of(Joins).all
-    told, loops, rounds = set[Joined](), set[ast.AST](), file.tf.of(GrowingRounds)
+    told, unfixed, rounds = set[Joined](), set[ast.AST](), file.tf.of(GrowingRounds)
     for joined in joins:
         if joined in told or not rounds.are_many(joined, FEW) or not rounds.copy_tensors(joined):
             continue
         told.update(file.tf.of(Joins).alike(joined))
         fix, loop = _fix(file, joined), joined.loops[0].node
-        if fix is None and loop in loops:
-            continue  # what one loop gathers in several arrays is one mistake
-        loops.add(loop)
+        if fix is None:
+            if loop in unfixed:
+                continue  # what one loop gathers in several arrays is one mistake
+            unfixed.add(loop)
         function, name = ast.unparse(joined.call.func), file.source(joined.target)
         yield Diagnostic(
             file.span(joined.call),
