@@ -33,6 +33,7 @@ def test_tests_are_told_by_their_names(path: str, expected: bool) -> None:
         ("def test_fit():\n    model.fit(x)", True),
         ("class TestFit:\n    pass\n\nif __name__ == '__main__':\n    TestFit()", True),
         ("class FitTest(Case):\n    def test_fit(self):\n        fit(x)\n\nrun()", True),
+        ("class FitTest(util.TestCase):\n    def testFit(self):\n        fit(x)\n\nmain()", True),
         ("class Model(Case):\n    def test(self):\n        fit(x)\n\nModel().test()", False),
         ("if TYPE_CHECKING:\n    import keras", True),
         ("def batches():\n    return x", True),

@@ -191,12 +191,17 @@ Located = ast.expr | ast.stmt | ast.arg | ast.keyword | ast.alias | ast.exceptha
 def _has_tests(module: ast.Module) -> bool:
     """Whether functions, classes or methods are called as those of tests are."""
     classes = [each for each in module.body if isinstance(each, ast.ClassDef)]
-    return any(each.name.startswith("Test") for each in classes) or any(
+    return any(each.name.startswith("Test") or _is_case(each) for each in classes) or any(
         each.name.startswith("test_")
         for body in (module.body, *(each.body for each in classes))
         for each in body
         if isinstance(each, (ast.AsyncFunctionDef, ast.FunctionDef))
     )
+
+
+def _is_case(made: ast.ClassDef) -> bool:
+    """Whether a class is one of test cases: `class ReaderTest(test_util.TensorFlowTestCase)`."""
+    return any(ast.unparse(base).endswith("TestCase") for base in made.bases)
 
 
 def _does_something(statement: ast.stmt) -> bool:
