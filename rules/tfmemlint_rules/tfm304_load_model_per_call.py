@@ -2,8 +2,9 @@
 
 ## What it finds
 `load_model(path)`, `tf.saved_model.load(path)`, `hub.load(url)`, `TFBertModel.from_pretrained(x)`
-in a loop, or in a function that a loop calls, where the path is the same in every round. Also in a
-function that a web server runs for every request, `@app.route("/predict")`, or that one calls.
+or a network of `keras.applications`, `VGG16()`, in a loop, or in a function that a loop calls,
+where the path is the same in every round. Also in a function that a web server runs for every
+request, `@app.route("/predict")`, or that one calls.
 
 ## Why it costs memory
 Each time the file is read, and a model built and traced anew. Models are made of objects that hold
@@ -67,7 +68,7 @@ RULE = Rule(
         because="one model is in memory, and none that waits for the collector",
     ),
     triggers=(
-        "load load_model from_preset from_pretrained KerasLayer",
+        "applications load load_model from_preset from_pretrained KerasLayer",
         "for get post put route while",
     ),
     check=check,

@@ -30,21 +30,16 @@ import ast
 from collections.abc import Iterator
 
 from tfmemlint import Claim, Cost, Diagnostic, File, Law, Metric, Rule
+from tfmemlint.facts.library.keras_apis import IMAGE_GENERATORS
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.sizes.amounts import held, named
 
-GENERATORS = frozenset(
-    {
-        "keras.preprocessing.image.ImageDataGenerator",
-        "keras.legacy.preprocessing.image.ImageDataGenerator",
-    }
-)
 FLOAT = 4
 """Bytes of a number, as the generator computes unless it is told otherwise."""
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    for call, _ in file.tf.names.calls(GENERATORS):
+    for call, _ in file.tf.names.calls(IMAGE_GENERATORS):
         told = [each for each in call.keywords if each.arg == "zca_whitening"]
         on = [each for each in told if isinstance(each.value, ast.Constant) and each.value.value]
         images = _fitted_to(file, call) if on else None

@@ -12,7 +12,7 @@ from tfmemlint.facts.syntax.nodes import nodes_of
 from tfmemlint.facts.syntax.tree import FunctionNode
 from tfmemlint.light_typing import NamedTuple
 from tfmemlint_rules._analyses.novelty import Novelty
-from tfmemlint_rules._analyses.same_each_round import LOADS
+from tfmemlint_rules._analyses.same_each_round import SameEachRound
 
 _SERVERS = ("bottle", "django", "fastapi", "flask", "quart", "sanic", "starlette", "tornado")
 _MAX_HOPS = 4
@@ -35,13 +35,14 @@ class LoadedPerRequest:
         self._callers = tf.callers
         self._loops = tf.loops
         self._novelty = tf.of(Novelty)
+        self._loads = tf.of(SameEachRound).loads
         self._decorators = tf.of(Decorators)
 
     @cached_property
     def all(self) -> tuple[PerRequest, ...]:
         """Every one, in source order."""
         found: list[PerRequest] = []
-        for call, _ in self._names.calls(LOADS):
+        for call in self._loads:
             handler = self._handler(call)
             if handler is not None:
                 found.append(PerRequest(call, handler))

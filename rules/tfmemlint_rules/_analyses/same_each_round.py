@@ -9,6 +9,8 @@ from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.loops import Loop, Over
 from tfmemlint.facts.library.keras_apis import SLOTS
 from tfmemlint.facts.library.makers import argument, given_to
+from tfmemlint.facts.library.ready_made import COUNTED
+from tfmemlint.facts.library.training import TRAINS
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.decorators import Decorators
 from tfmemlint.facts.syntax.nodes import names_in, nodes_of, root_name, stored_in
@@ -16,7 +18,7 @@ from tfmemlint.facts.syntax.tree import LOOPS, FunctionNode, LoopNode
 from tfmemlint.light_typing import NamedTuple
 from tfmemlint_rules._analyses.trainings import Trainings
 
-LOADS = frozenset(
+_LOADS = frozenset(
     {
         *("keras.models.load_model", "tensorflow.saved_model.load"),
         *("tensorflow_hub.load", "tensorflow_hub.KerasLayer"),
@@ -64,21 +66,39 @@ class SameEachRound:
         self._decorators = tf.of(Decorators)
         self._tracing = tf.tracing
         self._consumers = tf.consumers
+        self._remade_models = tf.remade_models
         self._trainings = tf.of(Trainings)
+
+    @cached_property
+    def loads(self) -> tuple[ast.Call, ...]:
+        """The calls that load a model, with all its weights."""
+        ready_made = (
+            call
+            for call in self._tree.calls(frozenset(COUNTED))
+            if self._names.called(call).startswith("keras.applications.")
+        )
+        return (*(call for call, _ in self._names.calls(_LOADS)), *ready_made)
 
     @cached_property
     def loaded(self) -> tuple[InEachRound, ...]:
         """The models that are loaded in each round, from a path that stays the same."""
         found: list[InEachRound] = []
-        for call, _ in self._names.calls(LOADS):
+        for call in self.loads:
             each = self._around(call, given_to(call))
             if each is None or not each.same or self._is_kept_for_all(call):
                 continue
-            if any(trained.made is call for trained in self._trainings.all):
-                continue  # the next round would go on with what this one has trained
-            if not self._is_written_again(each):
+            if not self._is_trained(each) and not self._is_written_again(each):
                 found.append(each)
         return tuple(found)
+
+    def _is_trained(self, found: InEachRound) -> bool:
+        """Whether a round trains what it loads, be it as a part: the next would go on with that."""
+        if any(each.made is found.call for each in self._trainings.all):
+            return True
+        if self._names.is_any(found.call.func, _LOADS):
+            return False
+        ran = (each.func for each in self._remade_models.ran(found.loop))
+        return any(isinstance(each, ast.Attribute) and each.attr in TRAINS for each in ran)
 
     def _is_written_again(self, found: InEachRound) -> bool:
         """Whether the path is given to something else in the loop, or to what keeps the best."""
@@ -87,7 +107,7 @@ class SameEachRound:
         if text is None:
             return False
         here, extent = self._tree.function(found.call), self._loops.extent(found.loop)
-        loads = {call for call, _ in self._names.calls(LOADS)}
+        loads = {*self.loads}
         loaders = {function for each in loads if (function := self._tree.function(each))}
         loads.update(call for each in loaders for call in self._callers.calls_of(each))
         others = [call for call, _ in self._names.calls(_KEEPS_BEST)]

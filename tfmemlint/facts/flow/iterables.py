@@ -9,6 +9,7 @@ from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.flow import Origin
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.library import makers, traits
+from tfmemlint.facts.library.keras_apis import IMAGE_GENERATORS
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.shapes import written_out
 from tfmemlint.facts.library.signatures import having
@@ -179,7 +180,7 @@ class Iterables:
             if called(node) == "iter" or method == "as_numpy_iterator":
                 return True
             made = self._made_by(node.func.value) if isinstance(node.func, ast.Attribute) else None
-            if made == _GENERATES:
+            if made in IMAGE_GENERATORS:
                 return True
             kinds = {self._values.of(each.value, each.frame).kind for each in self._returned(node)}
             return Kind.TENSOR in kinds or Kind.DATASET in kinds
@@ -299,7 +300,6 @@ _SEEN_THROUGH = frozenset(
 _ROUNDS = frozenset({"int", "round"})
 _ONE_BY_ONE = _SEEN_THROUGH - {"zip"}
 _DICTIONARIES = frozenset({"collections.OrderedDict", "collections.defaultdict"})
-_GENERATES = "keras.preprocessing.image.ImageDataGenerator"
 _SAMPLES = having(traits.SAMPLES)
 _SAMPLING_METHODS = frozenset({"choice", "head", "nlargest", "sample", "tail", "take"})
 _SEQUENCES = frozenset(

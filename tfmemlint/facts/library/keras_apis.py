@@ -35,6 +35,12 @@ from tfmemlint.facts.library.traits import (
 
 SEQUENCES = frozenset({"keras.utils.Sequence"})
 """The classes of batches that Keras takes one after the other."""
+IMAGE_GENERATORS = frozenset(
+    {
+        "keras.preprocessing.image.ImageDataGenerator",
+        "keras.legacy.preprocessing.image.ImageDataGenerator",
+    }
+)
 SLOTS: Mapping[str, int] = {
     "Adadelta": 2,
     "Adagrad": 1,
