@@ -9,7 +9,7 @@ from functools import cached_property
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.library.known_data import KERAS_CLASSES
-from tfmemlint.facts.library.makers import SPLITS_ARGUMENTS, argument
+from tfmemlint.facts.library.makers import argument, given_back
 from tfmemlint.facts.sizes.rows import IDENTITIES
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
@@ -470,8 +470,9 @@ class OneHots:
         self, node: ast.Call, frame: Frame | None, path: tuple[int, ...]
     ) -> Iterator[tuple[ast.expr, Frame | None, tuple[int, ...]]]:
         name = self._names.qualified(node.func)
-        if name in SPLITS_ARGUMENTS and path and path[0] // 2 < len(node.args):
-            yield node.args[path[0] // 2], frame, path[1:]
+        given, inner = given_back(name, node, path) or (None, path)
+        if given is not None:
+            yield given, frame, inner
         elif name in _KEEPS and node.args:
             yield node.args[0], frame, path
         elif isinstance(node.func, ast.Attribute) and name is None and node.func.attr in _KEEPING:

@@ -8,9 +8,11 @@ from copy import copy
 from enum import IntEnum
 
 from tfmemlint.facts import TensorFlow
+from tfmemlint.facts.flow.batches_of_one import BatchesOfOne
 from tfmemlint.facts.flow.flow import Origin
 from tfmemlint.facts.flow.frames import Frame, entered
 from tfmemlint.facts.flow.paths import key
+from tfmemlint.facts.flow.sizes import constant
 from tfmemlint.facts.flow.solver import Question, Solver
 from tfmemlint.facts.library import makers, reading
 from tfmemlint.facts.syntax.bindings import Binding, How
@@ -58,6 +60,7 @@ class Contents:
         self._flow = tf.flow
         self._loops = tf.loops
         self._values = tf.values
+        self._batches_of_one = tf.of(BatchesOfOne)
         self._source: ast.AST | None = None
         self._gives = Content.NOTHING
         self.places = frozenset[int]()
@@ -188,6 +191,8 @@ class Contents:
         if inner is Content.ARRAY:
             parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
             kept = any(isinstance(each, ast.Slice) or _names_part(each) for each in parts)
+            first = constant(node.slice) == 0
+            kept = kept or (first and self._batches_of_one.of(node.value, frame))
             return inner if kept else Content.NOTHING
         if inner is Content.FIELDS and not isinstance(node.slice, (ast.Slice, ast.Tuple)):
             return Content.TEXT

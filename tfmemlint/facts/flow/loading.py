@@ -13,6 +13,7 @@ from tfmemlint.facts.flow.flow import Origin
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.iterables import MANY
 from tfmemlint.facts.flow.loops import Growth, Loop
+from tfmemlint.facts.library.makers import given_back
 from tfmemlint.facts.library.reading import READERS
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.nodes import called, holds, is_empty, names_in, nodes_of, same_code
@@ -138,6 +139,9 @@ class Loading:
             mapped = applied(node, self._names)
             if mapped is not None:
                 return self._mapped(mapped, node, frame)
+            given, inner = given_back(self._names.qualified(node.func), node, path) or (None, path)
+            if given is not None:
+                return self._gathered(given, inner, frame, hops - 1)
             returned = (
                 self._gathered(each.value, path, each.frame, hops - 1)
                 for each in self._flow.returned(node, frame)

@@ -157,9 +157,10 @@ class Values:
             made = self._results.of_loading(node, path)
             if made is not None:
                 return made
-            split = self._names.qualified(node.func) in makers.SPLITS_ARGUMENTS
-            if split and len(path) == 1 and 0 <= path[0] // 2 < len(node.args):
-                whole = self._of(node.args[path[0] // 2], frame)
+            name = self._names.qualified(node.func)
+            given, inner = makers.given_back(name, node, path) or (None, path)
+            if given is not None and not inner:
+                whole = self._of(given, frame)
                 return whole._replace(shape=_unknown_rows(whole.shape))
             returned = self._flow.returned(node, frame)
             return self._any_of(

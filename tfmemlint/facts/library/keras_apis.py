@@ -89,6 +89,7 @@ KERAS: Mapping[str, Api] = {
     **alike("keras.ops", "pad repeat tile", Api(RESHAPES)),
     **alike("keras.ops", "reshape squeeze", Api(RESHAPES, dtype_of=0)),
     "keras.ops.image.resize": Api(sizes=(1,)),
+    "keras.preprocessing.image.smart_resize": Api(INTERPOLATES, sizes=(1,)),
     **alike("keras.random", "normal uniform", Api(filled=Filled(0, "shape", "float32", 3))),
     "keras.utils.get_file": Api(PATH),
     "keras.utils.img_to_array": Api(SIZE | IMAGES),

@@ -101,7 +101,21 @@ KEEPS_FLOATS = frozenset(
     for name in ("MaxAbsScaler", "MinMaxScaler", "Normalizer", "RobustScaler", "StandardScaler")
 )
 """Scalers that give floats of the type they are given, and float64 of anything else."""
-SPLITS_ARGUMENTS = having(traits.SPLITS)
+_SPLITS = having(traits.SPLITS)
+_SHUFFLES = having(traits.SHUFFLES)
+
+
+def given_back(
+    name: str | None, call: ast.Call, path: tuple[int, ...]
+) -> tuple[ast.expr, tuple[int, ...]] | None:
+    """The argument that a call gives back, all or most of it, at a place, and where in that."""
+    if name in _SHUFFLES and len(call.args) == 1:
+        return call.args[0], path
+    parts = 1 if name in _SHUFFLES else 2 if name in _SPLITS else 0
+    known = parts and path and 0 <= path[0] // parts < len(call.args)
+    starred = any(isinstance(each, ast.Starred) for each in call.args)
+    return (call.args[path[0] // parts], path[1:]) if known and not starred else None
+
 
 KEEPS_DATA = {name: row.of for name, row in APIS.items() if row.traits & traits.DATA}
 KEEPS_SHAPE = having(traits.SHAPE)

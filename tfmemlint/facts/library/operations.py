@@ -266,8 +266,8 @@ class Operations:
             said += (sizes(each) or (None,)) if each is not None else ()
         channels = held.shape[-1] if held.shape else None
         shape = {2: (*said, channels), 3: said}.get(len(said))
-        place = 2 if name == "tensorflow.image.resize" else None
-        method = argument(given.node, place, "method")
+        behind = max(ops.RESIZES[name], default=None)
+        method = argument(given.node, None if behind is None else behind + 1, "method")
         method = method or argument(given.node, None, "interpolation")
         told_how = (self._names.qualified(method) or "").rpartition(".")[2]
         if isinstance(method, ast.Constant):

@@ -118,6 +118,8 @@ STORED = 1 << 51
 """An open file of arrays, which are read by their names, whole or in parts."""
 SAMPLES = 1 << 50
 """Gives a part of what it is given."""
+SHUFFLES = 1 << 52
+"""Gives each of its arguments back in another order."""
 
 
 class Filled(NamedTuple):
