@@ -12,7 +12,7 @@ from tfmemlint.facts.flow.frames import Frame, entered
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.sizes import applications, layers
-from tfmemlint.facts.sizes.amounts import Amount, count, held, product, total
+from tfmemlint.facts.sizes.amounts import AT_LEAST, Amount, count, held, product, total
 from tfmemlint.facts.sizes.arrays import Arrays, bytes_of
 from tfmemlint.facts.sizes.layer_calls import Dims, Layer
 from tfmemlint.facts.sizes.layer_runs import FLOAT, Run, unseen
@@ -146,7 +146,9 @@ class Models:
     def recorded(self, block: list[ast.stmt]) -> Amount:
         """The bytes of what the statements of a tape compute, each as often as loops run it."""
         found = self._recorded(block, None)
-        return found if found.value else _RECORDED._replace(at_most=found.at_most)
+        if not found.value:
+            return _RECORDED._replace(at_most=found.at_most)
+        return found if found.at_most is not None else found._replace(notes=(AT_LEAST,))
 
     def _recorded(self, block: list[ast.stmt], frame: Frame | None) -> Amount:
         """The same, and what the functions compute that are called."""
