@@ -3,8 +3,8 @@
 ## What it finds
 In code that `tf.function`, Keras or tf.data trace: a loop, or a `sum`, over a `range` that surely
 makes 32 trips or more and computes with TensorFlow in each; a `while` that counts as far; as many
-rows of a NumPy array, arrays in a list, or pieces of `tf.unstack` or `tf.split`; and more than 8
-epochs around a dataset.
+rows of a NumPy array, arrays in a list, or pieces of `tf.unstack` or `tf.split`, be it the words of
+an `Embedding` that is told its `input_length`; and more than 8 epochs around a dataset.
 
 ## Why it costs memory
 AutoGraph makes loops of the graph of `tf.range`, tensors and datasets. `range` and NumPy arrays it

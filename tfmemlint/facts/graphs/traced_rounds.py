@@ -21,6 +21,7 @@ _PIECES = {
     name: (1, row.told) for name, row in APIS.items() if row.told and row.traits & traits.PIECES
 }
 """What cuts something into pieces, and which argument says into how many."""
+_EMBEDS = frozenset({"keras.layers.Embedding"})
 
 
 class TracedRounds:
@@ -94,10 +95,20 @@ class TracedRounds:
             asked = _PIECES.get(self._names.qualified(made.func) or "")
             if asked is not None:
                 number = self._values.number(makers.argument(made, *asked))
-                return number if isinstance(number, int) else None
+                return number if isinstance(number, int) else self._words(made)
         value = self._values.of(iterable)
         known_rows = value.kind is Kind.ARRAY and bool(value.shape) and self._is_ours(iterable)
         return value.shape[0] if known_rows and value.shape else None
+
+    def _words(self, cut: ast.Call) -> int | None:
+        """How many words an embedding says that texts have, cut into them: `unstack(x, axis=1)`."""
+        axis = self._values.number(makers.argument(cut, 2, "axis"))
+        whole = self._flow.same(cut.args[0])[-1] if cut.args and axis == 1 else None
+        layer = self._values.of(whole.func).origin if isinstance(whole, ast.Call) else None
+        if not isinstance(layer, ast.Call) or not self._names.is_any(layer.func, _EMBEDS):
+            return None
+        told = makers.argument(layer, None, "input_length")
+        return self._number(told, _MAX_HOPS) if told is not None else None
 
     def _listed(self, made: ast.ListComp) -> int | None:
         loop = self._loops.loop(made.generators[0])
