@@ -2,8 +2,9 @@
 
 ## What it finds
 A tf.data pipeline in which `shuffle` follows a `map` that reads, decodes, enlarges or casts what
-it is given: in one expression, or through names, branches, helper functions and methods. What the
-mapped function does is followed through the module.
+it is given: in one expression, or through names, branches, helper functions and methods, or in the
+pipelines that `interleave` opens before it. What the mapped function does is followed through the
+module.
 
 ## Why it costs memory
 `shuffle(n)` holds `n` elements of what comes before it, for as long as it is read from. A decoded
@@ -42,7 +43,7 @@ from math import inf
 from tfmemlint import Applicability, Claim, Cost, Diagnostic, File, Fix, Metric, Rule, costs, edits
 from tfmemlint.facts.pipelines.buffers import Buffered
 from tfmemlint.facts.pipelines.chains import BATCHING, Step
-from tfmemlint.facts.pipelines.elements import Passage
+from tfmemlint.facts.pipelines.elements import OPENING, Passage
 from tfmemlint.facts.sizes.ready import Ready
 from tfmemlint.facts.sizes.streams import A_HANDFUL
 
@@ -87,8 +88,9 @@ def _are_few(file: File, site: Buffered) -> bool:
 def _cost(file: File, site: Buffered) -> Cost:
     """What the buffer holds, and what it would hold before the `map`."""
     streams, chain = file.tf.streams, site.chain
-    kept = streams.kept(chain, site.buffer, there=streams.count(chain, site.map))
-    after = kept.times(streams.element(chain, site.map))
+    opens = chain.steps[site.map].method in OPENING
+    kept = streams.kept(chain, site.buffer, there=streams.count(chain, site.map + opens))
+    after = None if opens else kept.times(streams.element(chain, site.map))
     return costs.cost(
         streams.buffered(chain, site.buffer),
         after=after,
@@ -97,7 +99,7 @@ def _cost(file: File, site: Buffered) -> Cost:
 
 
 def _says(file: File, step: Step, passage: Passage) -> str:
-    who = file.called(step.argument("map_func"), "the `map` before it")
+    who = file.called(step.argument("map_func"), f"the `{step.method}` before it")
     if passage.growth == inf:
         return f"{who} has read from files"
     if passage.is_decoded:

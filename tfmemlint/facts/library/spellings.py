@@ -53,6 +53,7 @@ _NAMES = {
     "tensorflow.contrib.data.AUTOTUNE": "tensorflow.data.AUTOTUNE",
     "tensorflow.data.experimental.AUTOTUNE": "tensorflow.data.AUTOTUNE",
     "tensorflow.python.data.ops.dataset_ops.DatasetV2": "tensorflow.data.Dataset",
+    "tensorflow.random_crop": "tensorflow.image.random_crop",
     "tensorflow.read_file": "tensorflow.io.read_file",
 }
 _ENGINES = (

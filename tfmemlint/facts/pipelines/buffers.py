@@ -11,14 +11,14 @@ from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library import pipeline_methods as methods
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.pipelines.chains import BATCHING, Chain, From, Step
-from tfmemlint.facts.pipelines.elements import Passage
+from tfmemlint.facts.pipelines.elements import OPENING, Passage
 from tfmemlint.light_typing import NamedTuple
 
 _FOR_TESTS = ("test", "valid")
 _PLACING = methods.PASSING - {"with_options"}
 _PASSES_CAST = _PLACING | {"batch"}
 _PASSES_CACHED = _PLACING | BATCHING | {"filter", "with_options"}
-_PASSES_SHUFFLED = BATCHING | methods.HANDS_ON | {"concatenate"}
+_PASSES_SHUFFLED = BATCHING | methods.HANDS_ON | OPENING | {"concatenate"}
 
 
 class Buffered(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library import pipeline_methods as methods
@@ -32,6 +32,8 @@ from tfmemlint.facts.syntax.nodes import is_literal
 from tfmemlint.light_typing import NamedTuple
 
 _KEEPS = methods.having(methods.KEEPS)
+OPENING = frozenset({"flat_map", "interleave"})
+"""What makes a pipeline of each element."""
 _READERS = {
     "tensorflow.data.TFRecordDataset": Tensor("string", ()),
     "tensorflow.data.TextLineDataset": Tensor("string", ()),
@@ -106,10 +108,13 @@ class Elements:
 
     def passage(self, chain: Chain, first: int, end: int) -> Passage:
         """What the steps from `first` up to `end` make of an element, or of each in a batch."""
-        before = found = self.entering(chain, first)
+        return self._made(self.entering(chain, first), chain.steps[first:end])
+
+    def _made(self, before: Held, steps: Iterable[Step]) -> Passage:
+        found = before
         pure = exact = True
         waiting = False
-        for step in chain.steps[first:end]:
+        for step in steps:
             if step.method in BATCHING:
                 waiting = True
                 continue
@@ -132,13 +137,28 @@ class Elements:
     ) -> Iterator[tuple[int, Passage]]:
         """The maps before a place, the last one first, each with what is made from there on.
 
-        As far back as there are only maps and steps of the methods `passing`.
+        As far back as there are only maps and steps of the methods `passing`: be `interleave` among
+        them, into the pipelines that it makes, whose maps have its place.
         """
         for place in range(end - 1, -1, -1):
             method = chain.steps[place].method
             if method == "map":
                 yield place, self.passage(chain, place, end)
+            elif method in passing and method in OPENING:
+                made = self._of_opened(chain.steps[place], chain.steps[place + 1 : end])
+                yield from ((place, each) for each in made)
+                return
             elif method not in passing:
+                return
+
+    def _of_opened(self, opens: Step, behind: Sequence[Step]) -> Iterator[Passage]:
+        """What the maps of the pipelines that a step opens make, and the steps behind that."""
+        inner = self.opened(opens)
+        steps = inner[0].steps if len(inner) == 1 else ()
+        for place in range(len(steps) - 1, -1, -1):
+            if steps[place].method == "map":
+                yield self._made(self.entering(inner[0], place), (*steps[place:], *behind))
+            elif steps[place].method not in _KEEPS:
                 return
 
     def _after(self, step: Step, element: Held) -> Held:
@@ -155,7 +175,7 @@ class Elements:
             return anew(self._mappings.of(function, element).element)
         if step.method == "enumerate":
             return row((Tensor("int64", ()), element))
-        if step.method in ("interleave", "flat_map") and function is not None:
+        if step.method in OPENING and function is not None:
             reader = _READERS.get(self._names.qualified(function) or "")
             return reader or self._alike(self.opened(step))
         return UNKNOWN
