@@ -15,6 +15,7 @@ from tfmemlint.facts.flow.paths import ANY, End, is_entry
 from tfmemlint.facts.flow.sizes import as_count
 from tfmemlint.facts.flow.solver import Question
 from tfmemlint.facts.library.makers import DTYPE_BYTES, argument
+from tfmemlint.facts.library.reading import PAIRS
 from tfmemlint.facts.library.shapes import is_rest
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.nodes import is_none
@@ -37,8 +38,6 @@ _AXES = 3
 _BLANK = frozenset(
     f"numpy.{name}" for name in ("empty", "empty_like", "ones", "zeros", "zeros_like")
 )
-_PAIRS = frozenset({"cv2.threshold"})
-"""What gives a number beside the picture."""
 _SIZES = ("size", "dsize", "output_shape")
 DEQUE = frozenset({"collections.deque"})
 _LISTS = frozenset(
@@ -80,7 +79,7 @@ _DECODES = frozenset(
         "tensorflow.io.decode_png",
     }
 )
-_OF_PICTURES = (_DECODES | _PAIRS) | {
+_OF_PICTURES = (_DECODES | PAIRS) | {
     "cv2.cvtColor",
     "cv2.resize",
     "keras.utils.img_to_array",
@@ -229,7 +228,7 @@ class Pictures:
             if shown is not None:
                 return shown
         if isinstance(node, ast.Call) and path == ((1,),) and node.args:
-            is_pair = self._names.is_any(node.func, _PAIRS)
+            is_pair = self._names.is_any(node.func, PAIRS)
             return self._ask(node.args[0], frame) if is_pair else UNKNOWN
         if path:
             return self._entry(end)

@@ -191,9 +191,10 @@ class Contents:
         if inner is Content.ARRAY:
             parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
             kept = any(isinstance(each, ast.Slice) or _names_part(each) for each in parts)
-            first = constant(node.slice) == 0
-            kept = kept or (first and self._batches_of_one.of(node.value, frame))
-            return inner if kept else Content.NOTHING
+            place = constant(node.slice)
+            alone = place == 0 and self._batches_of_one.of(node.value, frame)
+            beside = place == 1 and self._names.call_of(node.value, reading.PAIRS)
+            return inner if kept or alone or beside else Content.NOTHING
         if inner is Content.FIELDS and not isinstance(node.slice, (ast.Slice, ast.Tuple)):
             return Content.TEXT
         return inner
@@ -273,7 +274,7 @@ class Contents:
         return function.args[0] if is_partial else function
 
 
-_ARRAY_SECOND = frozenset({None, "scipy.io.wavfile.read"})
+_ARRAY_SECOND = reading.PAIRS | {None, "scipy.io.wavfile.read"}
 """What reads an array, and gives something else before it: methods, above all."""
 _MOST_HANDS = 8
 """Names that a function goes through on its way to who calls it."""

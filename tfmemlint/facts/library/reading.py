@@ -112,4 +112,6 @@ KEEPING = (
 )
 FILTERS = frozenset({"cv2.createCLAHE"})
 """What makes objects that are applied to pictures."""
+PAIRS = frozenset({"cv2.threshold"})
+"""What gives a number beside the picture, and before it."""
 REDUCES = having(traits.FEWER)
