@@ -86,9 +86,46 @@ images = tf.data.Dataset.range(64).map(lambda i: tf.zeros([16, 16]))
 everything = list(images.batch(8))  # TFM214
 print(everything[0].shape, len(everything))
 """
+NEWSWIRES = """\
+import numpy as np
+from tensorflow import keras
+
+(x, y), (x_test, y_test) = keras.datasets.reuters.load_data()
+kinds = keras.utils.to_categorical(np.concatenate((y, y_test)))  # TFM503
+model = keras.Sequential(
+    [
+        keras.layers.Embedding(30_000, 8),
+        keras.layers.LSTM(20, return_sequences=False),
+        keras.layers.Dense(46, activation="softmax"),
+    ]
+)
+model.compile("adam", "categorical_crossentropy")
+model.fit(keras.utils.pad_sequences(np.concatenate((x, x_test))), kinds)
+"""
+MARKED = """\
+import numpy as np
+from tensorflow import keras
+
+(x, y), (x_test, y_test) = keras.datasets.reuters.load_data()
 
 
-@pytest.mark.parametrize("program", [LOADS, STEPS, SHUFFLES, CONSTANTS, GATHERS])
+def marked(kinds, count=46):
+    rows = np.zeros((len(kinds), count))  # TFM503
+    for i, kind in enumerate(kinds):
+        rows[i, kind] = 1
+    return rows
+
+
+model = keras.Sequential([keras.layers.Dense(46, activation="softmax")])
+model.compile("adam", "categorical_crossentropy")
+rows = marked(y)
+more = marked(y_test)
+model.fit(np.load("x.npy"), rows)
+model.evaluate(np.load("x_test.npy"), more)
+"""
+
+
+@pytest.mark.parametrize("program", [LOADS, STEPS, SHUFFLES, CONSTANTS, GATHERS, NEWSWIRES, MARKED])
 def test_the_pattern_is_found_and_hidden_for_its_size(
     program: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -103,7 +140,7 @@ def test_the_pattern_is_found_and_hidden_for_its_size(
     assert main([*options, "--min-bytes", "0", str(path)]) == 1
     [found] = json.loads(capsys.readouterr().out)["findings"]
     assert (found["code"], found["location"]["row"]) == (code, row)
-    assert 0 < found["cost"]["bytes"] < 1 << 20
+    assert 0 < found["cost"]["at_most"] < 5 << 20
     assert main([*options, str(path)]) == 0
     summary = json.loads(capsys.readouterr().out)["summary"]
     assert (summary["findings"], summary["hidden_as_small"]) == (0, 1)

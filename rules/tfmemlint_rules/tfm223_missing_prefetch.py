@@ -37,8 +37,8 @@ validation and evaluation, which are a small part of the time; for pipelines tha
 several elements at once, as `map(f, num_parallel_calls=4)` does before anything asks for them; for
 pipelines of up to 1,024 elements that are taken, written down or of a table that scikit-learn
 brings along; and for pipelines that code out of sight may prefetch: those handed to other modules
-or to distribution strategies. Where the same line is reported for a `shuffle` that comes too late,
-that goes first.
+or to distribution strategies. Where a `shuffle` that comes too late is reported in the same chain
+of calls, that goes first.
 """
 
 from __future__ import annotations
@@ -172,12 +172,12 @@ def _pays(file: File, chain: Chain) -> bool:
 
 
 def _is_told_of(file: File, chain: Chain, last: ast.Call) -> bool:
-    """Whether the line is reported already for a `shuffle` that comes too late: once will do."""
-    late = file.tf.buffers.late_shuffles
+    """Whether the calls are reported already for a `shuffle` that comes too late: once will do."""
+    late, statement = file.tf.buffers.late_shuffles, file.tf.tree.statement
     for place, step in enumerate(chain.steps):
         behind = not BATCHING.isdisjoint(chain.methods[:place])
         too_late = step.method == "shuffle" and (behind or step.call in late)
-        if too_late and step.call.end_lineno == last.end_lineno:
+        if too_late and statement(step.call) is statement(last):
             return True
     return False
 

@@ -37,9 +37,9 @@ nothing says how many classes there are: neither the call, nor the data set, nor
 than 32 units that tells them, nor one that tells a class for each pixel or word, nor an embedding
 of as many words, and where the labels are no numbers of a list's different words. What is known to
 be less than 16 MiB, of a ready-made data set, such as CIFAR-100, less than 256 MB, is hidden,
-unless `min-bytes` says otherwise. By hand, it is silent for labels of up to 32 classes, for labels
-of the same words beside a cube of them, and for tables as long as they are wide, such as those of
-neighbours.
+unless `min-bytes` says otherwise, by hand or not; what is split or joined of such a set is no
+larger than all of it. By hand, it is silent for labels of up to 32 classes, for labels of the same
+words beside a cube of them, and for tables as long as they are wide, such as those of neighbours.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def check(file: File) -> Iterator[Diagnostic]:
             file.span(each.node),
             f"`{each.name}` makes {classes} of each label of `{file.named(each.labels)}`",
             fix,
-            _cost(file, each, hots.classes(each)),
+            _cost(file, each, hots),
         )
 
 
@@ -99,7 +99,9 @@ def _advice(file: File, filled: FilledOneHot) -> str:
 def _filled(file: File, filled: FilledOneHot) -> Cost:
     axes = [named(file.named(each)) for each in filled.axes]
     text = product([*axes, held(filled.width)]).text
-    return Cost(text, filled.total, at_most=filled.total)
+    most = product([*map(file.tf.numbers.of, filled.axes), held(filled.width)]).at_most
+    at_most = filled.total if most is None else int(most)
+    return Cost(text, filled.total, at_most=at_most, worth=WORTH)
 
 
 def _classes(file: File, found: OneHot) -> str:
@@ -108,8 +110,8 @@ def _classes(file: File, found: OneHot) -> str:
     return f"`{file.named(found.classes)}` numbers" if number is None else f"{number:,} numbers"
 
 
-def _cost(file: File, found: OneHot, classes: float | None) -> Cost:
-    shape = file.tf.values.of(found.labels).shape or (None,)
+def _cost(file: File, found: OneHot, hots: OneHots) -> Cost:
+    shape, classes = file.tf.values.of(found.labels).shape or (None,), hots.classes(found)
     known = None if None in shape else prod(filter(None, shape))
     total = None if known is None or classes is None else int(known * classes * found.width)
     width = "classes" if classes is None else f"{int(classes):,}"
@@ -119,7 +121,9 @@ def _cost(file: File, found: OneHot, classes: float | None) -> Cost:
     rows_of = named(f"len({labels})" if is_row else f"{labels}.size")
     text = product([rows_of, named(width), held(found.width)]).text
     worth = costs.worth(ready=file.tf.of(Ready).is_array(found.labels), otherwise=WORTH)
-    return Cost(text, total, at_most=total, worth=worth)
+    most = known or hots.at_most(found)
+    at_most = None if most is None or classes is None else int(most * classes * found.width)
+    return Cost(text, total, at_most=at_most, worth=worth)
 
 
 def _fix(file: File, found: tuple[OneHot, ...], hots: OneHots) -> Fix | None:

@@ -4,7 +4,8 @@
 In code for sessions, `sess.run(tf.assign(v, x))`, `sess.run(v.assign(x))`, `sess.run(-loss)` or
 `tf.argmax(y, 1).eval()` in a loop: the operation is made where it is run, or earlier in the round,
 under a name, in a list or in a function that the loop calls, here or in another file. So it is by a
-call of a model, of a layer and of a `hub.Module`, and by `tf.train.Saver()`.
+call of a model, of a layer and of a `hub.Module`, and by `tf.train.Saver()`. What the statements of
+one block add in the same rounds is told of once, at the first of them.
 
 ## Why it costs memory
 A graph only grows. Each round adds nodes to it, and a copy of each array that is given to them, and
@@ -33,26 +34,33 @@ which is no longer told.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from tfmemlint import Claim, Cost, Diagnostic, File, Law, Metric, Rule
 from tfmemlint.facts.flow.loops import Over
-from tfmemlint_rules._analyses.session_ops import SessionOps
+from tfmemlint.facts.syntax.tree import LoopNode
+from tfmemlint_rules._analyses.session_ops import SessionOp, SessionOps
 
 FEW = 32
 """Rounds: 35 MB of what was measured."""
 
 
 def check(file: File) -> Iterator[Diagnostic]:
+    together: dict[tuple[LoopNode | ast.comprehension, int], list[SessionOp]] = {}
     for found in file.tf.of(SessionOps).all:
         most = file.tf.numbers.rounds(found.loop.node).at_most
         few = found.loop.over is Over.EPOCHS if most is None else most <= FEW
         if few and not file.tf.loops.around(found.loop.node):
             continue
-        made, loop = file.named(found.made), file.named(found.loop.node)
+        block, _ = file.tf.tree.place(file.tf.tree.statement(found.made))
+        together.setdefault((found.loop.node, id(block)), []).append(found)
+    for first, *others in together.values():
+        made, loop = file.named(first.made), file.named(first.loop.node)
+        are = f"and {len(others)} more are" if others else "is"
         yield Diagnostic(
-            file.span(found.made),
-            f"`{made}` is added to the graph in every round of `{loop}`",
+            file.span(first.made),
+            f"`{made}` {are} added to the graph in every round of `{loop}`",
             None,
             Cost(f"`{made}`", law=Law.STEPS),
         )

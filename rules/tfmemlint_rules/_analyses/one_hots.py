@@ -8,10 +8,12 @@ from functools import cached_property
 
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.frames import Frame
-from tfmemlint.facts.library.known_data import KERAS_CLASSES
+from tfmemlint.facts.library.known_data import LABELS
 from tfmemlint.facts.library.makers import argument, given_back
+from tfmemlint.facts.sizes.ready import Ready
 from tfmemlint.facts.sizes.rows import IDENTITIES
 from tfmemlint.facts.syntax.bindings import How
+from tfmemlint.facts.syntax.nodes import is_literal
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple
 from tfmemlint_rules._analyses.different_words import DifferentWords
 
@@ -76,7 +78,8 @@ class OneHot(NamedTuple):
 
 
 def _gives_sequences(layer: ast.Call) -> bool:
-    return any(each.arg == "return_sequences" for each in layer.keywords)
+    given = argument(layer, None, "return_sequences")
+    return given is not None and not is_literal(given, False)
 
 
 def _is_softmax(activation: ast.expr | None, names: Names) -> bool:
@@ -116,6 +119,7 @@ class OneHots:
         self._tapes = tf.tapes
         self._imports = tf.imports
         self._words = tf.of(DifferentWords)
+        self._ready = tf.of(Ready)
         self._passed: dict[ast.expr, list[ast.expr]] = {}
 
     @cached_property
@@ -248,12 +252,19 @@ class OneHots:
     def classes(self, found: OneHot) -> float | None:
         """How many numbers a label becomes, where that is said or known of the data set."""
         classes = self._values.number(found.classes)
-        origin = self._values.of(found.labels).origin
-        if classes is None and isinstance(origin, ast.Call):
-            name = self._names.qualified(origin.func) or ""
-            if name.startswith("keras.datasets.") and name.endswith(".load_data"):
-                return KERAS_CLASSES.get(name.split(".")[2])
-        return classes
+        known = self._ready_labels(found) if classes is None else ()
+        return max((kinds for _, kinds in known), default=classes)
+
+    def at_most(self, found: OneHot) -> int | None:
+        """How many labels there are at most, of data sets that libraries have ready."""
+        return sum(labels for labels, _ in self._ready_labels(found)) or None
+
+    def _ready_labels(self, found: OneHot) -> list[tuple[int, int]]:
+        """The labels and classes of such data sets, where an example is known to have one label."""
+        shape = self._values.of(found.labels).shape
+        several = self._tells_parts if shape is None else any(axis != 1 for axis in shape[1:])
+        loaders = () if several else self._ready.loaders(found.labels)
+        return [LABELS[each] for each in loaders] if LABELS.keys() >= {*loaders} else []
 
     @cached_property
     def _tells_a_few(self) -> bool:

@@ -50,16 +50,6 @@ READ_DATA_SETS = frozenset(
 MNIST_PARTS = {"train": 55_000, "validation": 5_000, "test": 10_000}
 """What TensorFlow 1 had ready as `mnist.train`, and how many `images` and `labels` it has."""
 
-KERAS_CLASSES = {
-    "mnist": 10,
-    "fashion_mnist": 10,
-    "cifar10": 10,
-    "cifar100": 100,
-    "imdb": 2,
-    "reuters": 46,
-}
-"""How many classes the labels of some of them have."""
-
 CATALOGUE: dict[str, tuple[dict[str, int], tuple[int, int, int]]] = {
     "cifar10": ({"train": 50_000, "test": 10_000}, (32, 32, 3)),
     "cifar100": ({"train": 50_000, "test": 10_000}, (32, 32, 3)),
@@ -81,3 +71,32 @@ SKLEARN_DATASETS = {
     }.items()
 }
 """What gives those of scikit-learn, and the shape of the data."""
+
+_CLASSES = {
+    "breast_cancer": 2,
+    "cifar10": 10,
+    "cifar100": 100,
+    "digits": 10,
+    "fashion_mnist": 10,
+    "imdb": 2,
+    "iris": 3,
+    "mnist": 10,
+    "reuters": 46,
+    "wine": 3,
+}
+LABELS = {
+    **{
+        f"keras.datasets.{name}.load_data": (
+            sum(part[0][0][0] or 0 for part in parts),
+            _CLASSES[name],
+        )
+        for name, parts in KERAS_DATASETS.items()
+        if name in _CLASSES
+    },
+    **{
+        loads: (shape[0], _CLASSES[name])
+        for loads, shape in SKLEARN_DATASETS.items()
+        if (name := loads.rpartition("load_")[2]) in _CLASSES
+    },
+}
+"""What gives those that have classes, how many labels there are in all of them, and classes."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.frames import Frame
@@ -20,6 +21,7 @@ _LOADS = frozenset(
     {f"keras.datasets.{name}.load_data" for name in KERAS_DATASETS}
     | {*READ_DATA_SETS, *SKLEARN_DATASETS}
 )
+_OTHERS = frozenset[str]()
 
 
 class Ready:
@@ -43,31 +45,45 @@ class Ready:
         sliced = source.kind in (From.SLICES, From.TENSORS)
         return sliced and tensors is not None and self.is_array(tensors)
 
-    def is_array(self, node: ast.expr, frame: Frame | None = None, hops: int = _MAX_HOPS) -> bool:
+    def is_array(self, node: ast.expr, frame: Frame | None = None) -> bool:
         """Whether an array, or each of a tuple of them, is such data, or made of it."""
+        return bool(self.loaders(node, frame))
+
+    def loaders(
+        self, node: ast.expr, frame: Frame | None = None, hops: int = _MAX_HOPS
+    ) -> frozenset[str]:
+        """What gives the data that an array is made of; none where any of it is something else."""
         if not hops:
-            return False
+            return _OTHERS
         if isinstance(node, (ast.Tuple, ast.List)):
-            return bool(node.elts) and all(self.is_array(each, frame, hops) for each in node.elts)
+            return _all_of(self.loaders(each, frame, hops) for each in node.elts)
         if isinstance(node, ast.BinOp):
-            return any(self.is_array(each, frame, hops - 1) for each in (node.left, node.right))
+            return self.loaders(node.left, frame, hops - 1) | self.loaders(
+                node.right, frame, hops - 1
+            )
         if isinstance(node, ast.Call):
-            return self._is_made(node, frame, hops)
+            return self._makers(node, frame, hops)
         origins = self._flow.origins(node, frame) or ()
         if origins:
-            return all(self.is_array(each.value, each.frame, hops - 1) for each in origins)
+            return _all_of(self.loaders(each.value, each.frame, hops - 1) for each in origins)
         inside = node.value if isinstance(node, (ast.Attribute, ast.Subscript)) else None
-        return inside is not None and self.is_array(inside, frame, hops - 1)
+        return _OTHERS if inside is None else self.loaders(inside, frame, hops - 1)
 
-    def _is_made(self, call: ast.Call, frame: Frame | None, hops: int) -> bool:
+    def _makers(self, call: ast.Call, frame: Frame | None, hops: int) -> frozenset[str]:
         name = self._names.qualified(call.func)
         if name in _LOADS:
-            return True
+            return frozenset({name})
         returned = tuple(self._flow.returned(call, frame))
         if returned:
-            return all(self.is_array(each.value, each.frame, hops - 1) for each in returned)
+            return _all_of(self.loaders(each.value, each.frame, hops - 1) for each in returned)
         of = call.args[0] if call.args else None
         if name is None and isinstance(call.func, ast.Attribute):
             scales = of is not None and call.func.attr in SCALES
             of = of if scales else call.func.value  # `x_train.reshape(-1, 784)`
-        return of is not None and self.is_array(of, frame, hops - 1)
+        return _OTHERS if of is None else self.loaders(of, frame, hops - 1)
+
+
+def _all_of(parts: Iterable[frozenset[str]]) -> frozenset[str]:
+    """What gives all parts; none where one of them is something else, or there is none."""
+    found = [*parts]
+    return frozenset[str]().union(*found) if all(found) else _OTHERS
