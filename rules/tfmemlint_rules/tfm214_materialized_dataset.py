@@ -26,9 +26,10 @@ list is kept or stacked, or given a name within the expression.
 When all of the data is to be in memory anyway, as for a nearest-neighbour search. The rule is
 silent by itself for up to 1,024 elements of unknown size that are taken, numbered or written down,
 for file names, where a comprehension or a `map` keeps one part of each element, such as the labels,
-where records, rows, words or what else is not known to be large are kept as a list, in tests, and
-where a notebook shows the list. Hidden are less than 64 MiB of so few elements, and less than 256
-MB of a ready-made data set, such as MNIST.
+where records, rows, words, be it by the numbers that a `TextVectorization` gives them, or what else
+is not known to be large are kept as a list, in tests, and where a notebook shows the list. Hidden
+are less than 64 MiB of so few elements, and less than 256 MB of a ready-made data set, such as
+MNIST.
 """
 
 from __future__ import annotations

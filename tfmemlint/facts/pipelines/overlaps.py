@@ -44,6 +44,10 @@ _SLOW = (
 
 Records, their fields, lines of a table and words are taken apart in no time beside a step.
 """
+_OF_WORDS = frozenset(
+    f"keras.layers.{name}" for name in ("IntegerLookup", "StringLookup", "TextVectorization")
+)
+"""Layers that make numbers of words."""
 _QUICK_AFTER_ALL = ("tensorflow.image.convert_image_dtype",)
 _PREPARES = ".preprocess_input"
 _OF_TENSORS = (ELEMENT_METHODS - {"as_list"}) | {"bounding_shape", "skip", "update"}
@@ -62,6 +66,7 @@ class Overlaps:
         self._bindings = tf.bindings
         self._functions = tf.functions
         self._bodies = tf.bodies
+        self._values = tf.values
 
     def works(self, chain: Chain) -> bool:
         """Whether elements are read, decoded or made at length, not but cut from what is there."""
@@ -87,7 +92,7 @@ class Overlaps:
     def _is_in_sight(self, step: Step) -> bool:
         """Whether anything is known of the function that a step is given."""
         given = next(filter(None, map(step.argument, _FUNCTIONS)), None)
-        if given is None or self._names.qualified(given) is not None:
+        if given is None or self._names.qualified(given) is not None or self._is_of_words(given):
             return True
         return bool(self._functions.definitions(given)) or isinstance(given, ast.Lambda)
 
@@ -117,10 +122,15 @@ class Overlaps:
     def _is_quick_call(self, callee: ast.expr) -> bool:
         name = self._names.qualified(callee)
         if name is None:
-            if isinstance(callee, ast.Attribute):
-                return callee.attr in _OF_TENSORS
-            return isinstance(callee, ast.Name) and callee.id in _BUILT_IN
+            if isinstance(callee, ast.Attribute) and callee.attr in _OF_TENSORS:
+                return True
+            is_built_in = isinstance(callee, ast.Name) and callee.id in _BUILT_IN
+            return is_built_in or self._is_of_words(callee)
         return _passes(name) or (name.startswith(_QUICK) and not _is_slow(name))
+
+    def _is_of_words(self, callee: ast.expr) -> bool:
+        """Whether it is a layer that looks up words which is called."""
+        return self._names.called(self._values.of(callee).origin) in _OF_WORDS
 
 
 def _passes(name: str) -> bool:
