@@ -53,6 +53,8 @@ _NAMES = {
     "tensorflow.contrib.data.AUTOTUNE": "tensorflow.data.AUTOTUNE",
     "tensorflow.data.experimental.AUTOTUNE": "tensorflow.data.AUTOTUNE",
     "tensorflow.python.data.ops.dataset_ops.DatasetV2": "tensorflow.data.Dataset",
+    "tensorflow.image.resize_image_with_crop_or_pad": "tensorflow.image.resize_with_crop_or_pad",
+    "tensorflow.image.resize_image_with_pad": "tensorflow.image.resize_with_pad",
     "tensorflow.random_crop": "tensorflow.image.random_crop",
     "tensorflow.read_file": "tensorflow.io.read_file",
 }

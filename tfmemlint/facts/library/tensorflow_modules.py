@@ -44,7 +44,12 @@ MODULES: Mapping[str, Api] = {
     "tensorflow.image.resize": Api(
         DATA | GROWS | INTERPOLATES | IMAGES, of="images", told="size", sizes=(1,)
     ),
-    "tensorflow.image.resize_images": Api(INTERPOLATES, sizes=(1,)),
+    **alike(
+        "tensorflow.image",
+        "resize_area resize_bicubic resize_bilinear resize_images",
+        Api(INTERPOLATES, sizes=(1,)),
+    ),
+    "tensorflow.image.resize_nearest_neighbor": Api(sizes=(1,)),
     "tensorflow.image.resize_with_crop_or_pad": Api(sizes=(1, 2)),
     "tensorflow.image.resize_with_pad": Api(INTERPOLATES, sizes=(1, 2)),
     **alike(
