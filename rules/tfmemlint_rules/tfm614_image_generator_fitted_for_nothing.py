@@ -16,9 +16,9 @@ Leave the call out. Turning, shifting, flipping and scaling are done to each pic
 comes. To take a mean off, `keras.layers.Normalization` has one from `adapt`, batch by batch.
 
 ## Fix safety
-Safe where the array is known to have four axes, without which `fit` is an error. Unsafe where
-nobody knows how many it has, and where `fit` is told `augment` or `seed`: it draws random numbers,
-or begins them anew. Not offered where the array is calculated in the call itself.
+Unsafe: `fit` is an error for an array that has not four axes, and warns of images that have other
+than one, three or four channels; told `augment` or `seed`, it draws random numbers, or begins them
+anew. Not offered where the array is calculated in the call itself.
 
 ## When to ignore it
 When the images are few: of a data set that libraries have ready, copies of less than 256 MB are
@@ -110,11 +110,7 @@ def _fix(file: File, call: ast.Call, images: ast.expr) -> Fix | None:
     change = edits.without_statement(file, statement)
     if change is None or file.concrete(statement) is None:
         return None
-    found = file.tf.arrays.of(images)
-    whole = found is not None and found.dims is not None and len(found.dims) == 4
-    only = len(call.args) + len(call.keywords) == 1
-    safety = Applicability.SAFE if whole and only else Applicability.UNSAFE
-    return Fix("Leave it out", (change,), safety)
+    return Fix("Leave it out", (change,), Applicability.UNSAFE)
 
 
 RULE = Rule(

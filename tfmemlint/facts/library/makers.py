@@ -109,6 +109,8 @@ def given_back(
     name: str | None, call: ast.Call, path: tuple[int, ...]
 ) -> tuple[ast.expr, tuple[int, ...]] | None:
     """The argument that a call gives back, all or most of it, at a place, and where in that."""
+    if any(each.arg in ("n_samples", None) for each in call.keywords):
+        return None
     if name in _SHUFFLES and len(call.args) == 1:
         return call.args[0], path
     parts = 1 if name in _SHUFFLES else 2 if name in _SPLITS else 0
