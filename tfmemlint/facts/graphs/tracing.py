@@ -50,8 +50,6 @@ _MAKES_GRAPHS_BY_HAND = (
     "keras.backend.gradients",
     "keras.backend.placeholder",
     "keras.backend.set_session",
-    "tensorflow.ConfigProto",
-    "tensorflow.Session",
     "tensorflow.contrib.",
     "tensorflow.disable_eager_execution",
     "tensorflow.disable_v2_behavior",
@@ -61,6 +59,8 @@ _MAKES_GRAPHS_BY_HAND = (
     "tensorflow.train.SessionRunHook",
     "tensorflow.variable_scope",
 )
+_CONFIGURES = ("tensorflow.ConfigProto", "tensorflow.Session")
+"""What TensorFlow 2 is told by, too, how much of a device to take: by `compat.v1` of it."""
 
 
 class TracedBy(Enum):
@@ -116,7 +116,17 @@ class Tracing:
     @cached_property
     def by_hand(self) -> bool:
         """Whether the file makes graphs by hand, for a session to run, as TensorFlow 1 does."""
-        return self._names.uses(_MAKES_GRAPHS_BY_HAND)
+        if self._names.uses(_MAKES_GRAPHS_BY_HAND):
+            return True
+        return self._names.uses(_CONFIGURES) and not self._only_configures
+
+    @property
+    def _only_configures(self) -> bool:
+        """Whether code names the first version where it means that, and has no session run."""
+        modules = (each.module or "" for each in self._tree.all(ast.ImportFrom))
+        named = any(each.startswith("tensorflow.compat") for each in modules)
+        runs = next(self._tree.methods("as_default", "eval", "run"), None) is not None
+        return (named or "compat" in self._tree.attributes) and not runs
 
     @cached_property
     def functions(self) -> Mapping[FunctionNode, Traced]:
