@@ -59,8 +59,8 @@ _MAKES_GRAPHS_BY_HAND = (
     "tensorflow.train.SessionRunHook",
     "tensorflow.variable_scope",
 )
-_CONFIGURES = ("tensorflow.ConfigProto", "tensorflow.Session")
-"""What TensorFlow 2 is told by, too, how much of a device to take: by `compat.v1` of it."""
+_SESSION, _SETTINGS = "tensorflow.Session", "tensorflow.ConfigProto"
+"""By the second, and a session made with it, TensorFlow 2 is told how much of a device to take."""
 
 
 class TracedBy(Enum):
@@ -118,15 +118,19 @@ class Tracing:
         """Whether the file makes graphs by hand, for a session to run, as TensorFlow 1 does."""
         if self._names.uses(_MAKES_GRAPHS_BY_HAND):
             return True
-        return self._names.uses(_CONFIGURES) and not self._only_configures
+        return self._names.uses((_SESSION, _SETTINGS)) and not self._only_configures
 
     @property
     def _only_configures(self) -> bool:
         """Whether code names the first version where it means that, and has no session run."""
         modules = (each.module or "" for each in self._tree.all(ast.ImportFrom))
         named = any(each.startswith("tensorflow.compat") for each in modules)
-        runs = next(self._tree.methods("as_default", "eval", "run"), None) is not None
-        return (named or "compat" in self._tree.attributes) and not runs
+        runs = any(
+            call.args or call.keywords or method.attr != "run"
+            for call, method in self._tree.methods("as_default", "eval", "run")
+        )
+        named = named or "compat" in self._tree.attributes
+        return named and not runs and self._names.uses((_SETTINGS,))
 
     @cached_property
     def functions(self) -> Mapping[FunctionNode, Traced]:
