@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 from functools import cached_property
-from math import prod
 
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.frames import Frame
@@ -13,6 +12,7 @@ from tfmemlint.facts.flow.passes import Pass
 from tfmemlint.facts.graphs.tapes import Tape
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.library.shapes import width
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.tree import FunctionNode
 from tfmemlint.light_typing import NamedTuple
@@ -122,9 +122,7 @@ class FullBatches:
     def _width(self, place: ast.expr) -> int | None:
         """How many numbers a row has that a placeholder takes, by the shape it is declared with."""
         made = self._placeholder(place)
-        shape = self._values.shape(argument(made, 1, "shape")) if made is not None else None
-        known = [each for each in shape[1:] if each is not None] if shape else []
-        return prod(known) if shape and len(known) == len(shape) - 1 else None
+        return width(self._values.shape(argument(made, 1, "shape"))) if made is not None else None
 
     def _placeholder(self, place: ast.expr) -> ast.Call | None:
         ends = [each.node for each in self._sources.of(place).found]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from functools import cached_property
-from math import prod
 
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.frames import Frame
@@ -12,6 +11,7 @@ from tfmemlint.facts.library import makers, traits
 from tfmemlint.facts.library.kinds import Extent, Kind
 from tfmemlint.facts.library.known_data import READ_DATA_SETS
 from tfmemlint.facts.library.reading import LOADS
+from tfmemlint.facts.library.shapes import width
 from tfmemlint.facts.library.signatures import having
 from tfmemlint.facts.syntax.nodes import names_in
 from tfmemlint.facts.syntax.tree import parameters
@@ -89,9 +89,9 @@ class Wholes:
         rows = shape[0] if shape else None
         if rows is None and made:
             rows = made[0]
-        known = [each for each in shape[1:] if each is not None] if shape else []
-        width = prod(known) if shape and len(known) == len(shape) - 1 else None
-        return Whole(rows, width, gathered or self._is_loaded(origin), self._is_given(origin))
+        return Whole(
+            rows, width(shape), gathered or self._is_loaded(origin), self._is_given(origin)
+        )
 
     def named(self, expression: ast.expr) -> ast.expr | None:
         """The name or attribute of a whole array whose rows these are, whatever their type."""

@@ -70,6 +70,12 @@ def resized(shape: Shape | None, size: Shape | None) -> Shape | None:
     return (*shape[:-3], *size, shape[-1])
 
 
+def width(shape: Shape | None) -> int | None:
+    """How many numbers a row holds."""
+    known = [each for each in shape[1:] if each is not None] if shape else []
+    return prod(known) if shape and len(known) == len(shape) - 1 else None
+
+
 def counted(start: float, stop: float, step: float) -> int | None:
     """How many numbers there are from one to another."""
     steps = (stop - start) / step if step else inf
