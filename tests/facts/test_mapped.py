@@ -7,7 +7,8 @@ from textwrap import dedent
 import pytest
 
 from tfmemlint import File
-from tfmemlint.facts.pipelines.held import UNKNOWN, Held, Several, Tensor, growth, row
+from tfmemlint.facts.pipelines.growth import growth
+from tfmemlint.facts.pipelines.held import UNKNOWN, Held, Several, Tensor, row
 from tfmemlint.facts.pipelines.mapped import Mapped
 
 IMPORTS = """

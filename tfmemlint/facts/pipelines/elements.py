@@ -11,17 +11,15 @@ from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.known_data import CATALOGUE
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.pipelines.chains import BATCHING, Chain, From, Step
+from tfmemlint.facts.pipelines.growth import added, growth, own
 from tfmemlint.facts.pipelines.held import (
     UNKNOWN,
     Held,
     Several,
     Tensor,
-    added,
     anew,
     batched,
-    growth,
     nbytes,
-    own,
     row,
     shared,
     tensors,

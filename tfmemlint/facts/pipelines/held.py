@@ -10,13 +10,11 @@ from tfmemlint.facts.library.makers import DTYPE_BYTES
 from tfmemlint.facts.library.shapes import Shape
 from tfmemlint.light_typing import NamedTuple
 
-_BULK = 1024
-"""Bytes; what is known to be smaller does not count beside what is not."""
-_AS_LARGE_AS_A_FILE = 2**18
+AS_LARGE_AS_A_FILE = 2**18
 """Bytes; about twice what a picture takes up encoded, as data sets for training have them."""
-_DECODED = 2.0
+DECODED = 2.0
 """Times as large as when they were encoded pictures are, at the least."""
-_CHANNELS = 3
+CHANNELS = 3
 """What pictures for training have, where nobody says otherwise."""
 _WIDEST = 8
 _PIXELS = (127.5, 128.0, 255.0, 256.0)
@@ -136,48 +134,6 @@ def nbytes(held: Held) -> int | None:
     sizes = [each.nbytes for each in {id(each): each for each in tensors(held)}.values()]
     known = [size for size in sizes if size is not None]
     return sum(known) if len(known) == len(sizes) else None
-
-
-def growth(before: Held, after: Held) -> float:
-    """How many times as large `after` is as the element it was made of, at the least."""
-    was, size = nbytes(before), nbytes(after)
-    if was and size is not None:
-        return size / was
-    found = tuple(tensors(after))
-    if any(each.times == inf and each.dtype != "string" for each in found):
-        return inf
-    was_decoded = any(each.is_decoded for each in tensors(before))
-
-    def grown(part: Tensor) -> float:
-        known = part._replace(shape=tuple(filter(None, part.shape or (0,)))).nbytes or 0
-        told = part.is_decoded and ("float" in (part.dtype or "") or not was_decoded)
-        return max(part.times, _DECODED) if told and known >= _AS_LARGE_AS_A_FILE else part.times
-
-    return min(map(grown, filter(_is_bulk, found)), default=0.0)
-
-
-def _is_bulk(part: Tensor) -> bool:
-    """Whether most of an element's bytes may be in this part of it."""
-    if part.nbytes is None:
-        return part.is_image or part.is_packed
-    return part.is_image or part.nbytes >= _BULK
-
-
-def added(before: Held, after: Held) -> int | None:
-    """How many bytes more are held with `after` than with the element it was made of.
-
-    At the least, where `before` takes up nothing itself, and an unknown picture is made of it.
-    """
-    was, size = own(before, before), own(before, after)
-    if was == 0 and size is None and any(e.is_image and not e.is_view for e in tensors(after)):
-        return _BULK
-    return None if was is None or size is None else size - was
-
-
-def own(before: Held, after: Held) -> int | None:
-    """How many bytes are held with `after` alone, and not with an array that `before` is cut of."""
-    views = {id(each) for each in tensors(before) if each.is_view}
-    return nbytes(row(each for each in tensors(after) if id(each) not in views))
 
 
 def anew(held: Held) -> Held:
@@ -307,15 +263,15 @@ def pixels(tensor: Tensor) -> Tensor:
 def resized(tensor: Tensor, shape: Shape | None, dtype: str | None) -> Tensor:
     """As many numbers as a shape says, made of fewer or more."""
     if tensor.is_decoded and shape and shape[-1] is None:  # as many channels as there are
-        shape = (*shape[:-1], _CHANNELS)
+        shape = (*shape[:-1], CHANNELS)
     made = Tensor(dtype, shape, 0.0, tensor.is_image, tensor.is_decoded)
     was, size = tensor.nbytes, made.nbytes
     if tensor.times == inf:
         return made._replace(times=inf)
     if was and size is not None:
         return made._replace(times=tensor.times * size / was)
-    if tensor.is_decoded and (size or inf) >= _AS_LARGE_AS_A_FILE and "float" in (dtype or ""):
-        return made._replace(times=max(tensor.times, _DECODED))  # crops of it, too
+    if tensor.is_decoded and (size or inf) >= AS_LARGE_AS_A_FILE and "float" in (dtype or ""):
+        return made._replace(times=max(tensor.times, DECODED))  # crops of it, too
     return made
 
 
