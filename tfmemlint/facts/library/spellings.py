@@ -25,6 +25,8 @@ _MODULES = {
     "keras.utils.generic_utils": "keras.utils",
     "keras.utils.io_utils": "keras.utils",
     "keras.utils.np_utils": "keras.utils",
+    "keras_cv.models": "keras_hub.models",
+    "keras_nlp.models": "keras_hub.models",
     "cv2.cv2": "cv2",  # as OpenCV was imported to please editors
 }
 _NAMES = {
@@ -108,7 +110,6 @@ _CANONICAL = {
     },
 }
 _NO_MODELS = frozenset({"TFTrainer", "TFTrainingArguments"})
-_OF_KERAS_HUB = ("keras_cv.models.", "keras_hub.models.", "keras_nlp.models.")
 _FOR_MANY = frozenset({b"Model", b"TFModel", b"Tokenizer"})
 """Names that stand for many, and that nobody writes."""
 _LONGEST = max(name.count(".") for name in _CANONICAL) + 1
@@ -134,7 +135,7 @@ def _of_many(name: str, parts: list[str]) -> str:
             return ".".join(["transformers.TFModel", *parts[2:]])
         if parts[1].endswith(("Tokenizer", "TokenizerFast")):
             return ".".join(["transformers.Tokenizer", *parts[2:]])
-    if name.startswith(_OF_KERAS_HUB) and parts[2][:1].isupper():
+    if name.startswith("keras_hub.models.") and parts[2][:1].isupper():
         is_model = not parts[2].endswith(("Converter", "Preprocessor", "Tokenizer"))
         return ".".join(["keras_hub.models.Model", *parts[3:]]) if is_model else name
     return name
