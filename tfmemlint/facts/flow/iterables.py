@@ -14,7 +14,7 @@ from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.shapes import written_out
 from tfmemlint.facts.library.signatures import having
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.facts.syntax.nodes import called, is_literal, same_code
+from tfmemlint.facts.syntax.nodes import called, is_literal
 
 FEW = 32
 """As many as one batch: a literal list of them is no data set."""
@@ -247,29 +247,11 @@ class Iterables:
         if not isinstance(part, ast.Slice) or part.upper is None or part.step is not None:
             return False
         from_first = part.lower is None or is_literal(part.lower, 0)
-        if from_first and self._share(part.upper, whole, frame) >= HALF:
+        if from_first and (self._values.share(part.upper, whole, frame) or 0) >= HALF:
             return True
         last = self._numbers.of(part.upper, frame).value
         first = 0 if part.lower is None else self._numbers.of(part.lower, frame).value
         return first is not None and last is not None and 0 <= first < last - MANY
-
-    def _share(
-        self, number: ast.expr, whole: ast.expr, frame: Frame | None, hops: int = _MAX_HOPS
-    ) -> float:
-        """How much of all there is a number of things is; 0 if that is not known."""
-        made, inner = self._flow.made(number, frame)
-        measured = self._values.rows(made, inner)
-        if measured is not None or not hops:
-            return float(measured is not None and same_code(measured, whole))
-        if isinstance(made, ast.Call):
-            rounded = called(made) in _ROUNDS and len(made.args) == 1
-            return self._share(made.args[0], whole, inner, hops - 1) if rounded else 0.0
-        if not isinstance(made, ast.BinOp) or not isinstance(made.op, ast.Mult):
-            return 0.0
-        sides = ((made.left, made.right), (made.right, made.left))
-        parts = ((self._values.number(one, inner), other) for one, other in sides)
-        known = [one * self._share(other, whole, inner, hops - 1) for one, other in parts if one]
-        return max(known, default=0.0)
 
     def _may_be_batch(self, counted: ast.Call, whole: ast.expr, frame: Frame | None) -> bool:
         """Whether `x` of `range(x.shape[0])` is a parameter, unseen what for, cut into its rows.
@@ -297,7 +279,6 @@ def _stop(call: ast.Call) -> ast.expr:
 _SEEN_THROUGH = frozenset(
     {"enumerate", "filter", "list", "reversed", "set", "sorted", "tqdm", "tuple", "zip"}
 )
-_ROUNDS = frozenset({"int", "round"})
 _ONE_BY_ONE = _SEEN_THROUGH - {"zip"}
 _DICTIONARIES = frozenset({"collections.OrderedDict", "collections.defaultdict"})
 _SAMPLES = having(traits.SAMPLES)

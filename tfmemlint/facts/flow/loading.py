@@ -16,7 +16,7 @@ from tfmemlint.facts.flow.loops import Growth, Loop
 from tfmemlint.facts.library.makers import given_back
 from tfmemlint.facts.library.reading import READERS
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.facts.syntax.nodes import called, holds, is_empty, names_in, nodes_of, same_code
+from tfmemlint.facts.syntax.nodes import called, holds, is_empty, names_in, nodes_of
 from tfmemlint.facts.syntax.targets import element
 from tfmemlint.light_typing import NamedTuple
 
@@ -62,6 +62,7 @@ class Loading:
         self._rows = rows
         self._counted_rounds = tf.counted_rounds
         self._numbers = tf.numbers
+        self._values = tf.values
         self._known: dict[object, Gathered | None] = {}
         self._contents_of: dict[tuple[ast.AST, Content, frozenset[int]], Contents] = {}
 
@@ -147,31 +148,13 @@ class Loading:
                 for each in self._flow.returned(node, frame)
             )
             return next((each for each in returned if each is not None), None)
-        if isinstance(node, ast.Subscript) and self._keeps_most(node) and not path:
-            return self._gathered(node.value, path, frame, hops - 1)
+        match node:
+            case ast.Subscript(value=whole, slice=ast.Slice() as part) if not path:
+                if self._values.keeps_most(whole, part, frame):
+                    return self._gathered(whole, path, frame, hops - 1)
         origins = self._flow.origins(node, frame) or ()
         found = (self._from_origin(each, path, hops) for each in origins)
         return next((each for each in found if each is not None), None)
-
-    def _keeps_most(self, part: ast.Subscript) -> bool:
-        """Whether a slice leaves out but the ends of a list: `xs[: len(xs) - rest]`, `xs[1:]`."""
-        index = part.slice
-        if not isinstance(index, ast.Slice) or index.step is not None:
-            return False
-        plain = index.lower is None or isinstance(index.lower, ast.Constant)
-        return plain and (index.upper is None or self._is_of_length(index.upper, part.value))
-
-    def _is_of_length(self, number: ast.expr, listed: ast.expr) -> bool:
-        """Whether a number is worked out of how long a list is."""
-        pending = [number]
-        for each in pending:
-            for node in ast.walk(each):
-                if isinstance(node, ast.Call) and called(node) == "len" and node.args:
-                    if same_code(node.args[0], listed):
-                        return True
-                elif isinstance(node, ast.Name) and len(pending) < _MAX_HOPS:
-                    pending += self._flow.same(node)[1:]
-        return False
 
     def _remade(
         self, made: ast.ListComp | ast.GeneratorExp, frame: Frame | None, hops: int

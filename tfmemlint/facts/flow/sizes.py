@@ -97,35 +97,55 @@ class Sizes:
         before = self._flow.one_before(expression, frame)
         return None if before is None else self.rows(before.value, before.frame, hops - 1)
 
-    def keeps_most(self, whole: ast.expr, part: ast.Slice, frame: Frame | None) -> bool:
+    def keeps_most(
+        self, whole: ast.expr, part: ast.Slice, frame: Frame | None, value: ValueOf
+    ) -> bool:
         """Whether a slice leaves out but an end: `xs[1:]`, `xs[: int(0.8 * len(xs))]`."""
         first, last = part.lower, part.upper
         start = first is None or isinstance(first, ast.Constant)
         end = last is None or (isinstance(last, ast.UnaryOp) and constant(last.operand) is not None)
         return (
             part.step is None
-            and (start or self._is_share(first, whole, frame))
-            and (end or self._is_share(last, whole, frame))
+            and (start or self.share(first, whole, frame, value) is not None)
+            and (end or self.share(last, whole, frame, value) is not None)
         )
 
-    def _is_share(
-        self, node: ast.expr | None, whole: ast.expr, frame: Frame | None, hops: int = 5
-    ) -> bool:
-        """Whether a number is worked out from the length of something."""
-        if node is None or not hops:
-            return False
-        if isinstance(node, ast.BinOp):
-            sides = (node.left, node.right)
-            return any(self._is_share(each, whole, frame, hops - 1) for each in sides)
-        measured = self.rows(node, frame)
+    def share(
+        self,
+        number: ast.expr | None,
+        whole: ast.expr,
+        frame: Frame | None,
+        value: ValueOf,
+        hops: int = 5,
+    ) -> float | None:
+        """How much of all there is a number of things is that is worked out of how many there are.
+
+        Of `xs`, `int(0.8 * len(xs))` is 0.8. It is 0 where it may be any part, and None of what is
+        not worked out of their number.
+        """
+        if number is None or not hops:
+            return None
+        if isinstance(number, ast.BinOp):
+            sides = (number.left, number.right)
+            found = [self.share(each, whole, frame, value, hops - 1) for each in sides]
+            if found == [None, None]:
+                return None
+            for part, other in zip(found, reversed(sides), strict=True):
+                times = self.number(other, frame, value) if part else None
+                if part and times is not None and isinstance(number.op, ast.Mult):
+                    return part * times
+            return 0.0
+        measured = self.rows(number, frame)
         if measured is not None:
-            return same_code(measured[0], whole)
-        if isinstance(node, ast.Call) and len(node.args) == 1:
-            name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+            return 1.0 if same_code(measured[0], whole) else None
+        if isinstance(number, ast.Call) and len(number.args) == 1:
+            name = getattr(number.func, "id", getattr(number.func, "attr", ""))
             rounds = name in ("ceil", "floor", "int", "round")
-            return rounds and self._is_share(node.args[0], whole, frame, hops - 1)
-        before = self._flow.one_before(node, frame) if isinstance(node, _MOVED) else None
-        return before is not None and self._is_share(before.value, whole, before.frame, hops - 1)
+            return self.share(number.args[0], whole, frame, value, hops - 1) if rounds else None
+        before = self._flow.one_before(number, frame) if isinstance(number, _MOVED) else None
+        if before is None:
+            return None
+        return self.share(before.value, whole, before.frame, value, hops - 1)
 
     def _measured(
         self, shape: ast.expr, frame: Frame | None

@@ -62,6 +62,14 @@ class Values:
         found = self._sizes.rows(expression, frame)
         return None if found is None else found[0]
 
+    def keeps_most(self, whole: ast.expr, part: ast.Slice, frame: Frame | None = None) -> bool:
+        """Whether a slice leaves out but an end: `xs[1:]`, `xs[: int(0.8 * len(xs))]`."""
+        return self._sizes.keeps_most(whole, part, frame, self.of)
+
+    def share(self, number: ast.expr, whole: ast.expr, frame: Frame | None) -> float | None:
+        """How much of all there is `int(0.8 * len(xs))` is; None if that does not ask for it."""
+        return self._sizes.share(number, whole, frame, self.of)
+
     def shape(self, node: ast.expr | None, frame: Frame | None = None) -> Shape | None:
         """The sizes a tuple, a list or a number gives; those that are not known are None."""
         return self._sizes.shape(node, frame, self.of)
@@ -273,11 +281,10 @@ class Values:
             return inner._replace(shape=indexed(inner.shape, indices))
         rest = inner.shape[1:] if inner.shape is not None and len(indices) == 1 else None
         if isinstance(first, ast.Slice):
-            most = self._sizes.keeps_most(node.value, first, frame)
-            return inner._replace(
-                extent=inner.extent if most else Extent.PART,
-                shape=None if rest is None else (self._length(first, inner, frame), *rest),
-            )
+            most = self._sizes.keeps_most(node.value, first, frame, self._of)
+            rows = self._sizes.length(first, next(iter(inner.shape or ()), None), frame, self._of)
+            extent = inner.extent if most else Extent.PART
+            return inner._replace(extent=extent, shape=None if rest is None else (rows, *rest))
         picked = self._of(first, frame) if first is not None and len(indices) == 1 else UNKNOWN
         made = picked.origin if picked.extent is not Extent.PART else None
         if isinstance(made, ast.Call) and self._names.is_any(made.func, makers.PERMUTES):
@@ -292,12 +299,8 @@ class Values:
         rows = node.slice.elts[0] if isinstance(node.slice, ast.Tuple) else node.slice
         if not isinstance(rows, ast.Slice):
             return UNKNOWN
-        most = self._sizes.keeps_most(node.value.value, rows, frame)
+        most = self._sizes.keeps_most(node.value.value, rows, frame, self._of)
         return inner._replace(extent=inner.extent if most else Extent.PART, shape=None)
-
-    def _length(self, part: ast.Slice, whole: Value, frame: Frame | None) -> int | None:
-        rows = whole.shape[0] if whole.shape else None
-        return self._sizes.length(part, rows, frame, self._of)
 
     def _unpacked_constant(self, node: ast.Subscript, frame: Frame | None) -> Value:
         index = constant(node.slice)
@@ -308,15 +311,11 @@ class Values:
         return self._from_origins(node, frame)
 
     def _sequence(self, node: ast.List | ast.Tuple) -> Value:
-        texts = [
-            each
-            for each in node.elts
-            if isinstance(each, ast.Constant) and isinstance(each.value, str)
-        ]
-        if node.elts and len(texts) == len(node.elts):
-            names = [str(each.value) for each in texts]
-            if all(name.lower().endswith(makers.FILE_SUFFIXES) for name in names):
-                return Value(Kind.PATHS, Extent.WHOLE, shape=(len(names),), origin=node)
+        texts = [each.value for each in node.elts if isinstance(each, ast.Constant)]
+        names = [each.lower() for each in texts if isinstance(each, str)]
+        files = [name for name in names if name.endswith(makers.FILE_SUFFIXES)]
+        if files and len(files) == len(node.elts):
+            return Value(Kind.PATHS, Extent.WHOLE, shape=(len(files),), origin=node)
         written = written_out(node)  # what is empty is to be filled
         return Value(Kind.LIST, shape=(written,) if written else None, origin=node)
 
