@@ -21,8 +21,9 @@ loop stands around the call itself.
 When another program writes the file again between rounds. The rule is silent by itself where the
 path is given to something else in the loop, or to a `ModelCheckpoint`, where it depends on the
 round or on what a function is given, where each round trains what it has loaded (see TFM301), where
-models are kept beside each other, where a condition decides, such as `if self.model is None`, that
-asks more than the request, and in functions around which it sees neither a loop nor a server.
+models are kept beside each other, under a condition that may come out otherwise in another round,
+such as `if self.model is None`, or for a request that asks more than that, and in functions around
+which it sees neither a loop nor a server.
 """
 
 from __future__ import annotations

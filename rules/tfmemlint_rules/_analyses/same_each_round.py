@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from functools import cached_property
+from itertools import takewhile
 
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.loops import Loop, Over
@@ -13,7 +14,7 @@ from tfmemlint.facts.library.ready_made import COUNTED
 from tfmemlint.facts.library.training import TRAINS
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.decorators import Decorators
-from tfmemlint.facts.syntax.nodes import names_in, nodes_of, root_name, stored_in
+from tfmemlint.facts.syntax.nodes import called, names_in, nodes_of, root_name, stored_in, within
 from tfmemlint.facts.syntax.tree import LOOPS, FunctionNode, LoopNode
 from tfmemlint.light_typing import NamedTuple
 from tfmemlint_rules._analyses.trainings import Trainings
@@ -36,6 +37,8 @@ _OPTIMIZERS = frozenset(
 _APPLIES = ("apply", "apply_gradients", "minimize")
 _BEGINS_ANEW = ("build", "load_weights", "restore", "set_weights")
 _WEIGHTS = frozenset({"trainable_variables", "trainable_weights", "variables", "weights"})
+_PLACES = (ast.Name, ast.Attribute)
+_ASKS_MORE = (ast.ExceptHandler, ast.In, ast.NamedExpr, ast.NotIn, ast.Subscript, ast.match_case)
 _FEW = 10
 """Rounds that are a few trials, and no steps."""
 
@@ -130,7 +133,7 @@ class SameEachRound:
         for call, name in self._names.calls(_OPTIMIZERS) if applied else ():
             uses = [each for each, method in applied if self._is_of(method.value, call)]
             each = self._around(call, []) if uses and self._keeps(call, name) else None
-            if each is not None and self._tracing.why(call) is None:
+            if each is not None and each.same and self._tracing.why(call) is None:
                 few = each.loop.trips is not None and each.loop.trips <= _FEW
                 if not few and all(self._is_step_of(use, each) for use in uses):
                     found.append(each)
@@ -197,33 +200,66 @@ class SameEachRound:
 
         It is the same each time if what is `given` is.
         """
-        return self._repeated(call, call, given, _MAX_HOPS)
+        return self._repeated(call, call, given, frozenset(), _MAX_HOPS)
 
     def _repeated(
-        self, call: ast.Call, node: ast.AST, given: list[ast.expr], hops: int
+        self,
+        call: ast.Call,
+        node: ast.AST,
+        given: list[ast.expr],
+        asked: frozenset[str],
+        hops: int,
     ) -> InEachRound | None:
-        """As `_around`, where `node` is what has the call made."""
-        if hops == 0 or self._tree.is_conditional(node):
+        """As `_around`, of what has the call made, where no round tells what is `asked` anew."""
+        tests = self._tests(node)
+        if hops == 0 or tests is None:
             return None
+        given = [*given, *(name for test in tests for name in nodes_of(ast.Name, test))]
+        asked |= {_word(each) for each in within(tests) if isinstance(each, _PLACES)}
         loops = [each for each in self._loops.around(node) if isinstance(each.node, LOOPS)]
         if loops:
             if loops[0].over is Over.LITERAL:
                 return None
             same = all(self._is_same(each, loops[0]) for each in given)
+            same = same and not (asked and self._tells(loops[0], asked))
             return InEachRound(call, loops[0], node is call, same)
         function = self._tree.function(node)
         if function is None or isinstance(function, ast.Lambda) or function.name == "__init__":
             return None
         if not self._decorators.leave(function):
             return None
+        first: InEachRound | None = None
         for caller in self._callers.calls_of(function):
             handed = [self._handed(each, function, caller) for each in given]
             known = [part for parts in handed if parts is not None for part in parts]
             if None not in handed:
-                found = self._repeated(call, caller, known, hops - 1)
-                if found is not None:
+                found = self._repeated(call, caller, known, asked, hops - 1)
+                if found is not None and found.same:
                     return found
-        return None
+                first = first or found
+        return first
+
+    def _tests(self, node: ast.AST) -> list[ast.expr] | None:
+        """The tests that code stands under; None where they ask more than what it was told.
+
+        A cache is asked what it has, an error whether there was one: code runs once for that.
+        """
+        if not self._tree.is_conditional(node):
+            return []
+        outer = next(self._tree.loops(node), self._tree.function(node)) or self._tree.module
+        between = [*takewhile(lambda above: above is not outer, self._tree.ancestors(node))]
+        tests = [test for test, _ in self._tree.tests(node, outer)]
+        more = any(isinstance(each, _ASKS_MORE) for each in (*between, *within(tests)))
+        plain = all(called(each) == "isinstance" for each in nodes_of(ast.Call, *tests))
+        return tests if plain and not more else None
+
+    def _tells(self, loop: Loop, asked: frozenset[str]) -> bool:
+        """Whether a round gives something new to what has one of these names."""
+        ran = self._consumers.run_by(loop.node.body if isinstance(loop.node, LOOPS) else ())
+        return any(
+            isinstance(each, _PLACES) and isinstance(each.ctx, ast.Store) and _word(each) in asked
+            for each in ran
+        )
 
     def _handed(
         self, part: ast.expr, function: FunctionNode, caller: ast.Call, hops: int = _MAX_HOPS
@@ -312,3 +348,7 @@ class SameEachRound:
         stored = stored_in(statement)
         others = stored_in(*(each for each in node.body if each is not statement))
         return None if stored & (others | found.loop.targets) else (statement, node)
+
+
+def _word(node: ast.Name | ast.Attribute) -> str:
+    return node.id if isinstance(node, ast.Name) else node.attr
