@@ -186,8 +186,8 @@ def _cost(file: File, training: Training) -> Cost:
     one = (file.tf.models.weights(runs) if runs else None) or WEIGHTS
     told = None if isinstance(training.again, ast.Call) else training.again
     rounds = ROUNDS if told is None else file.tf.numbers.rounds(told)
-    if training.rounds is not None and rounds.at_most is None:
-        rounds = count(training.rounds)
+    if training.rounds is not None and training.rounds > (rounds.at_most or 0):
+        rounds = count(training.rounds)  # of loops within loops, all
     most = _at_most(runs or [], one, rounds)
     return costs.cost(rounds.times(one)._replace(at_most=most), Law.STEPS, one, costs.NOTICED)
 

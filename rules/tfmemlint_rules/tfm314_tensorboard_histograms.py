@@ -23,10 +23,11 @@ be taken out alone.
 ## When to ignore it
 When the largest layer is small. A table that is known to stay below 256 MB, and is gone in a
 moment, is hidden, unless `min-bytes` says otherwise. The rule is silent by itself where the code
-that makes the network has no wide layer in sight: 512 units, 256 filters of several pixels, or a
-network of `keras.applications` (it speaks where the network itself is out of sight); where the
-number is 0 or not known; for `evaluate` and `predict`; in tests; and in code of Keras 1, whose
-histograms are made in another way.
+that makes the network has no layer in sight that comes to so much if it is given as much as it
+makes: 512 filters of 3 by 3 pixels, 512 units where pictures are flattened, 1,100 elsewhere, an
+embedding of 1.1 million numbers, or a network of `keras.applications` (it speaks where the network
+itself is out of sight); where the number is 0 or not known; for `evaluate` and `predict`; in tests;
+and in code of Keras 1, whose histograms are made in another way.
 """
 
 from __future__ import annotations

@@ -34,3 +34,21 @@ def test_arguments_that_only_keras_1_takes_say_so(code: str) -> None:
 )
 def test_other_arguments_do_not(code: str) -> None:
     assert not File("code.py", IMPORTS + code).tf.is_for_keras_1
+
+
+@pytest.mark.parametrize(
+    "layers",
+    [
+        "Convolution2D(32, 4, 4, input_shape=(27, 27, 200), border_mode='same')",
+        "Conv2D(32, (4, 4), padding='same', input_shape=(27, 27, 200))",
+    ],
+)
+def test_the_sides_of_a_kernel_may_be_told_one_by_one(layers: str) -> None:
+    code = f"from keras.layers import Conv2D, Dense, Flatten, MaxPooling2D\n{IMPORTS}"
+    for each in (layers, "MaxPooling2D()", "Flatten()", "Dense(2)"):
+        code += f"model.add({each})\n"
+    file = File("code.py", code)
+    made = next(call for call, _ in file.tf.names.calls(frozenset({"keras.Sequential"})))
+    runs = file.tf.models.runs(made, None)
+
+    assert [each.weights for each in runs or ()] == [32 * 16 * 200 + 32, 0, 0, 2 * 32 * 13**2 + 2]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import cached_property
+from math import prod
 
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.paths import ANY
@@ -15,14 +16,23 @@ from tfmemlint.facts.library.training import FITS
 _CONVOLUTIONS = frozenset(
     f"keras.layers.Conv{n}{t}" for n in ("2D", "3D") for t in ("", "Transpose")
 )
-_WIDE_LAYERS = _CONVOLUTIONS | frozenset(
-    {"keras.layers.Dense", "keras.layers.GRU", "keras.layers.LSTM", "keras.layers.SeparableConv2D"}
+_EMBEDDING = "keras.layers.Embedding"
+_GATES = {"keras.layers.GRU": 3, "keras.layers.LSTM": 4}
+_WIDE_LAYERS = frozenset(
+    {
+        *(*_CONVOLUTIONS, *_GATES, _EMBEDDING),
+        *("keras.layers.Dense", "keras.layers.SeparableConv2D"),
+    }
 )
+_FLATTEN = frozenset({"keras.layers.Flatten"})
 _NETWORKS = ("keras.Model", "keras.Sequential", "keras.applications.", "keras.layers.")
 _READY_MADE = ("keras.applications.", "keras_hub.models.", "transformers.TFModel")
 _MODELS = frozenset({Kind.MODEL, Kind.UNKNOWN})
-_WIDE, _WIDE_KERNEL = 512, 256
-"""From so many units, or filters of several pixels, layers as a rule have 200,000 weights."""
+_LARGE = 1_100_000
+"""Numbers of one weight, whose table is then as large as what is noticed."""
+_SIDE = 3
+_FLATTENED = 512
+"""From so many units behind a layer that flattens pictures, weights are as a rule millions."""
 
 
 class LargeWeights:
@@ -104,14 +114,37 @@ class LargeWeights:
         for call in self._tree.all(ast.Call):
             if (self._names.qualified(call.func) or "").startswith(_READY_MADE):
                 return True
-        for call, name in self._names.calls(_WIDE_LAYERS):
-            width = argument(call, 0, "filters" if "Conv" in name else "units")
-            kernel = argument(call, 1, "kernel_size") if name in _CONVOLUTIONS else None
-            is_point = kernel is None or (isinstance(kernel, ast.Constant) and kernel.value == 1)
-            least = _WIDE if is_point else _WIDE_KERNEL
-            if width is not None and any(each >= least for each in self._widths(width)):
-                return True
-        return False
+        return any(
+            self._numbers_of(call, name) >= _LARGE for call, name in self._names.calls(_WIDE_LAYERS)
+        )
+
+    def _numbers_of(self, call: ast.Call, name: str) -> float:
+        """How many numbers a layer's largest weight has if as much comes in as goes out."""
+        width = argument(call, 0, "filters" if "Conv" in name else "units")
+        widest = max(self._widths(width), default=0.0) if width is not None else 0.0
+        if name == _EMBEDDING:
+            columns = argument(call, 1, "output_dim")
+            across = max(self._widths(columns), default=0.0) if columns is not None else 0.0
+            return widest * across
+        if name == "keras.layers.Dense" and widest >= _FLATTENED and self._flattens(call):
+            return _LARGE
+        return widest * widest * _GATES.get(name, 1) * self._area(call, name)
+
+    def _flattens(self, dense: ast.Call) -> bool:
+        """Whether the code around a layer also makes one that flattens pictures."""
+        here = self._tree.function(dense)
+        flat = (call for call, _ in self._names.calls(_FLATTEN))
+        return any(self._tree.function(each) is here for each in flat)
+
+    def _area(self, call: ast.Call, name: str) -> float:
+        """How many places a kernel covers, three to a side where that is not known."""
+        if name not in _CONVOLUTIONS:
+            return 1
+        axes = 3 if "3D" in name else 2
+        kernel = argument(call, 1, "kernel_size")
+        sides = kernel.elts if isinstance(kernel, ast.Tuple) else [kernel] * axes
+        amounts = [None if each is None else self._numbers.of(each).value for each in sides]
+        return prod(_SIDE if each is None else each for each in amounts)
 
     def _widths(self, node: ast.expr) -> Iterator[float]:
         """How wide a layer may be: also each of several of a list, as by default."""

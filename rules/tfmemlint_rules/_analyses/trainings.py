@@ -187,9 +187,12 @@ class Trainings:
         return found
 
     def _is_one_object(self, target: ast.Attribute, around: ast.AST) -> bool:
-        """Whether all rounds of a loop set an attribute of one object: the last of them stays."""
-        if not isinstance(around, LOOPS):
-            return False
+        """Whether all rounds set an attribute of one object: the last of them stays."""
+        if not isinstance(around, LOOPS):  # what a search tries settings with, itself or a method
+            return (
+                self._tree.function(target) is around
+                and self._members.receiver_named(target.value) is not None
+            )
         if self._tree.inside(target, around):
             return self._loops.invariant(target.value, self._loops.loop(around))
         owner = self._members.receiver_named(target.value)

@@ -62,7 +62,7 @@ as far as any of them matters."""
 
 OTHERWISE = {
     "backward_layer": (None,),
-    "data_format": (None, "channels_last"),
+    "data_format": (None, "channels_last", "tf"),
     "dtype": (None, "float32"),
     "lora_rank": (None,),
     "output_padding": (None,),
@@ -76,6 +76,15 @@ OTHERWISE = {
 }
 """Arguments that change what a layer makes or holds in ways that nobody follows: what they may say
 without doing so."""
+
+FORMERLY = {
+    "data_format": "dim_ordering",
+    "filters": "nb_filter",
+    "padding": "border_mode",
+    "strides": "subsample",
+    "units": "output_dim",
+}
+"""What Keras 1 called an argument."""
 
 ALIASES = {
     "AvgPool": "AveragePooling",

@@ -20,6 +20,7 @@ Rows = Callable[[ast.expr], "list[Layer] | None"]
 UNTOLD = object()
 """What an argument says that is no literal."""
 _AXES = ("1D", "2D", "3D")
+_SEVERAL = (ast.List, ast.Tuple)
 
 
 class Layer(NamedTuple):
@@ -47,8 +48,20 @@ class Layer(NamedTuple):
         """An argument, be it given by name or by place."""
         own = known.PARAMETERS.get(self.name.replace("Convolution", "Conv"))
         order = (own or known.PARAMETERS.get(self.kind, "")).split()
+        if self.sides:
+            order = ["filters"]
         place = order.index(parameter) if parameter in order else None
-        return argument(self.made, place, parameter)
+        found = argument(self.made, place, parameter)
+        former = known.FORMERLY.get(parameter)
+        return argument(self.made, None, former) if found is None and former else found
+
+    @property
+    def sides(self) -> list[ast.expr]:
+        """Those of a kernel as Keras 1 was told them, one by one: `Convolution2D(32, 3, 3)`."""
+        axes = self.axes or 0
+        given = self.made.args[1 : 1 + axes] if self.name.startswith("Convolution") else []
+        each = len(given) == axes > 1 and not any(isinstance(one, _SEVERAL) for one in given)
+        return given if each else []
 
     def several(
         self, parameter: str, otherwise: tuple[int, ...] | None = None

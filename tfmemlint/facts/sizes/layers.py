@@ -308,7 +308,9 @@ def _slid_over(layer: Layer, given: Dims) -> Dims | None:
 
 def kernel_of(layer: Layer) -> tuple[int, ...] | None:
     """The sides of a kernel."""
-    return layer.several("kernel_size")
+    sides = [layer.numbers(each) for each in layer.sides]
+    known = tuple(each[0] for each in sides if each is not None and len(each) == 1)
+    return known if sides and len(known) == len(sides) else layer.several("kernel_size")
 
 
 def across(numbers: tuple[int, ...] | None, axes: int) -> tuple[int, ...] | None:

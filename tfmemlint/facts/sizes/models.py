@@ -218,28 +218,34 @@ class Models:
 
     def _added(self, callee: ast.expr, made: ast.Call) -> list[Layer] | None:
         """The layers that are added to a `Sequential` one by one."""
-        if made.args or made.keywords:
+        if argument(made, 0, "layers") is not None:
             return None
         if not isinstance(callee, ast.Name):  # `model = Sequential()`, by what it is called
             given = self._tree.parent(made)
             callee = given.targets[0] if isinstance(given, ast.Assign) else callee
-        if not isinstance(callee, ast.Name):
+        if not isinstance(callee, (ast.Attribute, ast.Name)):
             return None
-        home = self._bindings.home(callee.id, callee)
         found: list[Layer] = []
         for call, method in self._tree.methods("add"):
-            named = isinstance(method.value, ast.Name) and method.value.id == callee.id
-            here = named and self._bindings.home(callee.id, method.value) is home
-            if here and call.args and self._may_be(method.value, made):
+            if call.args and self._is_same(method.value, callee, made):
                 inner = self._networks.row_of(call.args[0])
                 if inner is None:
                     return None
                 found += inner
         return found or None
 
-    def _may_be(self, model: ast.expr, made: ast.Call) -> bool:
-        """Whether a name stands for what a call made, and not for another of that name."""
-        bound = self._bindings.reaching(model) if isinstance(model, ast.Name) else ()
+    def _is_same(self, model: ast.expr, called: ast.Name | ast.Attribute, made: ast.Call) -> bool:
+        """Whether what layers are added to is what a call made, by what that is called."""
+        if isinstance(called, ast.Attribute):
+            if not isinstance(model, ast.Attribute) or model.attr != called.attr:
+                return False
+            here = self._tree.function(model) is self._tree.function(made)
+            return here and ast.dump(model.value) == ast.dump(called.value)
+        if not isinstance(model, ast.Name) or model.id != called.id:
+            return False
+        if self._bindings.home(model.id, model) is not self._bindings.home(called.id, called):
+            return False
+        bound = self._bindings.reaching(model)
         return any(each.value is made for each in bound) or self._values.of(model).origin is made
 
     def _functional(self, made: ast.Call, given: Dims | None) -> list[Run] | None:
