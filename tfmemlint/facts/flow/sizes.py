@@ -11,14 +11,17 @@ from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.library import makers
 from tfmemlint.facts.library.kinds import Value
 from tfmemlint.facts.library.shapes import Shape
+from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.names import Names
 from tfmemlint.facts.syntax.nodes import called, same_code
+from tfmemlint.facts.syntax.tree import Tree
 
 _MAX_DEPTH = 15
 _MOST = 2.0**63
 _LARGEST_EXPONENT = 64
 _BUILTIN = {"float": "float64", "int": "int64", "bool": "bool"}
 _DTYPES = frozenset({"numpy.dtype", "tensorflow.as_dtype", "tensorflow.dtypes.as_dtype"})
+_PRODUCTS = frozenset({"math.prod", "numpy.prod", "numpy.product"})
 _WIDTHS = frozenset({"itemsize", "size"})
 
 _MOVED = (ast.Attribute, ast.Call, ast.Name, ast.Subscript)
@@ -62,7 +65,8 @@ _MAKES_NUMBERS: Mapping[str, Callable[[float], float]] = {
 class Sizes:
     """Numbers, shapes and data types of expressions, followed backwards to literals."""
 
-    def __init__(self, names: Names, flow: Flow, expected: Expected) -> None:
+    def __init__(self, tree: Tree, names: Names, flow: Flow, expected: Expected) -> None:
+        self._tree = tree
         self._names = names
         self._flow = flow
         self._expected = expected
@@ -81,19 +85,17 @@ class Sizes:
         `x` for `len(x)`, `x.shape[0]` and the like.
         """
         array: ast.expr | None = None
-        if isinstance(expression, ast.Call):
-            if called(expression) in ("len", "int"):
-                array = expression.args[0] if len(expression.args) == 1 else None
-                if array is not None and called(expression) == "int":
-                    return self.rows(array, frame, hops)
-        elif isinstance(expression, ast.Subscript) and constant(expression.slice) == 0:
-            measured = self._measured(expression.value, frame)
-            if measured is not None:
-                return measured
+        if isinstance(expression, ast.Call) and called(expression) in ("len", "int"):
+            array = expression.args[0] if len(expression.args) == 1 else None
+            if array is not None and called(expression) == "int":
+                return self.rows(array, frame, hops)
         if array is not None:
             return array, frame
         if not hops or not isinstance(expression, _MOVED):
             return None
+        measured = self._size_of(expression, frame)
+        if measured is not None:
+            return (measured[0], measured[1]) if measured[2] == 0 else None
         before = self._flow.one_before(expression, frame)
         return None if before is None else self.rows(before.value, before.frame, hops - 1)
 
@@ -147,6 +149,40 @@ class Sizes:
             return None
         return self.share(before.value, whole, before.frame, value, hops - 1)
 
+    def _size_of(
+        self, node: ast.expr, frame: Frame | None
+    ) -> tuple[ast.expr, Frame | None, int] | None:
+        """The array and the axis of which an expression is the size.
+
+        As `x.shape[1]` is, and a name to which a shape is unpacked: `rows, width = x.shape`.
+        """
+        if isinstance(node, ast.Subscript):
+            return self._axis(node.value, frame, constant(node.slice))
+        origins = self._flow.origins(node, frame) if isinstance(node, ast.Name) else None
+        one = origins[0] if origins is not None and len(origins) == 1 else None
+        if one is None or one.binding is None or one.how is not How.ASSIGNED or len(one.path) != 1:
+            return None
+        target = self._tree.parent(one.binding.node)
+        taken = getattr(target, "elts", ())
+        stars = [at for at, each in enumerate(taken) if isinstance(each, ast.Starred)]
+        behind = bool(stars) and one.path[0] > stars[0]
+        return self._axis(one.value, one.frame, one.path[0] - (len(taken) if behind else 0))
+
+    def _axis(
+        self, shape: ast.expr, frame: Frame | None, axis: int | float | None
+    ) -> tuple[ast.expr, Frame | None, int] | None:
+        """The same for one of the sizes of a shape, or of a part: `h, w = x.shape[1:]`."""
+        if not isinstance(axis, int):
+            return None
+        if isinstance(shape, ast.Subscript) and isinstance(shape.slice, ast.Slice):
+            first, *others = shape.slice.lower, shape.slice.upper, shape.slice.step
+            start = 0 if first is None else constant(first)
+            if axis < 0 or not isinstance(start, int) or start < 0 or others[1] is not None:
+                return None
+            shape, axis = shape.value, start + axis
+        measured = self._measured(shape, frame)
+        return None if measured is None else (*measured, axis)
+
     def _measured(
         self, shape: ast.expr, frame: Frame | None
     ) -> tuple[ast.expr, Frame | None] | None:
@@ -174,13 +210,24 @@ class Sizes:
         measured = self._measured(node, frame)
         if measured is not None:
             return value(*measured).shape
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+            measured = self._measured(node.value, frame)
+            if measured is not None:
+                return self._cut(value(*measured).shape, node.slice)
         if isinstance(node, _MOVED):
             made, inner = self._flow.made(node, frame)
             if isinstance(made, (ast.Tuple, ast.List)):
                 return self.dimensions(made.elts, inner, value)
         size = self.number(node, frame, value)
-        whole = as_count(size)
-        return (whole,) if whole is not None else None
+        known = as_count(size)
+        return (known,) if known is not None else None
+
+    def _cut(self, shape: Shape | None, part: ast.Slice) -> Shape | None:
+        """A part of a shape: of `x.shape[1:]`, all but the rows."""
+        told = [part.lower, part.upper, part.step]
+        ends = [None if each is None else as_count(constant(each)) for each in told]
+        known = all(each is None or end is not None for each, end in zip(told, ends, strict=True))
+        return shape[slice(*ends)] if shape is not None and known and ends[2] != 0 else None
 
     def dimensions(
         self, nodes: Iterable[ast.expr], frame: Frame | None, value: ValueOf
@@ -244,18 +291,20 @@ class Sizes:
         if rows is not None:
             shape = value(*rows).shape
             return shape[0] if shape else None
-        axis = constant(node.slice) if isinstance(node, ast.Subscript) else None
-        measured = (
-            self._measured(node.value, frame) if isinstance(node, ast.Subscript) and axis else None
-        )
-        if measured is not None and isinstance(axis, int):
-            shape = value(*measured).shape or ()
+        measured = self._size_of(node, frame)
+        if measured is not None:
+            array, inner, axis = measured
+            shape = value(array, inner).shape or ()
             return shape[axis] if -len(shape) <= axis < len(shape) else None
         if isinstance(node, ast.Call):
             converts = self._converts(node.func) if len(node.args) == 1 else None
             if converts is not None and not node.keywords:
                 given = self._number(node.args[0], frame, value, depth - 1)
                 return None if given is None else calculated(lambda one, _: converts(one), given, 0)
+            if self._names.is_any(node.func, _PRODUCTS) and len(node.args) == 1:
+                sizes = self.shape(node.args[0], frame, value)
+                known = [each for each in sizes or () if each is not None]
+                return math.prod(known) if sizes is not None and len(known) == len(sizes) else None
         if isinstance(node, ast.Attribute) and node.attr in _WIDTHS:
             width = self._width(node.value)
             if width is not None:

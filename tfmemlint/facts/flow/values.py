@@ -38,7 +38,7 @@ class Values:
         self._classes = tf.classes
         self._flow = tf.flow
         self._is_dataset = tf.datasets.is_dataset
-        self._sizes = Sizes(tf.names, tf.flow, tf.of(Options).number)
+        self._sizes = Sizes(tf.tree, tf.names, tf.flow, tf.of(Options).number)
         self._results = Results(tf.names, tf.flow, self._sizes)
         self._solver = tf.solver
 
