@@ -180,6 +180,9 @@ def _list(file: File, end: End) -> ast.Call | ast.ListComp | None:
     if end.into is Into.LIST and isinstance(end.at, ast.Call):
         return end.at if called(end.at) in ("list", "tuple", "zip") else None
     above = tree.parent(end.dataset)
+    if isinstance(above, ast.Attribute):  # `list(ds.as_numpy_iterator())`
+        iterator = tree.parent(above)
+        above = tree.parent(iterator) if iterator is not None else None
     if end.into is Into.LOOP and isinstance(above, ast.Call) and called(above) == "list":
         return above
     made = tree.parent(end.at)

@@ -31,10 +31,12 @@ kept busy may notice.
 
 ## When to ignore it
 When steps are few, or must not wait. The rule is silent by itself on one number for each epoch
-where nothing tells how many there are, on the numbers of one epoch that go with it, on classes
-(`argmax`) and targets of each batch, on up to 16 tensors of unknown size, every hundredth step or
-the first ones, one for each of several models or updates with the same batch, lists that are
-emptied, and where a tape, a graph, `tf.concat` or `tf.stack` is to have the tensors.
+where nothing tells how many there are, on the numbers of one epoch that go with it, or that a
+function of one pass gives back outside of loops, on classes (`argmax`) and targets of each batch,
+on up to 16 tensors of unknown size, every hundredth step or the first ones, one for each of several
+models or updates with the same batch, lists that are emptied, and where a tape, a graph,
+`tf.concat` or `tf.stack` is to have the tensors. Numbers of so many steps that they are known to
+take less than 32 MB, 26,214 of them, are hidden as long as `min-bytes` is not set.
 """
 
 from __future__ import annotations
@@ -126,7 +128,8 @@ def _cost(file: File, kept: Kept) -> Cost:
     if kept.sort is Sort.NUMBER or (each.value is not None and each.value < ALLOCATION):
         each = held(ALLOCATION)
     row = each.plus(held(OBJECT)).times(count(1 + kept.beside)).folded()
-    return costs.cost(rounds.times(row), Law.STEPS)
+    worth = costs.BUFFERED if kept.sort is Sort.NUMBER else 0
+    return costs.cost(rounds.times(row), Law.STEPS, worth=worth)
 
 
 def _is_picked(file: File, kept: Kept) -> bool:

@@ -46,6 +46,8 @@ def sort(made: str) -> Sort:
         "tf.reduce_mean(x) * traced(x)",
         "traced(x) if x else tf.reduce_max(x)",
         "[traced(x), 1]",
+        "tf.exp(tf.reduce_mean(tf.nn.softmax(dense(x))))",
+        "tf.reduce_mean(x, axis=0)",
     ],
 )
 def test_a_number_is_told(made: str) -> None:
@@ -57,7 +59,7 @@ def test_a_number_is_told(made: str) -> None:
     [
         "dense(x)",
         "dense(x) * tf.reduce_sum(x)",
-        "tf.reduce_mean(x, axis=0)",
+        "tf.reduce_mean(weights * 2, axis=0)",
         "measure(x, x)",
         "tf.keras.losses.mse(x, x)",
         "tf.nn.softmax(x)",

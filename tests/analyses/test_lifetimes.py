@@ -45,8 +45,6 @@ def test_what_is_filled_once_and_dropped_is_of_one_pass(after: str) -> None:
 @pytest.mark.parametrize(
     "after",
     [
-        "return xs\n",
-        "return np.mean(xs), xs\n",
         "self.losses = xs\n",
         "history['loss'] = xs\n",
         "everything.extend(xs)\n",
@@ -56,6 +54,14 @@ def test_what_is_filled_once_and_dropped_is_of_one_pass(after: str) -> None:
 )
 def test_what_is_put_away_lives_longer(after: str) -> None:
     assert not one_pass(in_function(FILLED + after))
+
+
+@pytest.mark.parametrize("after", ["return xs\n", "return np.mean(xs), xs\n"])
+def test_what_is_given_back_lives_longer_where_loops_ask_for_it(after: str) -> None:
+    code = in_function(FILLED + after)
+    assert one_pass(code)
+    assert one_pass(code + "xs = f(None)\n")
+    assert not one_pass(code + "for epoch in range(9):\n    f(None)\n")
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ _OF_MODELS = frozenset(
 _OF_TAPES = frozenset({"batch_jacobian", "gradient", "jacobian", "numpy"})
 _RANGES = frozenset({Over.OFFSETS, Over.RANGE})
 _OF_ROWS = frozenset({Over.ARRAY, Over.OFFSETS})
-_REDUCES = ("tensorflow.reduce_", "tensorflow.math.reduce_", "keras.ops.mean", "keras.ops.sum")
+_PYTHON_NUMBERS = frozenset({"float", "int"})
 
 
 class Sort(IntEnum):
@@ -102,6 +102,7 @@ class KeptTensors:
         self._values = tf.values
         self._flow = tf.flow
         self._loops = tf.loops
+        self._arrays = tf.arrays
         self._growths = tf.growths
         self._objects = tf.objects
         self._tracing = tf.tracing
@@ -302,8 +303,9 @@ class KeptTensors:
 
     def _sort(self, node: ast.expr, path: tuple[int, ...]) -> Sort:
         if isinstance(node, ast.Name):
-            sorts = (self._bound(each, path) for each in self._bindings.reaching(node))
-            return min(sorts, default=Sort.UNKNOWN)
+            bound = self._bindings.reaching(node)
+            found = min((self._bound(each, path) for each in bound), default=Sort.UNKNOWN)
+            return Sort.NUMBER if found and any(map(self._is_read_as_number, bound)) else found
         if isinstance(node, ast.Call):
             return self._called(node, path)
         if path:
@@ -339,6 +341,14 @@ class KeptTensors:
         if not path and binding.node in self._differentiated:
             return Sort.NUMBER
         return self.sort(binding.value, (*binding.path, *path))
+
+    def _is_read_as_number(self, binding: Binding) -> bool:
+        """Whether Python takes what a name stands for as one number: `f"{loss:.2f}"`."""
+        return any(
+            (isinstance(above, ast.FormattedValue) and above.format_spec is not None)
+            or (isinstance(above, ast.Call) and called(above) in _PYTHON_NUMBERS)
+            for above in map(self._tree.parent, self._bindings.readers(binding))
+        )
 
     def _called(self, call: ast.Call, path: tuple[int, ...]) -> Sort:
         name = self._names.qualified(call.func)
@@ -407,8 +417,8 @@ class KeptTensors:
         ops = name.startswith(("tensorflow.", "keras.ops."))
         if not ops or self._values.of(call).kind is not Kind.TENSOR:  # Keras gives arrays, too
             return Sort.UNKNOWN
-        whole = name.startswith(_REDUCES) and argument(call, 1, "axis") is None
-        return Sort.NUMBER if whole else Sort.TENSOR
+        sized = self._arrays.of(call)
+        return Sort.NUMBER if sized is not None and sized.dims == () else Sort.TENSOR
 
     @cached_property
     def _differentiated(self) -> frozenset[ast.AST]:

@@ -21,6 +21,7 @@ class Lifetimes:
         self._tree = tf.tree
         self._loops = tf.loops
         self._datasets = tf.datasets
+        self._callers = tf.callers
 
     def is_one_pass(self, kept: Kept) -> bool:
         """Whether a list is filled in one pass over the data, as an epoch is, and then dropped."""
@@ -42,7 +43,9 @@ class Lifetimes:
         above = self._tree.parent(read)
         while isinstance(above, (ast.List, ast.Tuple, ast.Dict, ast.keyword, ast.IfExp)):
             above = self._tree.parent(above)
-        if isinstance(above, (ast.Return, ast.Yield)):
+        if isinstance(above, ast.Return):
+            return self._is_called_in_loop(above)
+        if isinstance(above, ast.Yield):
             return True
         if isinstance(above, ast.Assign):
             return any(isinstance(each, (ast.Attribute, ast.Subscript)) for each in above.targets)
@@ -50,6 +53,11 @@ class Lifetimes:
             method = above.func if isinstance(above.func, ast.Attribute) else None
             return method is not None and method.attr in _PUTS_AWAY
         return False
+
+    def _is_called_in_loop(self, node: ast.Return) -> bool:
+        function = self._tree.function(node)
+        calls = self._callers.calls_of(function) if function is not None else ()
+        return any(map(self._loops.around, calls))
 
 
 def repeats(chain: Chain) -> bool:

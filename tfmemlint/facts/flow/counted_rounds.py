@@ -48,10 +48,13 @@ class CountedRounds:
     def awaited(self, loop: Loop) -> Iterator[ast.expr | None]:
         """The number of rounds, or about so, that each `break` or `return` of a loop waits for.
 
-        `n` for `if i == n: break`; None for each that waits for something else.
+        `n` for `if i == n: break`; None for each that waits for something else. What leaves a loop
+        within it alone is none of them.
         """
+        inner = [each for each in loop.body if isinstance(each, LOOPS)]
+        others = {each for one in inner for each in nodes_of(ast.Break, *one.body)}
         for each in loop.body:
-            if isinstance(each, (ast.Break, ast.Return)):
+            if isinstance(each, (ast.Break, ast.Return)) and each not in others:
                 above = self._tree.parent(each)
                 ours = isinstance(above, ast.If) and self._tree.parent(above) is loop.node
                 test = above.test if isinstance(above, ast.If) and ours else None

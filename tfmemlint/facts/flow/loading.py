@@ -204,7 +204,10 @@ class Loading:
         elements, feeding, limited = tuple(added), list[ast.expr](), False
         places: frozenset[int] | None = None
         for loop in loops:
-            if loop.iterable is None or isinstance(loop.node, ast.While) or self._stops_early(loop):
+            if loop.iterable is None or isinstance(loop.node, ast.While):
+                continue
+            if self._stops_early(loop):
+                limited = True
                 continue
             before = self._loaded_before(elements, loop, frame)
             if before is not None:

@@ -184,7 +184,7 @@ class Operations:
             return Sized((self._numbers.length(first, frame),), "int64")
         given = ask(first, frame)
         if given is None or given.dims is None:
-            return None
+            return Sized(()) if last in _REDUCES and _is_of_all(last, node) else None
         if last == "linspace" and not given.dims:
             dims = rows.spaced(node, lambda each: self._numbers.of(each, frame))
             return Sized(dims, "float64" if name.startswith("numpy.") else "float32")
@@ -324,6 +324,12 @@ _FIRST = {
     "stack": "values",
 }
 _FROM_LISTS = frozenset({"array", "asarray", "constant", "convert_to_tensor"})
+
+
+def _is_of_all(last: str, node: ast.Call) -> bool:
+    """Whether a reduction leaves one number of whatever it is given."""
+    told = argument(node, 1, "axis") or argument(node, 2, "keepdims")
+    return told is None and last not in ("argmax", "argmin")
 
 
 def _is_range(node: ast.expr) -> bool:
