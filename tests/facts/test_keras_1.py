@@ -13,6 +13,9 @@ IMPORTS = "import keras\nfrom keras.layers import Convolution2D\nmodel = keras.S
         "model.fit(x, y, nb_epoch=10)",
         "model.fit_generator(batches, samples_per_epoch=2000, epochs=2)",
         "model.add(Convolution2D(32, 3, 3, border_mode='same'))",
+        "model.add(Convolution2D(32, 3, 3, init='he_normal', subsample=(2, 2)))",
+        "both = keras.Model(input=x, output=y)",
+        "from keras.models import Model\nboth = Model([x], output=y)",
     ],
 )
 def test_arguments_that_only_keras_1_takes_say_so(code: str) -> None:
@@ -30,6 +33,9 @@ def test_arguments_that_only_keras_1_takes_say_so(code: str) -> None:
             id="a method of the module",
         ),
         pytest.param("model.add(Convolution2D(32, 3, padding='same'))", id="what it is called now"),
+        pytest.param("both = keras.Model(inputs=x, outputs=y)", id="what it is called now"),
+        pytest.param("class Model: ...\nModel(input=x)", id="a class of the module"),
+        pytest.param("curve.fit(x, init=y)", id="another fit"),
     ],
 )
 def test_other_arguments_do_not(code: str) -> None:

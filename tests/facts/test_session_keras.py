@@ -10,6 +10,7 @@ from tfmemlint import File
     [
         "from keras.layers.advanced_activations import LeakyReLU",
         "from keras.layers import normalization",
+        "from keras import objectives",
         "import keras.backend.tensorflow_backend as K",
         "from keras.engine.topology import Layer",
         "from keras_contrib.layers import InstanceNormalization",

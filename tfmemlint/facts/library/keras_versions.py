@@ -6,7 +6,7 @@ import ast
 
 from tfmemlint.facts import TensorFlow
 
-_OF_KERAS_1 = frozenset(
+_ANYWHERE = frozenset(
     {
         "border_mode",
         "dim_ordering",
@@ -20,6 +20,26 @@ _OF_KERAS_1 = frozenset(
     }
 )
 """What methods of models and layers are told by these names is refused today."""
+_BY_LAYERS = frozenset(
+    {
+        "W_constraint",
+        "W_regularizer",
+        "b_constraint",
+        "b_regularizer",
+        "dropout_U",
+        "dropout_W",
+        "filter_length",
+        "forget_bias_init",
+        "init",
+        "inner_activation",
+        "inner_init",
+        "pool_length",
+        "subsample",
+        "subsample_length",
+    }
+)
+_BY_MODELS = frozenset({"input", "output"})
+_OF_KERAS_1 = _ANYWHERE | _BY_LAYERS | _BY_MODELS
 _METHODS = frozenset({"evaluate_generator", "fit", "fit_generator", "predict_generator"})
 _OF_SESSIONS = (
     "keras.backend.tensorflow_backend",
@@ -35,6 +55,8 @@ _OF_SESSIONS = (
     "keras.layers.recurrent",
     "keras.layers.wrappers",
     "keras.legacy",
+    "keras.objectives",
+    "keras.utils.visualize_util",
     "keras_contrib",
 )
 """Modules that nobody was told to import from since, where later versions have them at all."""
@@ -44,16 +66,21 @@ _OF_KERAS_3 = ("keras.distribution", "keras.ops", "keras.random", "keras_hub", "
 
 def is_for_keras_1(tf: TensorFlow) -> bool:
     """Whether code tells Keras something by a name that only Keras 1 had for it."""
-    for each in tf.tree.all(ast.keyword):
-        call = tf.tree.parent(each) if each.arg in _OF_KERAS_1 else None
-        if not isinstance(call, ast.Call):
-            continue
-        if tf.names.called(call).startswith("keras.layers."):
-            return True
-        is_method = isinstance(call.func, ast.Attribute) and call.func.attr in _METHODS
-        if is_method and tf.functions.function(call.func) is None:
-            return True
-    return False
+    told = (each for each in tf.tree.all(ast.keyword) if each.arg in _OF_KERAS_1)
+    return any(_is_of_keras_1(tf, each) for each in told)
+
+
+def _is_of_keras_1(tf: TensorFlow, told: ast.keyword) -> bool:
+    call = tf.tree.parent(told)
+    if not isinstance(call, ast.Call):
+        return False
+    name = tf.names.called(call)
+    if told.arg in _BY_MODELS:
+        return name == "keras.Model"
+    if name.startswith("keras.layers."):
+        return True
+    is_method = isinstance(call.func, ast.Attribute) and call.func.attr in _METHODS
+    return is_method and told.arg in _ANYWHERE and tf.functions.function(call.func) is None
 
 
 def is_for_session_keras(tf: TensorFlow) -> bool:
