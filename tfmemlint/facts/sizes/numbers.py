@@ -137,7 +137,9 @@ class Numbers:
         notes = tuple(dict.fromkeys((*left.notes, *right.notes)))
         sure = left.is_certain and right.is_certain
         made = count(value) if left.is_plain and right.is_plain else spoken(node)
-        return made._replace(value=value, at_most=value if sure else None, notes=notes)
+        stands_in = left.stands_in or right.stands_in
+        most = value if sure else None
+        return made._replace(value=value, at_most=most, notes=notes, stands_in=stands_in)
 
     def _called(self, node: ast.Call, frame: Frame | None) -> Amount:
         rows = self._values.rows(node, frame)

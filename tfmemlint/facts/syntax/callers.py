@@ -19,7 +19,7 @@ from tfmemlint.facts.syntax.tree import FunctionNode, parameters, positional
 from tfmemlint.light_typing import NamedTuple
 
 _MAX_PARTIALS = 10
-_CLASSES = 4
+_CLASSES = 8
 """As many as an object may be of."""
 _HANDS_OVER = (How.LOOPED, How.PARAMETER)
 _position = attrgetter("lineno", "col_offset")
