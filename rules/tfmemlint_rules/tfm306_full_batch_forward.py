@@ -90,7 +90,8 @@ def check(file: File) -> Iterator[Diagnostic]:
             if file.tf.tracing.why(each.call) is None:
                 cost = _cost(file, each)
                 whole = _whole(file, each)
-                if cost.at_most is not None or (whole is not None and whole.is_no_batch):
+                is_batch = not each.fed and (whole is None or not whole.is_no_batch)
+                if cost.at_most is not None or not is_batch:
                     yield _diagnostic(file, each, cost)
 
 
@@ -247,8 +248,8 @@ RULE = Rule(
         "glob h5py iglob iterdir listdir loadmat rglob scandir walk",
         "GradientTape Layer Model Module Sequential applications clone_model compile evaluate "
         "from_preset from_pretrained "
-        "feed_dict layers load_model model_from_json predict predict_on_batch test_on_batch "
-        "train_on_batch",
+        "feed_dict layers load_model model_from_json placeholder predict predict_on_batch "
+        "test_on_batch train_on_batch",
     ),
     check=check,
 )

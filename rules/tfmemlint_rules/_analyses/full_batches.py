@@ -84,14 +84,14 @@ class FullBatches:
                 found.append(self._given_to_keras(call, call.func))
             elif not entered or self._tree.function(call) not in entered:
                 found.append(self._given_to_model(call))
-        if self._names.mentions(_WIDE):
+        if self._names.mentions(_WIDE) or self._names.uses(_NETWORKS):
             found += map(self._fed, self._tree.calls(("eval", "run")))
         return tuple(each for each in found if each is not None)
 
     def _fed(self, call: ast.Call) -> FullBatch | None:
         """`sess.run(accuracy, feed_dict={x: x_test})`, of more rows than people choose."""
         for place, array in self._feeds(call):
-            whole = self._wholes.of(array)
+            whole = self._wholes.of(array) or self._wholes.stored_in(array)
             if whole is None or whole.given or not whole.is_no_batch:
                 continue
             if whole.rows is None and not (whole.loaded and self._takes_batches(place, array)):
@@ -102,7 +102,8 @@ class FullBatches:
 
     def _feeds(self, call: ast.Call) -> list[tuple[ast.expr, ast.expr]]:
         """The placeholders that a session is given something for, and what."""
-        given = argument(call, None, "feed_dict")
+        runs = isinstance(call.func, ast.Attribute) and call.func.attr == "run"
+        given = argument(call, 1 if runs else 0, "feed_dict")
         if isinstance(given, ast.Name):
             given = self._bindings.assigned(given)
         if not isinstance(given, ast.Dict):
@@ -232,6 +233,10 @@ _WIDE = frozenset(
     }
 )
 """What makes far more of a row than the row has: where a session is fed, no model is in sight."""
+_NETWORKS = (
+    *("tensorflow.contrib.slim.nets", "tensorflow.contrib.slim.python.slim.nets"),
+    "tf_slim.nets",
+)
 _PLACEHOLDERS = frozenset({"tensorflow.placeholder"})
 _BATCH_SIZE_PLACE = {"predict": 1, "evaluate": 2}
 _KERAS_METHODS = frozenset(

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.frames import Frame
+from tfmemlint.facts.flow.sizes import constant
 from tfmemlint.facts.library import makers, traits
 from tfmemlint.facts.library.kinds import Extent, Kind
 from tfmemlint.facts.library.known_data import READ_DATA_SETS
@@ -63,6 +64,7 @@ class Wholes:
         self._names = tf.names
         self._callers = tf.callers
         self._members = tf.members
+        self._flow = tf.flow
         self._values = tf.values
         self._passes = tf.passes
         self._loading = tf.loading
@@ -92,6 +94,17 @@ class Wholes:
         return Whole(
             rows, width(shape), gathered or self._is_loaded(origin), self._is_given(origin)
         )
+
+    def stored_in(self, expression: ast.expr) -> Whole | None:
+        """The array an expression is, if it is one of several that a file holds: `np.load(f)[2]`.
+
+        It may be a row of one array, too, where nothing else tells.
+        """
+        made = self._flow.meant(expression)
+        if not isinstance(made, ast.Subscript) or not isinstance(constant(made.slice), int):
+            return None
+        several = self.of(made.value)
+        return None if several is None else several._replace(rows=None, width=None)
 
     def named(self, expression: ast.expr) -> ast.expr | None:
         """The name or attribute of a whole array whose rows these are, whatever their type."""
