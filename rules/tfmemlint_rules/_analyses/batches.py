@@ -7,13 +7,14 @@ from enum import Enum
 from functools import cached_property
 
 from tfmemlint.facts import TensorFlow
+from tfmemlint.facts.flow.batches_of_one import adds_first_axis
 from tfmemlint.facts.flow.flow import Origin
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.loops import Over
 from tfmemlint.facts.flow.sizes import constant
 from tfmemlint.facts.library import makers
 from tfmemlint.facts.library.keras_apis import SEQUENCES
-from tfmemlint.facts.library.shapes import is_all, is_new, is_rest
+from tfmemlint.facts.library.shapes import is_all, is_rest
 from tfmemlint.facts.pipelines.chains import BATCHING
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.nodes import called, same_code
@@ -28,6 +29,8 @@ _MOVES_ROWS = frozenset({"moveaxis", "ravel", "repeat", "squeeze", "tile", "tran
 _KEEPS_ROWS = frozenset(
     name for name in makers.KEEPS_DATA if name.rpartition(".")[2] not in _MOVES_ROWS
 )
+_BESIDE = frozenset({"dstack", "hstack"})
+_JOINS = _BESIDE | {"concat", "concatenate"}
 _FED = ("evaluate", "evaluate_generator", "fit", "fit_generator", "predict_generator")
 _PREDICTS = frozenset({"predict", "predict_on_batch"})
 _METHODS_KEEP_ROWS = _PREDICTS | {"astype", "clip", "copy", "numpy"}
@@ -246,7 +249,7 @@ class Batches:
     def _indexed(self, node: ast.Subscript, frame: Frame | None) -> Rows | None:
         indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         first = indices[0] if indices else None
-        if is_new(first):
+        if adds_first_axis(node.slice):
             return Rows.ONE
         if is_all(first) or is_rest(first):
             return self.of(node.value, frame)
@@ -306,8 +309,8 @@ class Batches:
         if last == "squeeze" and _axis(call, 1) == 0:  # a batch of one batch
             several = self.of(given, frame) if given else None
             return None if several is Rows.ONE else several
-        if last in ("concat", "concatenate") and isinstance(given, (ast.List, ast.Tuple)):
-            beside = _axis(call, 1) not in (None, 0)
+        if last in _JOINS and isinstance(given, (ast.List, ast.Tuple)):
+            beside = last in _BESIDE or _axis(call, 1) not in (None, 0)
             return self.of_inputs(given, frame) if beside else None
         if last in ("append", "delete", "insert") and given is not None:
             beside = _axis(call, 3 if last == "insert" else 2) not in (None, 0)

@@ -73,6 +73,8 @@ class Prediction(NamedTuple):
     loop: Loop
     """The innermost loop that has many rounds, be it around a call of the function."""
     rows: Rows
+    times: int | None
+    """How often the program makes it in all, at the most; None where nothing says so."""
 
 
 class _Rounds(NamedTuple):
@@ -136,8 +138,24 @@ class Predictions:
         for way in (first, *ways):
             rows = self._rows(call, given, way)
             if rows is not None and way.loop is not None:
-                return Prediction(call, way.loop, rows)
+                return Prediction(call, way.loop, rows, self._in_all(call, _MAX_HOPS))
         return None
+
+    def _in_all(self, node: ast.AST, hops: int) -> int | None:
+        """How often a program comes to some code at the most, if it does not train beside it."""
+        times = 1
+        for loop in self._loops.around(node):
+            most, left = self._numbers.rounds(loop.node), self._counted_rounds.left_after(loop)
+            known = [int(each) for each in (most.at_most, left) if each is not None]
+            if not known or most.stands_in or self._training.is_in(loop):
+                return None
+            times *= min(known)
+        function = self._tree.function(node)
+        calls = self._callers.calls_of(function) if function is not None and hops else ()
+        several = [self._in_all(each, hops - 1) for each in calls]
+        if function is not None and (not several or None in several):
+            return None
+        return times * sum(filter(None, several)) if function is not None else times
 
     def _rows(self, call: ast.Call, given: ast.expr, way: _Rounds) -> Rows | None:
         """How many rows are predicted in each round, if that is known to be little."""
@@ -170,12 +188,18 @@ class Predictions:
         return any(self._names.call_of(each, _FILMS) for each in made)
 
     def _is_endless(self, call: ast.Call, way: _Rounds) -> bool:
-        """Whether every round of `while True` asks the model: for what comes in, as it comes in."""
-        tests = (each.node.test for each in way.among if isinstance(each.node, ast.While))
+        """Whether every round of `while True`, or `while not done`, asks the model: for what comes
+        in, as it comes in."""
+        loops = [each for each in way.among if self._waits_for_a_word(each)]
         runs = (call, *(run_by for _, run_by in way.through))
-        return any(isinstance(each, ast.Constant) for each in tests) and not any(
-            map(self._tree.is_conditional, runs)
-        )
+        return bool(loops) and not any(map(self._tree.is_conditional, runs))
+
+    def _waits_for_a_word(self, loop: Loop) -> bool:
+        """Whether a loop goes on until something outside says otherwise: `while not done`."""
+        test = loop.node.test if isinstance(loop.node, ast.While) else None
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            test = test.operand
+        return isinstance(test, (ast.Attribute, ast.Constant, ast.Name))
 
     def _is_one_pass(self, way: _Rounds) -> bool:
         """Whether loops end with the data: what a call takes is little beside a batch then."""
@@ -213,7 +237,6 @@ class Predictions:
                 times *= rounds
             if times > FEW:
                 yield _Rounds(inner, times, anew, changes, through, among)
-                return
         function = self._tree.function(node)
         if not isinstance(function, ast.FunctionDef) or len(through) == _MAX_HOPS:
             return

@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 
 from tfmemlint.facts import TensorFlow
+from tfmemlint.facts.flow.sizes import constant
 from tfmemlint.facts.library import makers
 from tfmemlint.facts.syntax.nodes import called
 
 _OF_ALL = frozenset({"amax", "argmax", "argmin", "max", "min"})
 """Functions that take what they are given for one row, unless they are told an axis."""
+_OF_EACH = _OF_ALL | {"argsort", "mean", "softmax", "sum"}
 _MAKES_MODEL = frozenset({"keras.Model", "keras.Sequential"})
 
 
@@ -33,8 +35,10 @@ class ReadsOfOne:
         if isinstance(above, ast.Assign) and _is_unpacked(above):  # each name is of one output
             reads = [self._reads(each, True) for each in self._uses.of_names_in(above)]
             return True in reads and False not in reads
-        alone = self._gives_one_output(call.func.value) or _is_of_one(call)
-        trails = self._uses.of(call) or self._uses.here(call) or ()
+        return self._is_read(call, self._gives_one_output(call.func.value) or _is_of_one(call))
+
+    def _is_read(self, made: ast.expr, alone: bool) -> bool:
+        trails = self._uses.of(made) or self._uses.here(made) or ()
         reads = [self._reads(trail[-1], alone) for trail in trails]
         return True in reads and (False not in reads)
 
@@ -42,7 +46,8 @@ class ReadsOfOne:
         """Whether a use reads one row; None if it says nothing of rows, or may be of outputs."""
         above = self._tree.parent(use)
         if not isinstance(above, ast.Subscript) or above.value is not use:
-            if self._fills_row(use):
+            each = self._of_each_row(use)
+            if self._fills_row(use) or (each is not None and self._is_read(each, True)):
                 return True
             return self._reads_all(use) or (False if self._goes_over(use) else None)
         index = above.slice
@@ -67,6 +72,18 @@ class ReadsOfOne:
         index = target.slice if isinstance(target, ast.Subscript) else None
         first = index.elts[0] if isinstance(index, ast.Tuple) and index.elts else index
         return isinstance(first, ast.Name)
+
+    def _of_each_row(self, use: ast.expr) -> ast.Call | None:
+        """What makes something of each row: `np.argmax(use, axis=-1)`, `use.argmax(axis=1)`."""
+        above = self._tree.parent(use)
+        method = above.attr if isinstance(above, ast.Attribute) else None
+        call = self._tree.parent(above) if isinstance(above, ast.Attribute) else above
+        if not isinstance(call, ast.Call) or (method is None and call.args[:1] != [use]):
+            return None
+        name = method or (self._names.qualified(call.func) or "").rpartition(".")[2]
+        axis = makers.argument(call, 1 if method is None else 0, "axis")
+        number = None if axis is None else constant(axis)
+        return call if name in _OF_EACH and number is not None and number != 0 else None
 
     def _goes_over(self, use: ast.expr) -> bool:
         """Whether code takes one row after the other, or asks how many there are."""

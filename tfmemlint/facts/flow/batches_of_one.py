@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from itertools import dropwhile, islice
 
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.flow import Origin
@@ -34,7 +35,7 @@ class BatchesOfOne:
         if isinstance(node, (ast.List, ast.Tuple)):
             return len(node.elts) == 1 and not isinstance(node.elts[0], ast.Starred)
         if isinstance(node, ast.Subscript):
-            return is_new(node.slice.elts[0] if isinstance(node.slice, ast.Tuple) else node.slice)
+            return adds_first_axis(node.slice)
         if isinstance(node, ast.BinOp):
             return self.of(node.left, frame) or self.of(node.right, frame)
         if isinstance(node, ast.Call):
@@ -65,3 +66,10 @@ class BatchesOfOne:
             return len(sizes) > 1 and constant(sizes[0]) == 1
         returned = list(self._flow.returned(call, frame))
         return bool(returned) and all(map(self._gives_one, returned))
+
+
+def adds_first_axis(index: ast.expr) -> bool:
+    """Whether what is taken has one row: of `x[None]`, `x[np.newaxis, ..., 0]` or `x[0, None]`."""
+    indices = index.elts if isinstance(index, ast.Tuple) else [index]
+    behind = dropwhile(lambda each: isinstance(constant(each), int), indices)
+    return any(map(is_new, islice(behind, 1)))
