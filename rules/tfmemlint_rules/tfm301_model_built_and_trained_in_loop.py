@@ -38,8 +38,8 @@ default, for up to a hundred plain networks of unknown width, or small ones that
 scikit-learn tries, or as many as a loop has folds or settings, for what is loaded beside a model
 that the same rounds make, for models that are kept or handed to code out of sight, where graphs are
 switched off, or each model has a `tf.Graph` of its own, in tests, where TensorFlow is declared to
-be newer than 2.21, and in code of Keras 1 (`nb_epoch`) that calls `clear_session()`, which frees
-the graph there.
+be newer than 2.21, and where `clear_session()` is called in code for a Keras that runs sessions
+(`nb_epoch`, `keras.layers.wrappers`, TensorFlow 1), where it frees the graph.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def check(file: File) -> Iterator[Diagnostic]:
         if _is_told_of(file, training, trainings.all):
             continue
         forgets = trainings.forgets(training)
-        if not forgets or not file.tf.is_for_keras_1:  # in the session of Keras 1 it helps
+        if not forgets or not file.is_for_sessions:  # in a session of Keras it helps
             message = _message(file, training) + (FORGETS if forgets else "")
             yield Diagnostic(file.span(training.made), message, None, _cost(file, training))
 

@@ -12,14 +12,17 @@ from tfmemlint.facts.flow.many_rounds import ManyRounds
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument, given_to
 from tfmemlint.facts.syntax.bindings import How
+from tfmemlint.facts.syntax.names import Names
+from tfmemlint.facts.syntax.nodes import nodes_of
 from tfmemlint.light_typing import NamedTuple
 
-_SESSIONS = frozenset(
+_BEGINS = frozenset(
     {
-        *("tensorflow.InteractiveSession", "tensorflow.Session", "tensorflow.get_default_session"),
-        *("keras.backend.get_session", "tensorflow.train.MonitoredTrainingSession"),
+        *("tensorflow.InteractiveSession", "tensorflow.Session"),
+        "tensorflow.train.MonitoredTrainingSession",
     }
 )
+_SESSIONS = _BEGINS | {"keras.backend.get_session", "tensorflow.get_default_session"}
 _GRAPHS = frozenset(
     {"keras.backend.clear_session", "tensorflow.Graph", "tensorflow.reset_default_graph"}
 )
@@ -35,12 +38,9 @@ _NO_OPS = frozenset(
 _SAVERS = frozenset({"tensorflow.train.Saver"})
 """What adds operations that save and restore each variable, to be run by its own methods."""
 _RUNS = ("eval", "run")
-_MAKES = frozenset(
-    {
-        *("apply_gradients", "assign", "assign_add", "assign_sub", "get_next", "make_initializer"),
-        "minimize",
-    }
-)
+ASSIGNS = frozenset({"assign", "assign_add", "assign_sub"})
+ASSIGNING = frozenset(f"tensorflow.{each}" for each in ASSIGNS)
+_MAKES = ASSIGNS | {"apply_gradients", "get_next", "make_initializer", "minimize"}
 """Methods of variables, optimizers and iterators that add to the graph."""
 
 
@@ -64,6 +64,8 @@ class SessionOps:
         self._bindings = tf.bindings
         self._functions = tf.functions
         self._bodies = tf.bodies
+        self._callers = tf.callers
+        self._loops = tf.loops
         self._names = tf.names
         self._values = tf.values
         self._growths = tf.growths
@@ -106,9 +108,42 @@ class SessionOps:
             rounds = self._many_rounds.of(run)
             if rounds is not None and not self._runs(rounds[0], made):
                 return None
+        if rounds is not None and self._is_one_each(made, rounds[0]):
+            rounds = self._many_rounds.of(rounds[0].node) or (
+                None if self._is_once(rounds[0].node, _MAX_HOPS) else rounds
+            )
         if rounds is None or self._has_own_graph(rounds[0]):
             return None
         return SessionOp(made, rounds[0])
+
+    def _is_one_each(self, made: ast.expr, loop: Loop) -> bool:
+        """Whether each round of a loop gives another variable its value."""
+        variable = assigned(made, self._names)
+        names = nodes_of(ast.Name, variable) if variable is not None else ()
+        return any(self._varies(each, loop) for each in names)
+
+    def _is_once(self, node: ast.AST, hops: int) -> bool:
+        """Whether code surely runs once: as a module, an object or a session begins, or by that."""
+        if hops == 0 or any(self._loops.around(node)):
+            return False
+        function = self._tree.function(node)
+        if function is None or any(
+            self._tree.function(call) is function for call, _ in self._names.calls(_BEGINS)
+        ):
+            return True
+        calls = self._callers.calls_of(function)
+        begins = getattr(function, "name", "") == "__init__"
+        return (begins or bool(calls)) and all(self._is_once(each, hops - 1) for each in calls)
+
+    def _varies(self, name: ast.Name, loop: Loop) -> bool:
+        """Whether a name is the loop's own, or something that is found by it."""
+        if name.id in loop.targets:
+            return True
+        given = [each.value for each in self._bindings.reaching(name) if each.value is not None]
+        within = (each for each in given if self._tree.inside(each, loop.node))
+        return any(
+            each.id in loop.targets for value in within for each in nodes_of(ast.Name, value)
+        )
 
     def _runs(self, loop: Loop, node: ast.expr) -> bool:
         return any(each is node for each in self._remade_models.ran(loop))
@@ -175,6 +210,16 @@ class SessionOps:
     def _has_own_graph(self, loop: Loop) -> bool:
         """Whether each round begins with another graph."""
         return any(self._names.is_any(each.func, _GRAPHS) for each in self._remade_models.ran(loop))
+
+
+def assigned(made: ast.expr, names: Names) -> ast.expr | None:
+    """The variable that an operation sets."""
+    if not isinstance(made, ast.Call):
+        return None
+    if names.is_any(made.func, ASSIGNING):
+        return argument(made, 0, "ref")
+    is_method = isinstance(made.func, ast.Attribute) and made.func.attr in ASSIGNS
+    return made.func.value if is_method and isinstance(made.func, ast.Attribute) else None
 
 
 def _is_fed(call: ast.Call) -> bool:
