@@ -132,7 +132,7 @@ def _cost(file: File, held: _Held, shuffle: Step) -> Cost:
 def _are_few(file: File, buffer: float | None, size: float | None, shuffle: Step) -> bool:
     """Whether the buffer has but a few examples, or not many rows or lines of text."""
     chain, place = file.tf.streams.around(shuffle)
-    if buffer is None and chain.source.kind is not From.RECORDS:
+    if buffer is None and chain.source.kind not in (From.RECORDS, From.GENERATOR):
         return False  # it may be all that there are
     examples = (buffer or 0) * (USUAL if size is None else size)
     unknown = file.tf.streams.element(chain, place).at_most is None  # what is known is counted

@@ -35,10 +35,10 @@ goes over each once, as to cast, scale or count classes, records of fields, line
 what a cache in memory has ready, and ready-made data sets, which prefetch what they decode; for
 validation and evaluation, which are a small part of the time; for pipelines that end in what begins
 several elements at once, as `map(f, num_parallel_calls=4)` does before anything asks for them; for
-pipelines of up to 1,024 elements that are taken, written down or of a table that scikit-learn
-brings along; and for pipelines that code out of sight may prefetch: those handed to other modules
-or to distribution strategies. Where a `shuffle` that comes too late is reported in the same chain
-of calls, that goes first.
+pipelines of up to 1,024 examples that are taken, written down or of a table that scikit-learn
+brings along, or up to 32 batches that are taken and as long as nobody tells; and for pipelines that
+code out of sight may prefetch: those handed to other modules or to distribution strategies. Where a
+`shuffle` that comes too late is shown in the same chain of calls, that goes first.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, edits
+from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, costs, edits
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.sizes import constant
 from tfmemlint.facts.library import pipeline_methods as methods
@@ -54,11 +54,14 @@ from tfmemlint.facts.library.words import PIPELINE_WORDS
 from tfmemlint.facts.pipelines.chains import BATCHING, Chain
 from tfmemlint.facts.pipelines.consumers import End, Into
 from tfmemlint.facts.pipelines.overlaps import Overlaps
+from tfmemlint.facts.sizes.ready import Ready
 from tfmemlint.facts.syntax.nodes import is_literal, is_none
 
 INJECTS = (2, 12)
 FEW = 1024
 """Examples, or batches, that are gone through before waiting for them matters."""
+USUAL = 32
+"""Examples of a batch, where nobody knows how many."""
 HANDS_ON = methods.HANDS_ON - {"prefetch"}
 
 
@@ -168,6 +171,9 @@ def _works_ahead(chain: Chain) -> bool:
 def _pays(file: File, chain: Chain) -> bool:
     """Whether there is work for each element, and more than a few of them."""
     most = file.tf.lengths.at_most(chain)
+    if most is None:  # of batches that are as long as nobody tells
+        batches = file.tf.lengths.elements(chain)
+        most = batches and batches * USUAL
     return (most is None or most > FEW) and file.tf.of(Overlaps).works(chain)
 
 
@@ -178,8 +184,15 @@ def _is_told_of(file: File, chain: Chain, last: ast.Call) -> bool:
         behind = not BATCHING.isdisjoint(chain.methods[:place])
         too_late = step.method == "shuffle" and (behind or step.call in late)
         if too_late and statement(step.call) is statement(last):
-            return True
+            return not _is_hidden(file, chain, place)
     return False
+
+
+def _is_hidden(file: File, chain: Chain, place: int) -> bool:
+    """Whether so little is in a buffer that nothing is shown about it."""
+    worth = costs.worth(ready=file.tf.of(Ready).is_chain(chain), otherwise=costs.BUFFERED)
+    most = costs.cost(file.tf.streams.buffered(chain, place), worth=worth).at_most
+    return most is not None and most < worth
 
 
 def _until(file: File) -> str:

@@ -43,7 +43,7 @@ def passage(source: str, first: int = 0) -> Passage:
 
 
 DECODED = Tensor(is_decoded=True)
-LOADED = Several((("image", DECODED._replace(dtype="uint8", is_image=True)), (None, Tensor())))
+LOADED = Several((("image", DECODED._replace(dtype="uint8", is_image=True)), (None, DECODED)))
 PATH = Tensor("string", is_path=True)
 IMAGE = Tensor("uint8", (32, 32, 3), is_view=True)
 LABEL = Tensor("uint8", (1,))

@@ -148,3 +148,21 @@ def test_batches_that_are_taken_are_so_many_examples(
     [chain] = file.tf.datasets.of(seen[0])
 
     assert file.tf.lengths.at_most(chain) == expected
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("D.list_files('*').batch(n).take(1)", 1),
+        ("D.range(9000).batch(1000).take(20)", 9),
+        ("D.list_files('*').batch(n).take(1).repeat()", None),
+        ("D.list_files('*').batch(n).take(1).unbatch()", None),
+    ],
+)
+def test_elements_are_counted_though_batches_be_of_any_size(
+    look: Look, expression: str, expected: int | None
+) -> None:
+    file, seen = look(f"{BEFORE}see({expression})")
+    [chain] = file.tf.datasets.of(seen[0])
+
+    assert file.tf.lengths.elements(chain) == expected

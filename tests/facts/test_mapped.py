@@ -72,6 +72,10 @@ def grown(function: str, element: Held, before: str = "") -> float:
         ("lambda i: tf.fill([64, 64, 3], tf.cast(i, tf.uint8))", LABEL, 1536),
         ("tf.image.per_image_standardization", BYTES, 4),
         ("layers.Rescaling(1 / 255)", BYTES, 4),
+        ("lambda x: tf.cast(x[:, 8:], tf.float32)", BYTES, 3),
+        ("lambda x: tf.cast(x[..., ::2, -1:], tf.float64)", BYTES, 4 / 3),
+        ("lambda x: tf.stack([x[:16], x[16:], x[:16]])", BYTES, 1.5),
+        ("lambda x: tf.image.random_crop(tf.stack([x, x, x]), [3, 16, 32, 3])", BYTES, 1.5),
     ],
 )
 def test_what_makes_an_element_larger(function: str, element: Held, times: float) -> None:

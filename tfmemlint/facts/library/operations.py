@@ -265,7 +265,7 @@ class Operations:
         for each in told:
             said += (sizes(each) or (None,)) if each is not None else ()
         channels = held.shape[-1] if held.shape else None
-        shape = {2: (*said, channels), 3: said}.get(len(said))
+        shape = {2: (*said, channels)}.get(len(said), said if len(said) > 2 else None)
         behind = max(ops.RESIZES[name], default=None)
         method = argument(given.node, None if behind is None else behind + 1, "method")
         method = method or argument(given.node, None, "interpolation")
@@ -326,13 +326,15 @@ def _joined(name: str, first: Held, given: Given) -> Tensor:
     made = made._replace(dtype=dtypes.pop(), times=sum(each.times for each in parts))
     shapes = {each.shape for each in parts}
     shape = shapes.pop()
-    axis = given.number(1, "axis")
-    if shapes or shape is None or axis is None or not -len(shape) <= axis < len(shape):
+    stacks = name.endswith("stack")
+    axis = 0 if stacks and given.at(1, "axis") is None else given.number(1, "axis")
+    axes = 0 if shape is None else len(shape) + stacks
+    if shapes or shape is None or axis is None or not -axes <= axis < axes:
         return made
-    place = int(axis) % len(shape)
+    place = int(axis) % axes
+    if stacks:
+        return made._replace(shape=(*shape[:place], len(parts), *shape[place:]))
     side = shape[place]
-    if name.endswith("stack"):
-        return made
     long = None if side is None else side * len(parts)
     return made._replace(shape=(*shape[:place], long, *shape[place + 1 :]))
 

@@ -245,10 +245,12 @@ class Elements:
         return slice_._replace(is_view=aligned)
 
 
-_PICTURED = Several((("image", Tensor("uint8", is_image=True, is_decoded=True)), (None, UNKNOWN)))
-"""Of ready-made data sets, what has an image has it under this name, and as bytes."""
-_PAIRED = row((Tensor(is_decoded=True), UNKNOWN))
-"""The same with labels: of what is made a picture, that was one, which had been encoded."""
+_READY = Tensor(is_decoded=True)
+"""Of ready-made data sets, what is made a picture was one, which had been encoded."""
+_PICTURED = Several((("image", Tensor("uint8", is_image=True, is_decoded=True)), (None, _READY)))
+"""What has an image has it under this name, and as bytes."""
+_PAIRED = row((_READY, UNKNOWN))
+"""The same with labels."""
 _BEGINNINGS = {
     From.FILES: _PATH,
     From.RANGE: Tensor("int64", ()),

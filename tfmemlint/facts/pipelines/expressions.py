@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from tfmemlint.facts.flow.sizes import ARITHMETIC, calculated, constant
-from tfmemlint.facts.library.shapes import is_rest
+from tfmemlint.facts.library.shapes import is_all, is_rest
 from tfmemlint.facts.pipelines.features import having
 from tfmemlint.facts.pipelines.held import (
     NOTHING,
@@ -169,9 +170,56 @@ def _subscript(run: DryRun, node: ast.Subscript) -> Held:
             run.effects.exact = run.effects.exact and at_end
             grown = None if tensor.shape is None else (*tensor.shape, 1)
             return tensor._replace(shape=grown if at_end else None)
+        part = _cut(run, tensor, places)
+        if part is not None:
+            run.effects.exact = False
+            return part
     run.effects.exact = False
     picked = isinstance(held, Several) and isinstance(node.slice, (ast.Name, ast.Attribute))
     return each_of(held) if picked else vague(held)
+
+
+def _cut(run: DryRun, tensor: Tensor, places: Sequence[ast.expr]) -> Tensor | None:
+    """What is cut of a tensor: `image[:, 256:]`; None where nothing tells how much of it."""
+    left, kept, share = list(tensor.shape or ()), list[int | None](), 1.0
+    if len(places) > len(left):
+        return None
+    for place, each in enumerate(places):
+        if is_rest(each):
+            behind = len(places) - place - 1
+            kept += left[: len(left) - behind]
+            left = left[len(left) - behind :]
+            continue
+        size = left.pop(0)
+        if is_all(each):
+            kept.append(size)
+            continue
+        taken = None if size is None else _taken(run, each, size)
+        if size is None or taken is None:
+            return None
+        share *= taken / size if size else 1
+        if isinstance(each, ast.Slice):
+            kept.append(taken)
+    return tensor._replace(shape=(*kept, *left), times=tensor.times * share, is_view=False)
+
+
+def _taken(run: DryRun, index: ast.expr, size: int) -> int | None:
+    """How much of an axis an index takes, if numbers tell."""
+    if not isinstance(index, ast.Slice):
+        held = run.held(index)
+        return 1 if isinstance(held, Tensor) and held.is_number else None
+    ends: list[int | None] = []
+    for each in (index.lower, index.upper, index.step):
+        end = None if each is None else _whole(run.held(each))
+        if each is not None and end is None:
+            return None
+        ends.append(end)
+    start, stop, step = ends
+    return None if step == 0 else len(range(size)[start:stop:step])
+
+
+def _whole(held: Held) -> int | None:
+    return int(held.value) if isinstance(held, Tensor) and held.value is not None else None
 
 
 def _turns(index: ast.expr) -> bool:

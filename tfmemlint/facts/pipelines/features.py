@@ -45,12 +45,17 @@ FEATURES = frozenset(
 _MAX_HOPS = 10
 
 
+def dtype_of(named: ast.expr | None, values: Values) -> str | None:
+    """The type of what an element has: of numbers, or "string"."""
+    is_text = named is not None and ast.unparse(named).rpartition(".")[2].strip("'") == "string"
+    return "string" if is_text else values.dtype(named)
+
+
 def feature(name: str, given: Given, values: Values) -> Tensor:
     """What a description says a part of an example is: it has a size where all have the same."""
     kind = name.rpartition(".")[2]
     told = argument(given.node, _DTYPE_PLACES[kind], "dtype")
-    is_text = told is not None and ast.unparse(told).rpartition(".")[2].strip("'") == "string"
-    dtype = "string" if is_text else values.dtype(told)
+    dtype = dtype_of(told, values)
     if kind != "FixedLenFeature":
         return Tensor(dtype)
     said = sizes(given.at(0, "shape"))

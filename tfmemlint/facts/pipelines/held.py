@@ -16,6 +16,7 @@ DECODED = 2.0
 """Times as large as when they were encoded pictures are, at the least."""
 CHANNELS = 3
 """What pictures for training have, where nobody says otherwise."""
+_FLOAT = 4
 _WIDEST = 8
 _PIXELS = (127.5, 128.0, 255.0, 256.0)
 
@@ -270,8 +271,9 @@ def resized(tensor: Tensor, shape: Shape | None, dtype: str | None) -> Tensor:
         return made._replace(times=inf)
     if was and size is not None:
         return made._replace(times=tensor.times * size / was)
-    if tensor.is_decoded and (size or inf) >= AS_LARGE_AS_A_FILE and "float" in (dtype or ""):
-        return made._replace(times=max(tensor.times, DECODED))  # crops of it, too
+    later = 1 if "float" in (dtype or "") else _FLOAT  # bytes may become floats yet
+    if tensor.is_decoded and (size or inf) * later >= AS_LARGE_AS_A_FILE:  # crops of it, too
+        made = made._replace(times=max(tensor.times * (later == 1), DECODED / later))
     return made
 
 

@@ -51,14 +51,17 @@ class Lengths:
 
     def elements(self, chain: Chain) -> int | None:
         """How many elements there are at the most, be they batches; None where nothing says so."""
-        bound, each = self._counted(chain, None)
-        return bound if bound is None or not each else -(-bound // each)
+        bound, each, taken = self._counted(chain, None)
+        if bound is not None:
+            bound = bound if not each else -(-bound // each)
+        return min((most for most in (bound, taken) if most is not None), default=None)
 
-    def _counted(self, chain: Chain, end: int | None) -> tuple[int | None, int | None]:
-        """How many examples there are at the most, and how many of them an element is."""
+    def _counted(self, chain: Chain, end: int | None) -> tuple[int | None, int | None, int | None]:
+        """How many examples there are at the most, how many an element is, and elements taken."""
         bound = self._of_source(chain.source)
         size = self._read_batches.size(chain.source)
         each: int | None = 1 if size is None else self._number(size)
+        few: int | None = None
         for step in chain.steps[:end]:
             if step.method in _MAKES_MORE:
                 bound = None
@@ -67,14 +70,18 @@ class Lengths:
                 bound = None if bound is None or more is None else bound + more
             elif step.method == "take":
                 taken = self._number(step.argument("count"), step.frame)
-                if taken is not None and taken >= 0 and each is not None:
-                    bound = taken * each if bound is None else min(bound, taken * each)
+                if taken is not None and taken >= 0:
+                    few = taken if few is None else min(few, taken)
+                    if each is not None:
+                        bound = taken * each if bound is None else min(bound, taken * each)
             elif step.method in BATCHING:
                 more = self._number(step.argument("batch_size"), step.frame)
                 each = None if each is None or more is None else each * more
             if step.method in _MAKES_MORE:
                 each = 1
-        return bound, each
+            if step.method in _MAKES_MORE | {"concatenate", "repeat"}:
+                few = None
+        return bound, each, few
 
     def _of_any(self, dataset: ast.expr | None, frame: Frame | None) -> int | None:
         chains = self._datasets.of(dataset, frame) if dataset is not None else ()

@@ -6,6 +6,7 @@ import ast
 
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.pipelines.features import dtype_of
 from tfmemlint.facts.pipelines.held import UNKNOWN, Held, Several, Tensor, part_of, row
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.nodes import is_none
@@ -82,7 +83,7 @@ class Specs:
             return Several(tuple(zip(named, map(self.of, signature.values), strict=True)))
         if isinstance(signature, ast.Call) and self._names.is_any(signature.func, _SPECS):
             given = argument(signature, 1, "dtype")
-            dtype = "float32" if given is None else self._values.dtype(given)
+            dtype = "float32" if given is None else dtype_of(given, self._values)
             return Tensor(dtype, self._values.shape(argument(signature, 0, "shape")))
         return UNKNOWN
 
@@ -103,9 +104,9 @@ class Specs:
         single = is_none(batch)
         shape = (*sides, channels) if single else (None, *sides, channels)
         image = Tensor("float32", shape, is_image=True)
-        labels = argument(made, None, "label_mode")
-        told = labels.value if isinstance(labels, ast.Constant) else "int"
-        if labels is not None and is_none(labels):
+        kind = argument(made, None, "label_mode")
+        told = kind.value if isinstance(kind, ast.Constant) else "int"
+        if any(each is not None and is_none(each) for each in (kind, argument(made, 1, "labels"))):
             return image
         label = _LABELS.get(str(told), UNKNOWN)
         return row((image, label._replace(shape=label.shape and label.shape[single:])))
@@ -118,7 +119,7 @@ class Specs:
             pairs = zip(types.elts, given, strict=False)
             return row(self._typed(one, shape) for one, shape in pairs)
         shape = None if shapes is None else self._shape(shapes)
-        return Tensor(self._values.dtype(types), shape)
+        return Tensor(dtype_of(types, self._values), shape)
 
     def _shape(self, node: ast.expr) -> tuple[int | None, ...] | None:
         if isinstance(node, ast.Call) and node.args:  # `tf.TensorShape([None, 3])`

@@ -12,6 +12,8 @@ from tfmemlint.facts.pipelines.chains import BATCHING, Chain, From, Source, Step
 from tfmemlint.facts.pipelines.held import Tensor, part_of, tensors
 from tfmemlint.facts.pipelines.overlaps import Overlaps
 from tfmemlint.facts.pipelines.parts import Parts
+from tfmemlint.facts.pipelines.python_readers import reads_each
+from tfmemlint.facts.pipelines.specs import Specs
 from tfmemlint.facts.sizes.amounts import (
     AT_LEAST,
     NOTHING,
@@ -81,6 +83,8 @@ class Streams:
         self._values = tf.values
         self._parts = tf.of(Parts)
         self._overlaps = tf.of(Overlaps)
+        self._specs = tf.of(Specs)
+        self._functions = tf.functions
         self._numbers = tf.of(Numbers)
 
     def count(self, chain: Chain, end: int | None = None) -> Amount:
@@ -164,7 +168,8 @@ class Streams:
         They are of unknown size, slices or read as text, and what is done to them until then is in
         sight: it reads no files, makes no pictures or sounds, and runs no Python.
         """
-        if examples > self._few(chain):
+        few = self._few(chain)
+        if few == 0 or examples > few:
             return False
         size, found = self.element(chain, place), self._elements.entering(chain, place)
         known = size.value is not None and (AT_LEAST not in size.notes or size.value >= _LARGE)
@@ -179,13 +184,27 @@ class Streams:
             return _FEW_ROWS
         if not isinstance(node, ast.Call) or chain.source.kind is not From.SLICES:
             made = node.func if isinstance(node, ast.Call) else None
-            return _FEW_WORDS if self._names.is_any(made, _TEXTS) else 0
+            texts = self._names.is_any(made, _TEXTS) or self._gives_words(chain)
+            return _FEW_WORDS if texts else 0
         if any(each.is_path for each in tensors(self._elements.entering(chain, 0))):
             return 0
         given = self._parts.first(argument(node, 0, "tensors"))
         value = None if given is None else self._values.of(given)
         loaded = value is not None and value.is_array and value.extent is Extent.WHOLE
         return _FEW_ROWS if loaded else _FEW_WORDS
+
+    def _gives_words(self, chain: Chain) -> bool:
+        """Whether a generator in sight gives nothing but strings, and reads no file for each."""
+        node = chain.source.node
+        if chain.source.kind is not From.GENERATOR or not isinstance(node, ast.Call):
+            return False
+        generator = self._specs.generator(argument(node, 0, "generator"))
+        given = [*tensors(self._elements.entering(chain, 0))]
+        return (
+            generator is not None
+            and all(each.dtype == "string" and not each.is_path for each in given)
+            and not reads_each(generator, self._names, self._functions)
+        )
 
     def kept(
         self,
