@@ -189,10 +189,10 @@ def _is_told_of(file: File, chain: Chain, last: ast.Call) -> bool:
 
 
 def _is_hidden(file: File, chain: Chain, place: int) -> bool:
-    """Whether so little is in a buffer that nothing is shown about it."""
-    worth = costs.worth(ready=file.tf.of(Ready).is_chain(chain), otherwise=costs.BUFFERED)
-    most = costs.cost(file.tf.streams.buffered(chain, place), worth=worth).at_most
-    return most is not None and most < worth
+    """Whether nothing is shown about a buffer, so little is in it, though elements be work."""
+    most = costs.cost(file.tf.streams.buffered(chain, place)).at_most
+    small = most is not None and most < costs.BUFFERED
+    return small and not file.tf.of(Ready).is_chain(chain)
 
 
 def _until(file: File) -> str:

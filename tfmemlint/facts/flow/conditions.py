@@ -8,15 +8,17 @@ from itertools import islice
 
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.flow import Origin
-from tfmemlint.facts.flow.frames import Frame
+from tfmemlint.facts.flow.frames import Frame, entered
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.bodies import default
-from tfmemlint.facts.syntax.nodes import holds
+from tfmemlint.facts.syntax.nodes import called, holds
 from tfmemlint.light_typing import NamedTuple
 
 _MAX_HOPS = 4
 _MOST_TESTS = 30
 """Tests around a place that tell it from others: each `elif` stands under those before it."""
+
+_KINDS = {kind.__name__: kind for kind in (bool, float, int, str)}
 
 
 class _Known(NamedTuple):
@@ -31,6 +33,7 @@ class Conditions:
     def __init__(self, tf: TensorFlow) -> None:
         self._tree = tf.tree
         self._bindings = tf.bindings
+        self._callers = tf.callers
         self._flow = tf.flow
         self._tests: dict[ast.AST, dict[tuple[str, bool], list[ast.expr]]] = {}
         self._spelled: dict[tuple[ast.expr, bool], list[tuple[str, bool, ast.expr]]] = {}
@@ -38,9 +41,17 @@ class Conditions:
     def runs(self, node: ast.AST, frame: Frame | None = None) -> bool | None:
         """Whether the tests around code are expected to let it run, in a call of its function.
 
-        A parameter that no call in sight gives is expected to have its default. None where a test
-        is not understood.
+        In any of them, if it is not said in which. A parameter that no call in sight gives is
+        expected to have its default. None where a test is not understood.
         """
+        function = self._tree.function(node) if frame is None else None
+        calls = () if function is None else self._callers.calls_of(function)
+        if function is None or not calls:
+            return self._runs(node, frame)
+        found = {self._runs(node, entered(function, call, None)) for call in calls}
+        return True if True in found else None if None in found else False
+
+    def _runs(self, node: ast.AST, frame: Frame | None) -> bool | None:
         wanted = [(self.expected(test, frame), holds) for test, holds in self._around(node)]
         if any(found is not None and found is not holds for found, holds in wanted):
             return False
@@ -87,6 +98,10 @@ class Conditions:
             return None if None in several else not decides
         if isinstance(test, ast.Compare) and len(test.ops) == 1:
             return self._compared(test, frame)
+        if called(test) == "isinstance" and isinstance(test, ast.Call) and len(test.args) == 2:
+            kind = _KINDS.get(getattr(test.args[1], "id", ""))
+            known = self._constant(test.args[0], frame, _MAX_HOPS)
+            return None if kind is None or known is None else isinstance(known.value, kind)
         known = self._constant(test, frame, _MAX_HOPS)
         return None if known is None else bool(known.value)
 

@@ -17,6 +17,7 @@ from tfmemlint.facts.pipelines.expressions import (
     is_of_element,
     is_print,
     spread,
+    written,
 )
 from tfmemlint.facts.pipelines.features import Descriptions, having
 from tfmemlint.facts.pipelines.held import (
@@ -27,7 +28,6 @@ from tfmemlint.facts.pipelines.held import (
     each_of,
     either,
     lost,
-    number,
     part_of,
     row,
     sizes,
@@ -197,14 +197,14 @@ class DryRun:
         return found if all(each.times > 0 for each in tensors(found)) else None
 
     def outside(self, node: ast.expr) -> Held:
-        value = self._values.number(node)
-        named = value is None and self.names.qualified(node) is None
+        value = written(self._values, node)
+        named = value is OUTSIDE and self.names.qualified(node) is None
         described = self._described(node) if named else None
         if described is not None:
             return described
-        if value is None and self._values.of(node).kind is Kind.VARIABLE:
+        if value is OUTSIDE and self._values.of(node).kind is Kind.VARIABLE:
             self.effects.stateful = True  # what it holds may be another number by then
-        return OUTSIDE if value is None else number(value)
+        return value
 
     def may_be_none(self, node: ast.expr) -> bool | None:
         """Whether something from outside may be `None`, or surely is something else."""

@@ -29,6 +29,7 @@ from tfmemlint.facts.syntax.nodes import is_none, root
 from tfmemlint.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from tfmemlint.facts.flow.values import Values
     from tfmemlint.facts.pipelines.dry_runs import DryRun
 
 
@@ -109,6 +110,15 @@ def evaluated(run: DryRun, node: ast.expr) -> Held:
         made = run.operations.pairwise((tensors[0], tensors[1]))
         return made._replace(dtype="bool")
     return OUTSIDE if isinstance(node, _UNDERSTOOD) else vague(row(inner))
+
+
+def written(values: Values, node: ast.expr) -> Held:
+    """A number, or several, that stand outside of what is run: `SIZE = (224, 224)`."""
+    value = values.number(node)
+    if value is not None:
+        return number(value)
+    told = values.shape(node) or (None,)
+    return OUTSIDE if None in told else row(number(each) for each in told if each is not None)
 
 
 def is_of_element(run: DryRun, node: ast.expr) -> bool:
