@@ -71,7 +71,10 @@ def check(file: File) -> Iterator[Diagnostic]:
 
 
 def _are_batches(file: File, site: Buffered) -> bool:
-    """Whether batches are made between the two, not of one example each."""
+    """Whether it is batches that are held, not of one example each."""
+    read = file.tf.read_batches.size(site.chain.source)
+    if read is not None and "unbatch" not in site.chain.methods[: site.buffer]:
+        return file.tf.values.number(read) != 1
     steps = site.chain.steps[site.map : site.buffer]
     sizes = ((each.argument("batch_size"), each.frame) for each in steps if each.method in BATCHING)
     number = file.tf.values.number

@@ -25,12 +25,12 @@ always offered: where the code has no name for `tf.data.AUTOTUNE`, it is `prefet
 When the time to make a batch varies so much that many are needed to bridge it, and there is room
 for them. The rule is silent by itself before `batch`, where `prefetch` counts examples; behind a
 cache, which has the batches in memory anyhow; where they are file names or numbers; for up to eight
-batches, which is no more than `tf.data.AUTOTUNE` comes to hold, and up to ten of unknown size;
-and where they are batched again or taken apart. Up to 131,072 lines of text, or slices of unknown
-width of what nothing shows to be a loaded array, are taken for words and rows, which weigh little,
-and so are 1,024 examples of pipelines that begin out of sight; unless a `map` before it reads
-files, makes pictures or sounds, runs Python, or is out of sight. Less than 32 MB in the buffer are
-hidden, and of a ready-made data set, such as MNIST, less than 256 MB.
+batches, which is no more than `tf.data.AUTOTUNE` comes to hold, and up to ten of unknown size, or
+of less than 256 MB in all; and where they are batched again or taken apart. Up to 131,072 lines of
+text, or slices of unknown width of what nothing shows to be a loaded array, are taken for words and
+rows, which weigh little, and so are 1,024 examples of pipelines that begin out of sight; unless a
+`map` before it reads files, makes pictures or sounds, runs Python, or is out of sight. Less than 32
+MB in the buffer are hidden, and of a ready-made data set, such as MNIST, less than 256 MB.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from tfmemlint.light_typing import NamedTuple
 FEW = 8
 """Batches, which may be prefetched for a reason."""
 SOME = 10
-"""Batches of unknown size."""
+"""Batches of unknown size, or of little in all."""
 USUAL = 32
 """Examples of a batch, where nobody knows how many."""
 KEEPS_ELEMENTS = methods.PASSING | {"filter"}
@@ -77,7 +77,7 @@ def check(file: File) -> Iterator[Diagnostic]:
             streams, place = file.tf.streams, chain.steps.index(site.prefetch)
             held = streams.buffered(chain, place)
             few = (streams.kept(chain, place).value or inf) <= SOME
-            if streams.are_small(chain, place, held) or (few and held.value is None):
+            if streams.are_small(chain, place, held) or (few and (held.value or 0) < costs.NOTICED):
                 continue
             reported.add(call)
             yield Diagnostic(

@@ -265,7 +265,8 @@ class Operations:
         for each in told:
             said += (sizes(each) or (None,)) if each is not None else ()
         channels = held.shape[-1] if held.shape else None
-        shape = {2: (*said, channels)}.get(len(said), said if len(said) > 2 else None)
+        together = held.shape[:-3] if held.shape else ()  # as many as a batch has
+        shape = {2: (*together, *said, channels)}.get(len(said), said if len(said) > 2 else None)
         behind = max(ops.RESIZES[name], default=None)
         method = argument(given.node, None if behind is None else behind + 1, "method")
         method = method or argument(given.node, None, "interpolation")

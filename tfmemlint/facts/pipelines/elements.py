@@ -89,6 +89,7 @@ class Elements:
         self._values = tf.values
         self._datasets = tf.datasets
         self._mappings = tf.mappings
+        self._read_batches = tf.read_batches
         self._specs = tf.of(Specs)
         self._parts = tf.of(Parts)
         self._under_way: set[Chain] = set()
@@ -96,6 +97,8 @@ class Elements:
     def entering(self, chain: Chain, place: int) -> Held:
         """What goes into the step at a place of a chain, or comes out of the last one."""
         found = self._begin(chain)
+        if chain.source.kind is From.CATALOGUE and self._read_batches.size(chain.source):
+            found = batched(found)
         for step in chain.steps[:place]:
             found = self._after(step, found)
         return found

@@ -121,6 +121,13 @@ def written(values: Values, node: ast.expr) -> Held:
     return OUTSIDE if None in told else row(number(each) for each in told if each is not None)
 
 
+def as_tensor(held: Held) -> Held:
+    """What several numbers are to arithmetic: `image - [0.5, 0.4, 0.4]`."""
+    parts = [] if isinstance(held, Tensor) else [part for _, part in held.parts]
+    numbers = bool(parts) and all(isinstance(each, Tensor) and each.is_number for each in parts)
+    return OUTSIDE._replace(shape=(len(parts),)) if numbers else held
+
+
 def is_of_element(run: DryRun, node: ast.expr) -> bool:
     """Whether an expression is worked out from what the function that is run has at hand."""
     made = root(node)
@@ -255,7 +262,7 @@ def _comprehension(run: DryRun, node: ast.ListComp | ast.DictComp) -> Held:
 
 
 def _arithmetic(run: DryRun, node: ast.BinOp) -> Held:
-    left, right = run.held(node.left), run.held(node.right)
+    left, right = as_tensor(run.held(node.left)), as_tensor(run.held(node.right))
     if not isinstance(left, Tensor) or not isinstance(right, Tensor):
         run.effects.exact = False
         return vague(row((left, right)))
