@@ -76,10 +76,16 @@ class LargeWeights:
         given = [self._values.of(each) for each in self._trained]
         if not given or any(each.origin is not None or each.kind not in _MODELS for each in given):
             return False
+        elsewhere = (each.of(LargeWeights) for each in self._elsewhere)
+        return not any(each._makes_networks for each in (self, *elsewhere))
+
+    @cached_property
+    def _makes_networks(self) -> bool:
+        """Whether a file has layers, or models, of its own."""
         called = (self._names.qualified(each.func) or "" for each in self._tree.all(ast.Call))
         bases = (base for each in self._tree.all(ast.ClassDef) for base in each.bases)
         inherited = (self._names.qualified(each) or "" for each in bases)
-        return not any(each.startswith(_NETWORKS) for each in (*called, *inherited))
+        return any(each.startswith(_NETWORKS) for each in (*called, *inherited))
 
     @cached_property
     def _trained(self) -> tuple[ast.expr, ...]:
