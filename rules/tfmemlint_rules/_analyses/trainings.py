@@ -126,7 +126,8 @@ class Trainings:
         given = given_to(call)
         function = self._functions.function(call.func)
         if function is not None and any(self._is_model(each) for each in given):
-            return False
+            made = self._values.of(call).origin
+            return isinstance(made, ast.Call) and self._tree.function(made) is function
         return self._is_model(call)
 
     def _is_model(self, node: ast.expr) -> bool:
