@@ -19,14 +19,17 @@ _KNOWN = LIBRARIES | LOOKS_ON
 _RESETS = frozenset({"tensorflow.reset_default_graph"})
 _COLLECTS = frozenset({"gc.collect", "keras.backend.clear_session"})
 _METHODS = """append as_default assign assign_add assign_sub astype batch close copy evaluate flush
-    format get_weights gradient info item items keys load_weights map mean numpy predict
+    format get_weights gradient info item items join keys load_weights map mean numpy predict
     predict_on_batch prefetch print repeat reset_state reset_states reset result save
-    save_weights scalar set_description set_postfix shuffle split step sum take test_on_batch
-    update update_state values write"""
+    save_weights scalar set_description set_postfix shuffle split step strftime sum take
+    test_on_batch update update_state values write"""
 _HARMLESS = TRAINS | frozenset(_METHODS.split())
 _PLAIN = """dict enumerate float format int len list max min next print range round str sum tqdm
     tuple zip"""
 _BUILTINS = frozenset(_PLAIN.split())
+_PACKAGES = "csv datetime gc glob json keras logging math numpy os random shutil tensorflow time"
+_KEEP_NOTHING = frozenset(_PACKAGES.split())
+"""Packages whose functions leave no cycles of large objects behind."""
 _MAKES = ("keras.Model", "keras.Sequential", "keras.layers.", "keras.models.", "keras.optimizers.")
 _MAX_HOPS = 4
 
@@ -137,7 +140,7 @@ class Placebos:
         name = self._names.qualified(call.func)
         if name is not None:
             made = name.startswith(_MAKES) and name.rpartition(".")[2] != "predict"
-            return not made and name.startswith(("gc.", "keras.", "numpy.", "tensorflow.", "time."))
+            return not made and name.partition(".")[0] in _KEEP_NOTHING
         if self._functions.function(call.func) is not None:
             return True  # its code is looked at, too
         if isinstance(call.func, ast.Attribute):
