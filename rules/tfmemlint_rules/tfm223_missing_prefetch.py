@@ -48,13 +48,13 @@ from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, costs, edits
 from tfmemlint.facts import TensorFlow
-from tfmemlint.facts.flow.sizes import constant
 from tfmemlint.facts.library import pipeline_methods as methods
 from tfmemlint.facts.library.words import PIPELINE_WORDS
 from tfmemlint.facts.pipelines.chains import BATCHING, Chain
 from tfmemlint.facts.pipelines.consumers import End, Into
 from tfmemlint.facts.pipelines.overlaps import Overlaps
 from tfmemlint.facts.sizes.ready import Ready
+from tfmemlint.facts.syntax.arithmetic import constant
 from tfmemlint.facts.syntax.nodes import is_literal, is_none
 
 INJECTS = (2, 12)

@@ -43,8 +43,8 @@ from collections.abc import Iterator
 
 from tfmemlint import Claim, Cost, Diagnostic, File, Law, Metric, Rule
 from tfmemlint.facts.flow.loops import Loop, Over
-from tfmemlint.facts.flow.sizes import constant
 from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.syntax.arithmetic import constant
 from tfmemlint.facts.syntax.tree import LoopNode
 from tfmemlint_rules._analyses.session_ops import SessionOp, SessionOps, assigned
 

@@ -11,11 +11,11 @@ from tfmemlint.facts.flow.batches_of_one import adds_first_axis
 from tfmemlint.facts.flow.flow import Origin
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.loops import Over
-from tfmemlint.facts.flow.sizes import constant
 from tfmemlint.facts.library import makers
 from tfmemlint.facts.library.keras_apis import SEQUENCES
 from tfmemlint.facts.library.shapes import is_all, is_rest
 from tfmemlint.facts.pipelines.chains import BATCHING
+from tfmemlint.facts.syntax.arithmetic import constant
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.nodes import called, same_code
 from tfmemlint.facts.syntax.tree import FunctionNode

@@ -12,11 +12,11 @@ from math import prod
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.paths import ANY, End, is_entry
-from tfmemlint.facts.flow.sizes import as_count
 from tfmemlint.facts.flow.solver import Question
 from tfmemlint.facts.library.makers import DTYPE_BYTES, argument
 from tfmemlint.facts.library.reading import PAIRS
 from tfmemlint.facts.library.shapes import is_rest
+from tfmemlint.facts.syntax.arithmetic import as_count
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.nodes import is_none
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple

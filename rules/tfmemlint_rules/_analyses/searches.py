@@ -8,8 +8,8 @@ from functools import cached_property
 from math import prod
 
 from tfmemlint.facts import TensorFlow
-from tfmemlint.facts.flow.sizes import as_count
 from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.syntax.arithmetic import as_count
 from tfmemlint.facts.syntax.decorators import Decorators
 from tfmemlint.facts.syntax.tree import FunctionNode
 from tfmemlint.light_typing import NamedTuple

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.frames import Frame
-from tfmemlint.facts.flow.sizes import as_count
 from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.syntax.arithmetic import as_count
 from tfmemlint.facts.syntax.nodes import is_literal
 from tfmemlint.facts.syntax.tree import FunctionNode
 from tfmemlint.light_typing import TYPE_CHECKING, NamedTuple

@@ -8,10 +8,10 @@ from itertools import dropwhile, islice
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.flow import Origin
 from tfmemlint.facts.flow.frames import Frame
-from tfmemlint.facts.flow.sizes import constant
 from tfmemlint.facts.flow.solver import Question
 from tfmemlint.facts.library import makers
 from tfmemlint.facts.library.shapes import is_new
+from tfmemlint.facts.syntax.arithmetic import constant
 from tfmemlint.facts.syntax.bindings import How
 
 _ONE = Question("batch of one", nothing=False, unknown=False)

@@ -12,9 +12,9 @@ from tfmemlint.facts.flow.batches_of_one import BatchesOfOne
 from tfmemlint.facts.flow.flow import Origin
 from tfmemlint.facts.flow.frames import Frame, entered
 from tfmemlint.facts.flow.paths import key
-from tfmemlint.facts.flow.sizes import constant
 from tfmemlint.facts.flow.solver import Question, Solver
 from tfmemlint.facts.library import makers, reading
+from tfmemlint.facts.syntax.arithmetic import constant
 from tfmemlint.facts.syntax.bindings import Binding, How
 from tfmemlint.facts.syntax.names import Names
 from tfmemlint.facts.syntax.nodes import called, is_empty

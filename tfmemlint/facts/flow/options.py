@@ -7,8 +7,8 @@ from functools import cached_property
 
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.frames import Frame
-from tfmemlint.facts.flow.sizes import constant
 from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.syntax.arithmetic import constant
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.nodes import same_code
 from tfmemlint.light_typing import TYPE_CHECKING

@@ -6,7 +6,7 @@ import ast
 
 from tfmemlint.facts.flow.flow import Flow
 from tfmemlint.facts.flow.frames import Frame
-from tfmemlint.facts.flow.sizes import Sizes, ValueOf, constant
+from tfmemlint.facts.flow.sizes import Sizes, ValueOf
 from tfmemlint.facts.library import makers
 from tfmemlint.facts.library.kinds import UNKNOWN, Extent, Kind, Value, common
 from tfmemlint.facts.library.known_data import (
@@ -15,9 +15,18 @@ from tfmemlint.facts.library.known_data import (
     READ_DATA_SETS,
     SKLEARN_DATASETS,
 )
-from tfmemlint.facts.library.shapes import Shape, counted, expanded, reshaped, resized, squeezed
+from tfmemlint.facts.library.shapes import (
+    Shape,
+    counted,
+    expanded,
+    joined,
+    reshaped,
+    resized,
+    squeezed,
+)
 from tfmemlint.facts.library.tensor_functions import gives_tensor
 from tfmemlint.facts.library.traits import Filled
+from tfmemlint.facts.syntax.arithmetic import constant
 from tfmemlint.facts.syntax.classes import KERAS_BASES
 from tfmemlint.facts.syntax.names import Names
 from tfmemlint.facts.syntax.nodes import called
@@ -71,9 +80,12 @@ class Results:
         if name in makers.JOINS and node.args and isinstance(node.args[0], (ast.List, ast.Tuple)):
             parts = [value(each, frame) for each in node.args[0].elts]
             whole = bool(parts) and all(each.extent is Extent.WHOLE for each in parts)
-            return Value(
-                kind, Extent.WHOLE if whole else Extent.UNKNOWN, common(parts).dtype, None, node
-            )
+            extent = Extent.WHOLE if whole else Extent.UNKNOWN
+            told = makers.argument(node, 1, "axis")
+            axis = 1 if name == "numpy.hstack" else 0 if told is None else constant(told)
+            shape = joined([each.shape for each in parts], axis)
+            is_row = name.endswith("stack") and shape is not None and len(shape) == 1
+            return Value(kind, extent, common(parts).dtype, None if is_row else shape, node)
         if numpy or name.startswith(("tensorflow.", "keras.ops.")):
             one = numpy or gives_tensor(name)
             return Value(kind, origin=node) if one else UNKNOWN

@@ -8,17 +8,15 @@ from collections.abc import Callable, Iterable, Mapping
 
 from tfmemlint.facts.flow.flow import Flow
 from tfmemlint.facts.flow.frames import Frame
+from tfmemlint.facts.flow.measured import Measured
 from tfmemlint.facts.library import makers
 from tfmemlint.facts.library.kinds import Value
 from tfmemlint.facts.library.shapes import Shape
-from tfmemlint.facts.syntax.bindings import How
+from tfmemlint.facts.syntax.arithmetic import ARITHMETIC, as_count, calculated, constant
 from tfmemlint.facts.syntax.names import Names
-from tfmemlint.facts.syntax.nodes import called, same_code
-from tfmemlint.facts.syntax.tree import Tree
+from tfmemlint.facts.syntax.nodes import same_code
 
 _MAX_DEPTH = 15
-_MOST = 2.0**63
-_LARGEST_EXPONENT = 64
 _BUILTIN = {"float": "float64", "int": "int64", "bool": "bool"}
 _DTYPES = frozenset({"numpy.dtype", "tensorflow.as_dtype", "tensorflow.dtypes.as_dtype"})
 _PRODUCTS = frozenset({"math.prod", "numpy.prod", "numpy.product"})
@@ -30,26 +28,6 @@ ValueOf = Callable[[ast.expr, Frame | None], Value]
 """What is known of an expression: handed in, for objects that hold each other are never freed."""
 Expected = Callable[[ast.expr, Frame | None], int | float | None]
 """The number that an option is where nobody says otherwise."""
-
-
-def _power(left: float, right: float) -> float:
-    """Of numbers that count something: what is larger would take long, and counts nothing."""
-    if abs(right) > _LARGEST_EXPONENT or abs(left) > _MOST or (left < 0 and right % 1):
-        raise OverflowError
-    made: float = left**right
-    return made
-
-
-ARITHMETIC: dict[type[ast.operator], Callable[[float, float], float]] = {
-    ast.Add: lambda left, right: left + right,
-    ast.Sub: lambda left, right: left - right,
-    ast.Mult: lambda left, right: left * right,
-    ast.FloorDiv: lambda left, right: left // right,
-    ast.Div: lambda left, right: left / right,
-    ast.Mod: lambda left, right: left % right,
-    ast.Pow: _power,
-    ast.LShift: lambda left, right: left * _power(2, right),
-}
 
 _MAKES_NUMBERS: Mapping[str, Callable[[float], float]] = {
     "float": float,
@@ -65,39 +43,17 @@ _MAKES_NUMBERS: Mapping[str, Callable[[float], float]] = {
 class Sizes:
     """Numbers, shapes and data types of expressions, followed backwards to literals."""
 
-    def __init__(self, tree: Tree, names: Names, flow: Flow, expected: Expected) -> None:
-        self._tree = tree
+    def __init__(self, names: Names, flow: Flow, measured: Measured, expected: Expected) -> None:
         self._names = names
         self._flow = flow
         self._expected = expected
+        self._measured = measured
 
     def number(
         self, expression: ast.expr | None, frame: Frame | None, value: ValueOf
     ) -> int | float | None:
         """The number an expression surely is: literals, constants, sizes and arithmetic on them."""
         return self._number(expression, frame, value, _MAX_DEPTH)
-
-    def rows(
-        self, expression: ast.expr, frame: Frame | None, hops: int = 5
-    ) -> tuple[ast.expr, Frame | None] | None:
-        """The array whose length an expression is, and the call within which it is to be read.
-
-        `x` for `len(x)`, `x.shape[0]` and the like.
-        """
-        array: ast.expr | None = None
-        if isinstance(expression, ast.Call) and called(expression) in ("len", "int"):
-            array = expression.args[0] if len(expression.args) == 1 else None
-            if array is not None and called(expression) == "int":
-                return self.rows(array, frame, hops)
-        if array is not None:
-            return array, frame
-        if not hops or not isinstance(expression, _MOVED):
-            return None
-        measured = self._size_of(expression, frame)
-        if measured is not None:
-            return (measured[0], measured[1]) if measured[2] == 0 else None
-        before = self._flow.one_before(expression, frame)
-        return None if before is None else self.rows(before.value, before.frame, hops - 1)
 
     def keeps_most(
         self, whole: ast.expr, part: ast.Slice, frame: Frame | None, value: ValueOf
@@ -137,7 +93,7 @@ class Sizes:
                 if part and times is not None and isinstance(number.op, ast.Mult):
                     return part * times
             return 0.0
-        measured = self.rows(number, frame)
+        measured = self._measured.rows(number, frame)
         if measured is not None:
             return 1.0 if same_code(measured[0], whole) else None
         if isinstance(number, ast.Call) and len(number.args) == 1:
@@ -148,53 +104,6 @@ class Sizes:
         if before is None:
             return None
         return self.share(before.value, whole, before.frame, value, hops - 1)
-
-    def _size_of(
-        self, node: ast.expr, frame: Frame | None
-    ) -> tuple[ast.expr, Frame | None, int] | None:
-        """The array and the axis of which an expression is the size.
-
-        As `x.shape[1]` is, and a name to which a shape is unpacked: `rows, width = x.shape`.
-        """
-        if isinstance(node, ast.Subscript):
-            return self._axis(node.value, frame, constant(node.slice))
-        origins = self._flow.origins(node, frame) if isinstance(node, ast.Name) else None
-        one = origins[0] if origins is not None and len(origins) == 1 else None
-        if one is None or one.binding is None or one.how is not How.ASSIGNED or len(one.path) != 1:
-            return None
-        target = self._tree.parent(one.binding.node)
-        taken = getattr(target, "elts", ())
-        stars = [at for at, each in enumerate(taken) if isinstance(each, ast.Starred)]
-        behind = bool(stars) and one.path[0] > stars[0]
-        return self._axis(one.value, one.frame, one.path[0] - (len(taken) if behind else 0))
-
-    def _axis(
-        self, shape: ast.expr, frame: Frame | None, axis: int | float | None
-    ) -> tuple[ast.expr, Frame | None, int] | None:
-        """The same for one of the sizes of a shape, or of a part: `h, w = x.shape[1:]`."""
-        if not isinstance(axis, int):
-            return None
-        if isinstance(shape, ast.Subscript) and isinstance(shape.slice, ast.Slice):
-            first, *others = shape.slice.lower, shape.slice.upper, shape.slice.step
-            start = 0 if first is None else constant(first)
-            if axis < 0 or not isinstance(start, int) or start < 0 or others[1] is not None:
-                return None
-            shape, axis = shape.value, start + axis
-        measured = self._measured(shape, frame)
-        return None if measured is None else (*measured, axis)
-
-    def _measured(
-        self, shape: ast.expr, frame: Frame | None
-    ) -> tuple[ast.expr, Frame | None] | None:
-        """The array that a shape is of: `x` for `x.shape`, `np.shape(x)`."""
-        if not isinstance(shape, _MOVED):
-            return None
-        made, inner = self._flow.made(shape, frame)
-        if isinstance(made, ast.Attribute) and made.attr == "shape":
-            return made.value, inner
-        if isinstance(made, ast.Call) and self._names.is_any(made.func, makers.SHAPE_OF):
-            return (made.args[0], inner) if made.args else None
-        return None
 
     def shape(self, node: ast.expr | None, frame: Frame | None, value: ValueOf) -> Shape | None:
         """The sizes a tuple, a list or a number gives; those that are not known are None."""
@@ -207,11 +116,11 @@ class Sizes:
             if any(isinstance(each, (ast.Tuple, ast.List)) for each in both):  # `x.shape + (1,)`
                 first, last = (self.shape(each, frame, value) for each in both)
                 return None if first is None or last is None else (*first, *last)
-        measured = self._measured(node, frame)
+        measured = self._measured.whole(node, frame)
         if measured is not None:
             return value(*measured).shape
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
-            measured = self._measured(node.value, frame)
+            measured = self._measured.whole(node.value, frame)
             if measured is not None:
                 return self._cut(value(*measured).shape, node.slice)
         if isinstance(node, _MOVED):
@@ -287,11 +196,11 @@ class Sizes:
             if operation is None or left is None or right is None:
                 return None
             return calculated(operation, left, right)
-        rows = self.rows(node, frame)
+        rows = self._measured.rows(node, frame)
         if rows is not None:
             shape = value(*rows).shape
             return shape[0] if shape else None
-        measured = self._size_of(node, frame)
+        measured = self._measured.size_of(node, frame)
         if measured is not None:
             array, inner, axis = measured
             shape = value(array, inner).shape or ()
@@ -331,34 +240,3 @@ class Sizes:
         if isinstance(callee, ast.Name) and callee.id in _MAKES_NUMBERS:
             return _MAKES_NUMBERS[callee.id]
         return _MAKES_NUMBERS.get(self._names.qualified(callee) or "")
-
-
-def constant(node: ast.expr) -> int | float | None:
-    """The number a literal is."""
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        inner = constant(node.operand)
-        return None if inner is None else -inner
-    if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
-        return None if isinstance(node.value, bool) or not is_amount(node.value) else node.value
-    return None
-
-
-def calculated(
-    operation: Callable[[float, float], float], left: float, right: float
-) -> int | float | None:
-    """What two numbers make; None where that is no number of anything."""
-    try:
-        made = operation(left, right)
-    except (ArithmeticError, ValueError):
-        return None
-    return made if is_amount(made) else None
-
-
-def is_amount(number: float) -> bool:
-    """Whether there can be so many of anything: infinity, and what is no number, are none."""
-    return abs(number) < _MOST
-
-
-def as_count(number: float | None) -> int | None:
-    """A number as a number of things; None where it is not known, or none."""
-    return int(number) if number is not None and is_amount(number) else None

@@ -9,13 +9,15 @@ from functools import partial
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.flow import Origin
 from tfmemlint.facts.flow.frames import Frame
+from tfmemlint.facts.flow.measured import Measured
 from tfmemlint.facts.flow.options import Options
 from tfmemlint.facts.flow.results import Results
-from tfmemlint.facts.flow.sizes import Sizes, constant
+from tfmemlint.facts.flow.sizes import Sizes
 from tfmemlint.facts.flow.solver import Question
 from tfmemlint.facts.library import makers
 from tfmemlint.facts.library.kinds import UNKNOWN, Extent, Kind, Value, arithmetic, common
 from tfmemlint.facts.library.shapes import Shape, indexed, is_all, is_rest, written_out
+from tfmemlint.facts.syntax.arithmetic import constant
 from tfmemlint.facts.syntax.bindings import Binding, How
 from tfmemlint.facts.syntax.nodes import called
 from tfmemlint.facts.syntax.targets import element
@@ -38,7 +40,8 @@ class Values:
         self._classes = tf.classes
         self._flow = tf.flow
         self._is_dataset = tf.datasets.is_dataset
-        self._sizes = Sizes(tf.tree, tf.names, tf.flow, tf.of(Options).number)
+        self._measured = Measured(tf.tree, tf.names, tf.flow)
+        self._sizes = Sizes(tf.names, tf.flow, self._measured, tf.of(Options).number)
         self._results = Results(tf.names, tf.flow, self._sizes)
         self._solver = tf.solver
 
@@ -59,8 +62,7 @@ class Values:
 
     def rows(self, expression: ast.expr, frame: Frame | None = None) -> ast.expr | None:
         """The array whose length an expression is: `x` for `len(x)`, `x.shape[0]` and the like."""
-        found = self._sizes.rows(expression, frame)
-        return None if found is None else found[0]
+        return (self._measured.rows(expression, frame) or (None,))[0]
 
     def keeps_most(self, whole: ast.expr, part: ast.Slice, frame: Frame | None = None) -> bool:
         """Whether a slice leaves out but an end: `xs[1:]`, `xs[: int(0.8 * len(xs))]`."""

@@ -63,6 +63,21 @@ def indexed(shape: Shape | None, indices: Sequence[ast.expr]) -> Shape | None:
     return (*made, *left)
 
 
+def joined(shapes: Sequence[Shape | None], axis: float | None) -> Shape | None:
+    """The shape of arrays that are joined along an axis; None where they are not known to fit."""
+    known = [each for each in shapes if each]
+    first = known[0] if known else ()
+    place = len(first) if axis is None else int(axis)
+    fit = len(known) == len(shapes) and all(len(each) == len(first) for each in known)
+    if not fit or not -len(first) <= place < len(first):
+        return None
+    sizes = [set(each) for each in zip(*known, strict=True)]
+    made = [each.pop() if len(each) == 1 else None for each in sizes]
+    along = [each[place] for each in known]
+    made[place] = None if None in along else sum(filter(None, along))
+    return tuple(made)
+
+
 def resized(shape: Shape | None, size: Shape | None) -> Shape | None:
     """The shape of images of another size, with their batch if they are in one."""
     if shape is None or len(shape) not in (3, 4) or size is None or len(size) != 2:

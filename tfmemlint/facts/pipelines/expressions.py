@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from tfmemlint.facts.flow.sizes import ARITHMETIC, calculated, constant
 from tfmemlint.facts.library.shapes import is_all, is_rest
 from tfmemlint.facts.pipelines.features import having
 from tfmemlint.facts.pipelines.held import (
@@ -25,6 +24,7 @@ from tfmemlint.facts.pipelines.held import (
     together,
     vague,
 )
+from tfmemlint.facts.syntax.arithmetic import ARITHMETIC, calculated, constant
 from tfmemlint.facts.syntax.nodes import is_none, root
 from tfmemlint.light_typing import TYPE_CHECKING
 

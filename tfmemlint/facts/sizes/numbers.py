@@ -9,12 +9,12 @@ from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.flow import Origin
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.options import Options
-from tfmemlint.facts.flow.sizes import ARITHMETIC, calculated, constant
 from tfmemlint.facts.flow.solver import Question
 from tfmemlint.facts.library import makers
 from tfmemlint.facts.library.kinds import Extent, Kind
 from tfmemlint.facts.sizes.amounts import UNKNOWN, Amount, count, named, one_of, smaller
 from tfmemlint.facts.sizes.spoken import length_of, short, spoken
+from tfmemlint.facts.syntax.arithmetic import ARITHMETIC, calculated, constant
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.nodes import called
 from tfmemlint.facts.syntax.tree import LoopNode
