@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 
 from tfmemlint.facts import TensorFlow
-from tfmemlint.facts.flow.sizes import constant
 from tfmemlint.facts.library import makers
+from tfmemlint.facts.syntax.arithmetic import constant
 from tfmemlint.facts.syntax.nodes import called
 
 _OF_ALL = frozenset({"amax", "argmax", "argmin", "max", "min"})

@@ -7,13 +7,13 @@ from functools import cached_property
 
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.frames import Frame
-from tfmemlint.facts.flow.sizes import constant
 from tfmemlint.facts.library import makers, traits
 from tfmemlint.facts.library.kinds import Extent, Kind
 from tfmemlint.facts.library.known_data import READ_DATA_SETS
 from tfmemlint.facts.library.reading import LOADS
 from tfmemlint.facts.library.shapes import width
 from tfmemlint.facts.library.signatures import having
+from tfmemlint.facts.syntax.arithmetic import constant
 from tfmemlint.facts.syntax.nodes import names_in
 from tfmemlint.facts.syntax.tree import parameters
 from tfmemlint.light_typing import NamedTuple
