@@ -233,6 +233,22 @@ def test_a_syntax_error_at_the_end_of_the_file_is_shown_there(render: Render) ->
     assert expected == render("full", Checked("a.py", "x = (\n", (finding,)))
 
 
+@pytest.mark.parametrize(("files", "told"), [(3, 0), (4, 1), (9, 1)])
+def test_many_files_that_are_no_python_are_told_of_together_behind_the_rest(
+    render: Render, found: Found, files: int, told: int
+) -> None:
+    finding = Finding("TFM002", "syntax-error", Diagnostic(Span(0, 5), "no call to 'print'"))
+    broken = [Checked(f"{number}.py", "print 1\n", (finding,)) for number in range(files)]
+    other = Checked("other.py", CHAIN, (found(CHAIN, "ds.shuffle(4)"),))
+
+    text = render("full", *broken, other)
+
+    assert text.count(" files are not Python as this interpreter reads it: not checked\n") == told
+    assert [f" --> {number}.py:1:1" in text for number in range(files)] == [True] * files
+    assert text.count("TFM002") == (1 if told else files)
+    assert (text.index("0.py") > text.index("other.py")) == bool(told)
+
+
 def test_a_file_that_could_not_be_read_has_a_place_and_no_frame(render: Render) -> None:
     finding = Finding("TFM001", "unreadable", Diagnostic(Span(0, 0), "it is not UTF-8"))
 

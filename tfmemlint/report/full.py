@@ -8,7 +8,7 @@ from typing import TextIO
 from tfmemlint.report.escape import show, show_path, width
 from tfmemlint.report.figures import cost
 from tfmemlint.report.fix_diff import Line, changes
-from tfmemlint.report.items import Item, Settings
+from tfmemlint.report.items import SYNTAX_ERROR, Item, Settings
 from tfmemlint.report.links import page
 from tfmemlint.vocabulary import Applicability, Fix
 
@@ -16,6 +16,8 @@ LONGEST_LINE = 160
 """Columns of a line that are shown where no terminal is narrower; those about what matters."""
 SHORTEST_LINE = 20
 """Columns that are shown however narrow the terminal is."""
+FEW = 3
+"""Files that are no Python and have a paragraph each."""
 LONGEST_SPAN = 6
 """Lines of a finding that are shown; of a longer one, the first two and the last two."""
 
@@ -27,12 +29,32 @@ Paint = Callable[[str, str], str]
 
 
 def write(items: Iterable[Item], settings: Settings, out: TextIO) -> None:
-    """Write one paragraph a finding."""
+    """Write one paragraph a finding, and one for all files that are no Python if they are many."""
     paint = _colored if settings.color else _plain
-    for item in items:
-        for line in _paragraph(item, settings, paint):
+    found = list(items)
+    broken = [item for item in found if item.finding.code == SYNTAX_ERROR]
+    paragraphs = [
+        _paragraph(item, settings, paint)
+        for item in found
+        if len(broken) <= FEW or item.finding.code != SYNTAX_ERROR
+    ]
+    if len(broken) > FEW:
+        paragraphs.append(_unchecked(broken, settings, paint))
+    for lines in paragraphs:
+        for line in lines:
             out.write(line.rstrip() + "\n")
         out.write("\n")
+
+
+def _unchecked(broken: Sequence[Item], settings: Settings, paint: Paint) -> Iterator[str]:
+    """Files written for Python 2 and the like, a line each: what they say is the same for all."""
+    code = _linked(SYNTAX_ERROR, paint(SYNTAX_ERROR, _RED), settings)
+    files = len({item.source.path for item in broken})
+    yield f"{code} {files} files are not Python as this interpreter reads it: not checked"
+    for item in broken:
+        message = show(item.finding.diagnostic.message)
+        where = f"{show_path(item.source.path)}:{item.position}"
+        yield f" {paint('-->', _BLUE)} {where}: {message}"
 
 
 def _paragraph(item: Item, settings: Settings, paint: Paint) -> Iterator[str]:
