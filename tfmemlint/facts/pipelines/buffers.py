@@ -117,13 +117,13 @@ class Buffers:
         if chain.steps[shuffle].argument("buffer_size") is None:
             return None
         passages = self._elements.passages(chain, shuffle, _PASSES_SHUFFLED)
-        best = max(passages, key=lambda found: found[1].growth, default=None)
-        if best is None:
-            return None
-        late = Buffered(chain, best[0], shuffle, best[1])
-        if late.passage.added is not None and not late.is_batched:
-            return late if late.passage.added > 0 else None
-        return late if late.passage.growth >= 2 else None
+        late = [Buffered(chain, place, shuffle, passage) for place, passage in passages]
+        known = [each for each in late if each.passage.added is not None and not each.is_batched]
+        best = max(late, key=lambda each: each.passage.growth, default=None)
+        if best is None or (best.passage.growth >= 2 and best not in known):
+            return best
+        most = max(known, key=lambda each: each.passage.added or 0, default=None)
+        return most if most is not None and (most.passage.added or 0) > 0 else None
 
     def _is_cached(self, late: Buffered) -> bool:
         """Whether a `cache` stands between in a branch that is not expected to be left out."""
