@@ -21,8 +21,8 @@ other statements, stand between.
 When all of it fits, and time matters more. The rule is silent by itself where it sees that there is
 little of it, where a comment in the line says so (`# fits in RAM`), where elements take 4 KB at the
 most and nobody knows how many there are, for pipelines that are only evaluated, for what
-`tfds.load` has for tests, and for caches in files. Where elements are only cast, TFM212 says so. Of
-a ready-made data set, such as MNIST, less than 256 MB in the cache are hidden.
+`tfds.load` has for tests, and for caches in files. Where elements are only cast, TFM212 says so.
+Less than 256 MB in the cache are hidden.
 """
 
 from __future__ import annotations
@@ -38,7 +38,6 @@ from tfmemlint.facts.pipelines.buffers import Buffered
 from tfmemlint.facts.pipelines.chains import BATCHING, Step
 from tfmemlint.facts.pipelines.consumers import Into
 from tfmemlint.facts.pipelines.elements import Passage
-from tfmemlint.facts.sizes.ready import Ready
 
 MOVABLE = BATCHING | {"prefetch", "with_options"}
 """Steps with which `cache` may change places."""
@@ -58,7 +57,7 @@ def check(file: File) -> Iterator[Diagnostic]:
         held = streams.all(chain, cache)
         if streams.are_small(chain, cache, held):
             continue
-        worth = costs.worth(ready=file.tf.of(Ready).is_chain(chain))
+        worth = costs.NOTICED
         yield Diagnostic(
             file.step(call),
             f"`cache` keeps every element that {_says(file, chain.steps[first], passage)}",
