@@ -20,6 +20,7 @@ from tfmemlint.facts.sizes.amounts import (
 
 Look = Callable[[str], tuple[File, list[ast.expr]]]
 
+SCALERS = "import tensorflow as tf\nfrom sklearn.preprocessing import MinMaxScaler\n"
 TIMES = "\N{MULTIPLICATION SIGN}"
 
 
@@ -153,6 +154,39 @@ def test_numbers_say_where_they_come_from(look: Look, code: str, note: str) -> N
     ("code", "value", "at_most"),
     [
         pytest.param("see([1, 2])", 2, 2, id="a list"),
+        *(
+            pytest.param(
+                f"import numpy as np\n{SCALERS}x = np.load('x')[-12:]\n{code}", 12, 12, id=code
+            )
+            for code in (
+                "see(x.astype('float32'))",
+                "see(np.array(x).tolist())",
+                "see(x[:, 0])",
+                "N = 12\nsee(np.load('y')[-N:])",
+                "def last(y, n):\n    return y[:-n], y[-n:]\n_, z = last(np.load('y'), 12)\nsee(z)",
+                "see(frame[-12:].values)",
+                "see(x.reshape(x.shape[0], 1, -1))",
+                "see(np.reshape(x, (len(x), -1)))",
+                "see(MinMaxScaler().fit_transform(x))",
+                "s = MinMaxScaler()\ns = s.fit(x)\nsee(s.inverse_transform(x))",
+                "def f(t):\n    t = t.reshape(t.shape[0], 2)\n    return 1, t\n_, y = f(x)\nsee(y)",
+            )
+        ),
+        *(
+            pytest.param(
+                f"import numpy as np\n{SCALERS}x = np.load('x')[-12:]\n{code}", None, None, id=code
+            )
+            for code in (
+                "see(x.T)",
+                "see(x.reshape(-1, 2))",
+                "see(x[0, :])",
+                "see(np.load('y')[-n:])",
+                "see(np.expand_dims(x, 0))",
+                "see(tf.image.resize(x, size))",
+                "see(other.transform(x))",
+                "class S:\n    def astype(self, t): return y\nsee(S().astype(x))",
+            )
+        ),
         pytest.param("see(range(5, 50, 5))", 9, 9, id="a range"),
         pytest.param("see(range(0, 100, 32))", 4, 4, id="offsets"),
         pytest.param("see(list(enumerate(range(7))))", 7, 7, id="wrapped"),

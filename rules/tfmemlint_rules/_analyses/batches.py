@@ -25,15 +25,11 @@ FEW = 32
 LARGE = 128
 """A batch of a pipeline that is more than a handful of those."""
 _MAX_DEPTH = 20
-_MOVES_ROWS = frozenset({"moveaxis", "ravel", "repeat", "squeeze", "tile", "transpose"})
-_KEEPS_ROWS = frozenset(
-    name for name in makers.KEEPS_DATA if name.rpartition(".")[2] not in _MOVES_ROWS
-)
 _BESIDE = frozenset({"dstack", "hstack"})
 _JOINS = _BESIDE | {"concat", "concatenate"}
 _FED = ("evaluate", "evaluate_generator", "fit", "fit_generator", "predict_generator")
 _PREDICTS = frozenset({"predict", "predict_on_batch"})
-_METHODS_KEEP_ROWS = _PREDICTS | {"astype", "clip", "copy", "numpy"}
+_METHODS_KEEP_ROWS = _PREDICTS | makers.METHODS_KEEP_ROWS
 
 
 class Rows(Enum):
@@ -319,7 +315,7 @@ class Batches:
             first = given.left if isinstance(given, ast.BinOp) else given  # `(x,) * 3`
             is_list = isinstance(first, (ast.List, ast.Tuple))
             return self.of_inputs(first, frame) if first and is_list else None
-        if name in _KEEPS_ROWS or last == "preprocess_input":
+        if name in makers.KEEPS_ROWS or last == "preprocess_input":
             if isinstance(given, (ast.List, ast.Tuple)):
                 starred = any(isinstance(each, ast.Starred) for each in given.elts)
                 return None if starred else _few(len(given.elts))

@@ -120,6 +120,14 @@ def given_back(
 
 
 KEEPS_DATA = {name: row.of for name, row in APIS.items() if row.traits & traits.DATA}
+_MOVES_ROWS = frozenset(
+    {"expand_dims", "moveaxis", "ravel", "repeat", "reshape", "squeeze", "tile", "transpose"}
+)
+KEEPS_ROWS = {
+    name: of for name, of in KEEPS_DATA.items() if name.rpartition(".")[2] not in _MOVES_ROWS
+}
+"""What gives as many rows as it is given, and the argument that has them."""
+METHODS_KEEP_ROWS = frozenset({"astype", "clip", "copy", "numpy", "to_numpy", "tolist"})
 KEEPS_SHAPE = having(traits.SHAPE)
 DTYPE_PLACE = {name: row.dtype_place for name, row in APIS.items() if row.dtype_place is not None}
 """Where those that can be told a dtype are told it."""

@@ -100,6 +100,14 @@ def count(number: float) -> Amount:
     return Amount((_written(number),), None, number, number)
 
 
+def negative(amount: Amount) -> Amount | None:
+    """The number with the other sign, if it is known."""
+    if amount.value is None:
+        return None
+    made = count(-amount.value)._replace(notes=amount.notes, stands_in=amount.stands_in)
+    return made if amount.is_certain else made._replace(at_most=None)
+
+
 def held(number: float) -> Amount:
     """So many bytes, for sure."""
     return Amount((), number, number, number, of_bytes=True)

@@ -12,7 +12,8 @@ from tfmemlint.facts.flow.options import Options
 from tfmemlint.facts.flow.solver import Question
 from tfmemlint.facts.library import makers
 from tfmemlint.facts.library.kinds import Extent, Kind
-from tfmemlint.facts.sizes.amounts import UNKNOWN, Amount, count, named, one_of, smaller
+from tfmemlint.facts.sizes.amounts import UNKNOWN, Amount, count, named, negative, one_of, smaller
+from tfmemlint.facts.sizes.row_keepers import RowKeepers, is_filled
 from tfmemlint.facts.sizes.spoken import length_of, short, spoken
 from tfmemlint.facts.syntax.arithmetic import ARITHMETIC, calculated, constant
 from tfmemlint.facts.syntax.bindings import How
@@ -42,6 +43,7 @@ class Numbers:
         self._loops = tf.loops
         self._solver = tf.solver
         self._options = tf.of(Options)
+        self._row_keepers = tf.of(RowKeepers)
         self._assumed = tf.assumed
 
     def of(self, expression: ast.expr, frame: Frame | None = None) -> Amount:
@@ -70,6 +72,8 @@ class Numbers:
             return self._called(node, frame)
         if isinstance(node, ast.BinOp):
             return self._calculated(node, frame)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            return negative(self.of(node.operand, frame)) or spoken(node)
         assumed = self.assumed(ast.unparse(node)) if self._assumed else None
         if assumed:
             return assumed
@@ -193,14 +197,21 @@ class Numbers:
         if value.shape and value.shape[0] is not None and value.kind not in _LISTS:
             made = value.origin if isinstance(value.origin, ast.Call) else None
             name = self._names.qualified(made.func) if made is not None else None
-            stands = _is_filled(name, made) and value.extent is Extent.WHOLE
+            stands = is_filled(name, made) and value.extent is Extent.WHOLE
             rows = count(value.shape[0])
             return rows._replace(stands_in=ast.unparse(node) if stands and _is_short(node) else "")
         if isinstance(node, (ast.Name, ast.Attribute)):
             followed = self._followed(node, frame, self.length)
             if followed is not None:
                 return self._grown(node, frame) or followed
-        return self._grown(node, frame) or called
+        return self._grown(node, frame) or self._kept(node, frame) or called
+
+    def _kept(self, node: ast.expr, frame: Frame | None) -> Amount | None:
+        """The rows of an array that is made of another, if they are known."""
+        told, whole = self._row_keepers.told(node), self._row_keepers.of(node, frame)
+        found = self.of(told, frame) if told is not None else UNKNOWN
+        found = self.length(whole, frame) if whole is not None else found
+        return None if found.value is None or found.value < 0 else found
 
     def _listed(self, node: ast.List | ast.Tuple | ast.Set) -> Amount:
         """A list that is written down: it stands in for a longer one if it is of paths."""
@@ -237,8 +248,8 @@ class Numbers:
         """How many a slice takes: 32 of `[:32]`, `[-32:]`, `[50:82]` and `[start : start + 32]`."""
         lower, upper = part.lower, part.upper
         if upper is None:
-            last = self.of(lower, frame).value if lower is not None else None
-            return count(-last) if last is not None and last < 0 else None
+            last = negative(self.of(lower, frame)) if lower is not None else None
+            return last if last is not None and (last.value or 0) > 0 else None
         if lower is None or constant(lower) == 0:
             found = self.of(upper, frame)
             return found if found.value is None or found.value >= 0 else None
@@ -328,13 +339,6 @@ class Numbers:
         if loop.trips is not None and (found.value is None or loop.trips < found.value):
             return count(loop.trips)
         return found
-
-
-def _is_filled(name: str | None, made: ast.Call | None) -> bool:
-    """Whether numbers are made up: random ones, or ones and zeros."""
-    if made is None or name is None:
-        return made is not None and isinstance(made.func, ast.Attribute)
-    return name in makers.FILLED
 
 
 def _is_short(node: ast.expr) -> bool:
