@@ -5,7 +5,7 @@
 or a step whose loss is categorical cross-entropy. Also rows that are made by hand, of labels or of
 words: `np.zeros((n, k))`, or a cube `(n, steps, k)`, that a loop sets ones in, for a model, or a
 cube that a session is fed with. A model may be trained in a file that imports this one. Where no
-file in sight tells the loss, rows of more than 32 classes, or of as many as a tokenizer knows
+file in sight tells the loss, rows of more than 128 classes, or of as many as a tokenizer knows
 words, are enough.
 
 ## Why it costs memory
@@ -28,17 +28,17 @@ rows go anywhere else, where the labels may be a list, where a loss is imported 
 for rows that are made by hand.
 
 ## When to ignore it
-When there are few classes. The rule is silent by itself for up to 32 where each example is known to
-have one label, such as those of MNIST and CIFAR-10, or where the models of the file end in a
+When there are few classes. The rule is silent by itself for up to 128 where each example is known
+to have one label, such as those of MNIST and CIFAR-10, or where the models of the file end in a
 `Dense` with a softmax of so few units, where a batch is written out at a time, in losses that are
 given what a model said, where any loss or metric of the file is not known to have a sparse form,
 and for label smoothing and mixed labels, which are no longer one class each. It is silent where
 nothing says how many classes there are: neither the call, nor the data set, nor a layer of more
-than 32 units that tells them, nor one that tells a class for each pixel or word, nor an embedding
+than 128 units that tells them, nor one that tells a class for each pixel or word, nor an embedding
 of as many words, and where the labels are no numbers of a list's different words. What is known to
 be less than 16 MiB, of a ready-made data set, such as CIFAR-100, less than 256 MB, is hidden,
 unless `min-bytes` says otherwise, by hand or not; what is split or joined of such a set is no
-larger than all of it. By hand, it is silent for labels of up to 32 classes, for labels of the same
+larger than all of it. By hand, it is silent for labels of up to 128 classes, for labels of the same
 words beside a cube of them, and for tables as long as they are wide, such as those of neighbours.
 """
 
