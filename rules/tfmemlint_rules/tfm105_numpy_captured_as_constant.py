@@ -38,7 +38,8 @@ the array may be changed under any name, and where graphs are made by hand.
 When the constant is wanted: a model for TensorFlow Lite or a frozen graph has to bring its tables
 along. The rule is silent in files that export so, and where the size is not known, other than of
 what a file holds, in which rows are looked up: that is a table. In graphs made by hand it is silent
-where less than 256 MB would be saved, as with arrays of 18 MB.
+where less than 256 MB would be saved, as with arrays of 18 MB, and rows are not looked up where
+`tf.where` finds which ones, such as those of a cluster.
 """
 
 from __future__ import annotations

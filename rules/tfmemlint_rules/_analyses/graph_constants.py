@@ -30,6 +30,7 @@ _EAGER = (
 )
 _VARIABLES = frozenset({"tensorflow.Variable", "tensorflow.get_variable"})
 LOOKS_UP = frozenset({"tensorflow.gather", "tensorflow.nn.embedding_lookup"})
+_FINDS = frozenset({"tensorflow.where"})
 _TAKES: dict[str, tuple[int | None, str]] = {
     "tensorflow.Variable": (0, "initial_value"),
     "tensorflow.assign": (1, "value"),
@@ -166,9 +167,19 @@ class GraphConstants:
 
     @cached_property
     def tables(self) -> frozenset[ast.expr]:
-        """What rows are looked up in."""
-        looked_up = (argument(call, *_TAKES[name]) for call, name in self._names.calls(LOOKS_UP))
+        """What rows are looked up in, by numbers that come from elsewhere."""
+        looked_up = (
+            argument(call, *_TAKES[name])
+            for call, name in self._names.calls(LOOKS_UP)
+            if not self._are_found(argument(call, 1, "indices") or argument(call, 1, "ids"))
+        )
         return frozenset(end for each in looked_up if each is not None for end in self._ends(each))
+
+    def _are_found(self, ids: ast.expr | None) -> bool:
+        """Whether rows are picked by what they are like: those of one of some clusters."""
+        made = [ids, *self._ends(ids)] if ids is not None else []
+        parts = chain.from_iterable(nodes_of(ast.Call, each) for each in made if each is not None)
+        return any(self._names.is_any(each.func, _FINDS) for each in parts)
 
 
 def _place(found: GraphConstant) -> tuple[int, int]:
