@@ -15,7 +15,8 @@ copied.
 ## What to do instead
 Shuffle first, then map: the same elements come in the same order, and the buffer holds file names,
 encoded pictures or bytes. What `tfds.load` gives has been decoded: with
-`decoders={"image": tfds.decode.SkipDecoding()}` it is still encoded, and the map decodes it.
+`decoders={"image": tfds.decode.SkipDecoding()}` it is still encoded, and the map decodes it. Behind
+a cache in a file, which would freeze an order that is drawn before it, a smaller buffer does.
 
 ## Fix safety
 Safe where everything between the two places is seen to give the same for the same, whatever it is
@@ -27,11 +28,11 @@ pictures of unknown sizes are resized, which may have been larger.
 
 ## When to ignore it
 When records are larger than what is made of them. The rule is silent by itself where it sees that,
-and behind `cache`, whose memory the buffer then shares, unless a `map` makes new elements of what
-is cached. It is silent, too, where a `cache` stands between the two in a branch that defaults do
-not leave out; and for up to 64 elements of unknown size. Of batches TFM202 speaks: `shuffle` goes
-before the `batch` first. Less than 32 MB in the buffer are hidden, and of a ready-made data set,
-such as MNIST, less than 256 MB.
+and behind `cache` in memory, which the buffer then shares, unless a `map` makes new elements of
+what is cached. It is silent, too, where a `cache` stands between the two in a branch that defaults
+do not leave out; and for up to 64 elements of unknown size. Of batches TFM202 speaks: `shuffle`
+goes before the `batch` first. Less than 32 MB in the buffer are hidden, and of a ready-made data
+set, such as MNIST, less than 256 MB.
 """
 
 from __future__ import annotations

@@ -132,6 +132,6 @@ class Buffers:
             if enlarging in chain.calls and shuffle in chain.calls:
                 first, last = chain.calls.index(enlarging), chain.calls.index(shuffle)
                 for step in chain.steps[first:last]:
-                    if step.method == "cache":
+                    if step.method == "cache" and not step.caches_in_a_file:
                         return self._conditions.runs(step.call, step.frame) is not False
         return False

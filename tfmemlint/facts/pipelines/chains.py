@@ -134,6 +134,13 @@ class Step(NamedTuple):
         is_empty = isinstance(name, ast.Constant) and name.value == ""
         return self.method == "cache" and (unnamed or is_empty)
 
+    @property
+    def caches_in_a_file(self) -> bool:
+        """Whether this is a `cache` that is surely given one; what has a name may be empty."""
+        name = self.argument("filename") if self.method == "cache" else None
+        told = not isinstance(name, (ast.Attribute, ast.Name, ast.Subscript))
+        return name is not None and told and not self.caches_in_memory
+
 
 class Chain(NamedTuple):
     """One way through a pipeline: where it begins, and its steps in order."""

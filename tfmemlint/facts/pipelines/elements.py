@@ -138,8 +138,8 @@ class Elements:
     ) -> Iterator[tuple[int, Passage]]:
         """The maps before a place, the last one first, each with what is made from there on.
 
-        As far back as there are only maps and steps of the methods `passing`: be `interleave` among
-        them, into the pipelines that it makes, whose maps have its place.
+        As far back as there are only maps, caches in files and steps of the methods `passing`: be
+        `interleave` among them, into the pipelines that it makes, whose maps have its place.
         """
         for place in range(end - 1, -1, -1):
             method = chain.steps[place].method
@@ -149,7 +149,7 @@ class Elements:
                 made = self._of_opened(chain.steps[place], chain.steps[place + 1 : end])
                 yield from ((place, each) for each in made)
                 return
-            elif method not in passing:
+            elif method not in passing and not chain.steps[place].caches_in_a_file:
                 return
 
     def _of_opened(self, opens: Step, behind: Sequence[Step]) -> Iterator[Passage]:
