@@ -7,6 +7,7 @@ reads the file, its questions are listened to; the last one about the line is wh
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import re
 import sys
@@ -106,13 +107,17 @@ def _rules(
         for finding in each.found:
             unsaid = _unsaid(checker, path, opened, finding, outcome)
             yield f"{finding.code} {finding.name}{unsaid}: {finding.diagnostic.message}"
-    silent = [each for each in heard if each.questions and not each.found]
+    passed = [each for each in heard if one and each.of_file and not each.found]
+    for each in passed:
+        yield f"{each.rule.code} {each.rule.name} is silent: it asked about the file alone"
+        yield from (f"    {words}: yes" for words in each.of_file)
+    silent = [each for each in heard if each.questions and not each.found and each not in passed]
     for each in sorted(silent, key=lambda each: -len(each.questions)):
         yield f"{each.rule.code} {each.rule.name} is silent"
         for asked in each.questions if one else each.questions[-1:]:
             yield f"    {asked.words}: {_quoted(asked.about)}: {asked.answer}"
         yield from (f"    {origin}" for origin in _origins(each.file, each.questions[-1].about))
-    others = sum(not (each.found or each.questions) for each in heard)
+    others = sum(not (each.found or each.questions or each in passed) for each in heard)
     if others:
         yield f"{one or f'{others} other rules'} had nothing to ask about this line."
 
@@ -141,6 +146,8 @@ class _Heard(NamedTuple):
     file: File
     found: list[Finding]
     questions: list[Question]
+    of_file: list[str]
+    """What is so of the whole file, of what it asked about that before anything else."""
 
 
 def _listen(checker: Checker, path: str, opened: Opened, rule: Rule, line: int) -> _Heard:
@@ -167,7 +174,8 @@ def _listen(checker: Checker, path: str, opened: Opened, rule: Rule, line: int) 
         <= line
         <= lines.position(each.diagnostic.span.end)[0]
     ]
-    return _Heard(rule, files[0], here, [*dict.fromkeys(listener.questions)])
+    questions = [*dict.fromkeys(listener.questions)]
+    return _Heard(rule, files[0], here, questions, [] if questions else listener.of_file)
 
 
 class _Listener:
@@ -175,6 +183,7 @@ class _Listener:
 
     def __init__(self, module: str, line: int) -> None:
         self.questions: list[Question] = []
+        self.of_file: list[str] = []
         self._homes = (module, f"{module.partition('.')[0]}._analyses")
         self._line = line
         self._asked: dict[FrameType, tuple[ast.AST, str]] = {}
@@ -187,6 +196,18 @@ class _Listener:
         elif event == "return" and frame in self._asked:
             about, words = self._asked.pop(frame)
             self.questions.append(Question(about, words, _told(answer)))
+        elif event == "return" and answer is True and self._is_of_file(frame):
+            words = _first_line(frame, [frame.f_locals["self"]])
+            self.of_file = [*dict.fromkeys([*self.of_file, words])]
+
+    def _is_of_file(self, frame: FrameType) -> bool:
+        """Whether the rule asks what kind of file it reads: for tests, for sessions."""
+        asker = frame.f_back
+        while asker is not None and asker.f_globals.get("__name__") == functools.__name__:
+            asker = asker.f_back  # as of every cached property
+        by_rule = asker is not None and asker.f_globals.get("__name__") == self._homes[0]
+        about_file = frame.f_globals.get("__name__") == File.__module__
+        return by_rule and about_file and frame.f_code.co_name.startswith("is_")
 
     def _question(self, frame: FrameType) -> tuple[ast.AST, str] | None:
         code, asker = frame.f_code, frame.f_back
