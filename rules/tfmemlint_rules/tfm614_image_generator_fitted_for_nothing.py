@@ -49,6 +49,7 @@ from tfmemlint.facts.library.keras_apis import IMAGE_GENERATORS
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.sizes.amounts import Amount, held, product
 from tfmemlint.facts.sizes.ready import Ready
+from tfmemlint.facts.syntax.nodes import called
 
 ASKS = frozenset({"featurewise_center", "featurewise_std_normalization", "zca_whitening"})
 """The options that `fit` computes something for."""
@@ -73,22 +74,61 @@ def check(file: File) -> Iterator[Diagnostic]:
 
 
 def _is_any_set(file: File) -> bool:
-    """Whether an option is given to an object: `generator.featurewise_center = True`."""
-    found = (each for name in ASKS for each in file.tf.tree.attributes.get(name, ()))
-    return any(not isinstance(each.ctx, ast.Load) for each in found)
+    """Whether an option is given to an object, `generator.featurewise_center = True`, or put in."""
+    tree = file.tf.tree
+    found = (each for name in ASKS for each in tree.attributes.get(name, ()))
+    put = (each.slice for each in tree.all(ast.Subscript) if isinstance(each.ctx, ast.Store))
+    return (
+        any(not isinstance(each.ctx, ast.Load) for each in found)
+        or any(isinstance(each, ast.Constant) and each.value in ASKS for each in put)
+        or any(call.args or ASKS & {each.arg for each in call.keywords} for call in _updates(file))
+    )
+
+
+def _updates(file: File) -> list[ast.Call]:
+    """What is put into the options of generators later, if there are any in a dictionary."""
+    made = (each for each in file.tf.tree.all(ast.Call) if any(not it.arg for it in each.keywords))
+    told = any(file.tf.names.is_any(each.func, IMAGE_GENERATORS) for each in made)
+    return [call for call, _ in file.tf.tree.methods("update")] if told else []
 
 
 def _asks_nothing(file: File, generator: ast.expr) -> bool:
     """Whether something is surely a generator that has nothing to compute beforehand."""
     ends = file.tf.sources.of(generator)
     made = [file.tf.names.call_of(each.node, IMAGE_GENERATORS) for each in ends.found]
-    return ends.complete and bool(made) and all(each and not _may_ask(each) for each in made)
+    return ends.complete and bool(made) and all(each and not _may_ask(file, each) for each in made)
 
 
-def _may_ask(made: ast.Call) -> bool:
-    told = [each for each in made.keywords if each.arg in ASKS or each.arg is None]
-    off = [isinstance(each.value, ast.Constant) and not each.value.value for each in told]
-    return bool(made.args) or not all(off)
+def _may_ask(file: File, made: ast.Call) -> bool:
+    told = [each.value for each in made.keywords if each.arg in ASKS]
+    several = [each.value for each in made.keywords if each.arg is None]
+    return (
+        bool(made.args)
+        or not all(map(_is_off, told))
+        or any(_may_hold(file, each) for each in several)
+    )
+
+
+def _is_off(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and not value.value
+
+
+def _may_hold(file: File, options: ast.expr) -> bool:
+    """Whether `**options` may ask for something: those of `dict(rotation_range=20)` do not."""
+    ends = file.tf.sources.of(options)
+    if not ends.complete:
+        return True
+    for each in ends.found:
+        if isinstance(each.node, ast.Dict):
+            keys = [getattr(key, "value", None) for key in each.node.keys]
+            told = [*zip(keys, each.node.values, strict=True)]
+        elif isinstance(each.node, ast.Call) and called(each.node) == "dict" and not each.node.args:
+            told = [(key.arg, key.value) for key in each.node.keywords]
+        else:
+            return True
+        if any(key is None or (key in ASKS and not _is_off(value)) for key, value in told):
+            return True
+    return not ends.found
 
 
 def _cost(file: File, images: ast.expr) -> Cost:
