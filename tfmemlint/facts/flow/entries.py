@@ -8,6 +8,7 @@ from tfmemlint.facts.library.shapes import written_out
 from tfmemlint.facts.syntax.bindings import Bindings
 from tfmemlint.facts.syntax.tree import Tree
 
+ADDS = frozenset({"append", "extend", "insert"})
 _READS = frozenset({"copy", "get", "items", "keys", "values"})
 
 
@@ -34,6 +35,18 @@ def entries_of(iterable: ast.expr, tree: Tree, bindings: Bindings) -> int | None
             written = written if all(reads) else None
     known = isinstance(written, ast.Dict) and None not in written.keys
     return len(written.keys) if isinstance(written, ast.Dict) and known else None
+
+
+def appended(name: ast.expr, tree: Tree, bindings: Bindings) -> int | None:
+    """How many entries are appended, one by one, to a list that a name is given.
+
+    None where more are added in another way, or in a loop.
+    """
+    binding = bindings.at(name) if isinstance(name, ast.Name) else None
+    uses = map(tree.parent, bindings.readers(binding)) if binding is not None else ()
+    adds = [each for each in uses if isinstance(each, ast.Attribute) and each.attr in ADDS]
+    one_by_one = all(each.attr == "append" and not tree.loops(each) for each in adds)
+    return len(adds) if one_by_one else None
 
 
 def _only_reads(use: ast.expr, tree: Tree) -> bool:

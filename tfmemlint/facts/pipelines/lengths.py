@@ -7,6 +7,7 @@ import re
 from math import ceil, prod
 
 from tfmemlint.facts import TensorFlow
+from tfmemlint.facts.flow.entries import ADDS
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.library import pipeline_methods as methods
 from tfmemlint.facts.library.kinds import UNKNOWN
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-_GROWS = frozenset({"append", "extend", "insert"})
 _SHARE = re.compile(r"(?P<number>-?\d+)(?P<percent>%)?")
 _MAKES_MORE = methods.having(methods.MORE)
 """The steps that may make more elements of fewer; `repeat` only gives the same ones again."""
@@ -131,7 +131,7 @@ class Lengths:
         if binding is None or not isinstance(binding.value, ast.List):
             return False
         uses = map(self._tree.parent, self._bindings.readers(binding))
-        return any(isinstance(use, ast.Attribute) and use.attr in _GROWS for use in uses)
+        return any(isinstance(use, ast.Attribute) and use.attr in ADDS for use in uses)
 
     def _cut(self, part: ast.Slice) -> int | None:
         """How many of anything a slice leaves at most: 50 for `xs[50:100]`."""

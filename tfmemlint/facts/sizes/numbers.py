@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 
 from tfmemlint.facts import TensorFlow
+from tfmemlint.facts.flow.entries import appended
 from tfmemlint.facts.flow.flow import Origin
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.options import Options
@@ -35,6 +36,7 @@ class Numbers:
 
     def __init__(self, tf: TensorFlow) -> None:
         self._tree = tf.tree
+        self._bindings = tf.bindings
         self._callers = tf.callers
         self._names = tf.names
         self._flow = tf.flow
@@ -215,15 +217,16 @@ class Numbers:
 
     def _listed(self, node: ast.List | ast.Tuple | ast.Set) -> Amount:
         """A list that is written down: it stands in for a longer one if it is of paths."""
-        if any(isinstance(each, ast.Starred) for each in node.elts):
-            return UNKNOWN
         above = self._tree.parent(node)
         target = above.targets[0] if isinstance(above, ast.Assign) else None
         name = target.id if isinstance(target, ast.Name) else ""
+        more = appended(target, self._tree, self._bindings) if target is not None else 0
+        if more is None or any(isinstance(each, ast.Starred) for each in node.elts):
+            return UNKNOWN
         is_paths = all(
             isinstance(each, ast.Constant) and isinstance(each.value, str) for each in node.elts
         )
-        return count(len(node.elts))._replace(stands_in=name if is_paths else "")
+        return count(len(node.elts) + more)._replace(stands_in=name if is_paths else "")
 
     def _comprised(
         self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp, frame: Frame | None
