@@ -78,6 +78,16 @@ class Attributes:
         heirs = self._functions.heirs(owner)
         return self.of((owner, *heirs), path, None, None, function)
 
+    def methods_of(self, parameter: ast.AST, path: Path) -> Ways:
+        """The methods of the class that a parameter is said to be of: `agent: Agent`."""
+        said = parameter.annotation if isinstance(parameter, ast.arg) else None
+        owner = self._functions.definition(said) if said is not None else None
+        if not isinstance(owner, ast.ClassDef) or path[0][0] != ".":
+            return None
+        if self._functions.method(owner, str(path[0])[1:]) is None:
+            return None
+        return self.of((owner, *self._functions.heirs(owner)), path, None, None)
+
     def _given(
         self,
         owner: ast.ClassDef,

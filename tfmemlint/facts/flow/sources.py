@@ -254,6 +254,8 @@ class Sources:
             return self._attributes.of_receiver(owner, function, path, frame)
         calls = [frame.call] if frame is not None else self._callers.calls_of(function)
         outer = frame.outer if frame is not None else None
+        if not calls and path:
+            return self._attributes.methods_of(binding.node, path)
         if not calls or len(calls) > _MOST_CALLERS:
             return None
         found: list[End] = []
