@@ -36,9 +36,10 @@ is collected from a pipeline, whose uses are to be rewritten.
 ## When to ignore it
 When the data is small beside the memory there is, and is read many times. Of a pipeline, the rule
 is silent by itself for labels, file names and what is known to be small, for up to 1,024 elements,
-where the loop stops early or picks some, and in tests. Of files of unknown size, it is silent
-for up to 32, and for any number of unknown files that give up to 8 KB each; of several lists that
-one loop fills, it speaks of the first, unless they are fixed.
+where the loop stops early or picks some, on the files of one picture or patient that whoever calls
+picks, and in tests. Of files of unknown size, it is silent for up to 32, and for any number of
+unknown files that give up to 8 KB each; of several lists that one loop fills, it speaks of the
+first, unless they are fixed.
 """
 
 from __future__ import annotations

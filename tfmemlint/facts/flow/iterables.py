@@ -29,6 +29,7 @@ class Iterables:
 
     def __init__(self, tf: TensorFlow) -> None:
         self._tree = tf.tree
+        self._callers = tf.callers
         self._bindings = tf.bindings
         self._names = tf.names
         self._flow = tf.flow
@@ -107,6 +108,33 @@ class Iterables:
             and self.is_part(each.value, each.frame, hops - 1)
             and not self._stands_in(each, hops - 1)
             for each in origins
+        )
+
+    def belongs_to_one(self, read: ast.expr) -> bool:
+        """Whether what is read is that of one of many, picked by whoever calls a function.
+
+        As the files in a folder whose name is worked out of `self.images[number]`.
+        """
+        pending = [read]
+        for each in pending:
+            for node in ast.walk(each):
+                if isinstance(node, ast.Subscript) and self._is_picked(node):
+                    return True
+                binding = self._bindings.only(node) if isinstance(node, ast.Name) else None
+                known = binding.value if binding is not None else None
+                if known is not None and known not in pending and len(pending) < _MAX_HOPS:
+                    pending.append(known)
+        return False
+
+    def _is_picked(self, node: ast.Subscript) -> bool:
+        bound = self._bindings.reaching(node.slice) if isinstance(node.slice, ast.Name) else ()
+        function = self._tree.function(node)
+        return (
+            bool(bound)
+            and all(each.how is How.PARAMETER for each in bound)
+            and function is not None
+            and not self._callers.calls_of(function)
+            and not self._is_entry(node, None)
         )
 
     def _is_entry(self, node: ast.Subscript, frame: Frame | None) -> bool:
@@ -214,6 +242,8 @@ class Iterables:
     def _is_part_call(self, node: ast.Call, frame: Frame | None, hops: int) -> bool:
         name, builtin = self._names.qualified(node.func), called(node)
         few_rows = any(each.arg == "nrows" for each in node.keywords)  # `pandas.read_csv`
+        if builtin == "next" and node.args and self._names.call_of(node.args[0], _WALKS):
+            return False  # all there is in one folder
         if name in _SAMPLES or builtin == "next" or few_rows:
             return True
         if builtin in makers.RANGES and node.args:
@@ -281,6 +311,7 @@ _SEEN_THROUGH = frozenset(
 )
 _ONE_BY_ONE = _SEEN_THROUGH - {"zip"}
 _DICTIONARIES = frozenset({"collections.OrderedDict", "collections.defaultdict"})
+_WALKS = frozenset({"os.walk"})
 _SAMPLES = having(traits.SAMPLES)
 _SAMPLING_METHODS = frozenset({"choice", "head", "nlargest", "sample", "tail", "take"})
 _SEQUENCES = frozenset(

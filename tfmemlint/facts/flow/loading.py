@@ -291,7 +291,7 @@ class Loading:
         is_part, runs_once = self._iterables.is_part, self._runs_once
         if is_part(files, frame) or self._per_batch.varies([files], start):
             return False
-        if self._lists_a_part(files, frame):
+        if self._lists_a_part(files, frame) or self._iterables.belongs_to_one(files):
             return False
         function = self._tree.function(start)
         if function is None:
