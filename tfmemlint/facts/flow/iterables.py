@@ -13,6 +13,7 @@ from tfmemlint.facts.library.keras_apis import IMAGE_GENERATORS
 from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.shapes import written_out
 from tfmemlint.facts.library.signatures import having
+from tfmemlint.facts.syntax.arithmetic import constant
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.nodes import called, is_literal
 
@@ -111,7 +112,7 @@ class Iterables:
         )
 
     def belongs_to_one(self, read: ast.expr) -> bool:
-        """Whether what is read is that of one of many, picked by whoever calls a function.
+        """Whether what is read is that of one of many, picked there or by whoever calls a function.
 
         As the files in a folder whose name is worked out of `self.images[number]`.
         """
@@ -127,6 +128,8 @@ class Iterables:
         return False
 
     def _is_picked(self, node: ast.Subscript) -> bool:
+        if isinstance(constant(node.slice), int) and self._values.of(node).kind is Kind.PATH:
+            return True  # `patients[0]` of all in a folder
         bound = self._bindings.reaching(node.slice) if isinstance(node.slice, ast.Name) else ()
         function = self._tree.function(node)
         return (

@@ -13,7 +13,7 @@ from tfmemlint.facts.flow.flow import Origin
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.iterables import MANY
 from tfmemlint.facts.flow.loops import Growth, Loop
-from tfmemlint.facts.library.makers import given_back
+from tfmemlint.facts.library.makers import given_back, given_to
 from tfmemlint.facts.library.reading import READERS
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.nodes import called, holds, is_empty, names_in, nodes_of
@@ -297,11 +297,18 @@ class Loading:
         if function is None:
             return True
         if frame is not None and frame.function is function:
-            return runs_once(frame.call)
+            return runs_once(frame.call) and not self._is_of_one(frame.call)
         calls = self._callers.calls_of(function)
         return not calls or any(
-            not is_part(files, Frame(function, call, None)) and runs_once(call) for call in calls
+            not is_part(files, Frame(function, call, None))
+            and runs_once(call)
+            and not self._is_of_one(call)
+            for call in calls
         )
+
+    def _is_of_one(self, call: ast.Call) -> bool:
+        """Whether a function is asked for what belongs to one of many: `load(patients[0])`."""
+        return any(map(self._iterables.belongs_to_one, given_to(call)))
 
 
 _SEEN_THROUGH = frozenset({"enumerate", "list", "tqdm"})
