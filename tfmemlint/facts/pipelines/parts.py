@@ -56,7 +56,7 @@ class Parts:
     def first(self, given: ast.expr | None) -> ast.expr | None:
         """One of the arrays, which have as many rows each."""
         for _ in range(_MAX_HOPS):
-            given = self.behind(given)
+            given = self._returned(self.behind(given))
             named = self.named(given)
             if isinstance(given, ast.Tuple):
                 given = next(iter(given.elts), None)
@@ -65,6 +65,12 @@ class Parts:
             else:
                 return given
         return given
+
+    def _returned(self, given: ast.expr | None) -> ast.expr | None:
+        """The tuple or dictionary that a function in sight gives back; anything else as it is."""
+        made = [*self._flow.returned(given, None)] if isinstance(given, ast.Call) else []
+        found = [each.value for each in made if isinstance(each.value, _TOGETHER)]
+        return found[0] if len(found) == len(made) > 0 else given
 
     def each(self, given: ast.expr) -> Tensor | None:
         """What one row is of an array or a list of arrays, by the sizes of what it is made of."""
