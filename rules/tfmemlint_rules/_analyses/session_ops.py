@@ -68,6 +68,7 @@ class SessionOps:
         self._loops = tf.loops
         self._names = tf.names
         self._values = tf.values
+        self._sources = tf.sources
         self._growths = tf.growths
         self._remade_models = tf.remade_models
         self._many_rounds = tf.of(ManyRounds)
@@ -137,12 +138,12 @@ class SessionOps:
 
     def _varies(self, name: ast.Name, loop: Loop) -> bool:
         """Whether a name is the loop's own, or something that is found by it."""
-        if name.id in loop.targets:
-            return True
-        given = [each.value for each in self._bindings.reaching(name) if each.value is not None]
-        within = (each for each in given if self._tree.inside(each, loop.node))
+        before = (each.node for each in self._sources.same(name))
         return any(
-            each.id in loop.targets for value in within for each in nodes_of(ast.Name, value)
+            each.id in loop.targets and self._tree.inside(each, loop.node)
+            for node in before
+            if isinstance(node, ast.expr)
+            for each in nodes_of(ast.Name, node)
         )
 
     def _runs(self, loop: Loop, node: ast.expr) -> bool:
