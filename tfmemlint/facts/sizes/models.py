@@ -18,6 +18,7 @@ from tfmemlint.facts.sizes.layer_calls import Dims, Layer
 from tfmemlint.facts.sizes.layer_runs import FLOAT, Run, unseen
 from tfmemlint.facts.sizes.networks import Networks
 from tfmemlint.facts.sizes.numbers import Numbers
+from tfmemlint.facts.syntax.nodes import same_code
 
 _MOST = 400
 """Layers of one model."""
@@ -240,7 +241,7 @@ class Models:
             if not isinstance(model, ast.Attribute) or model.attr != called.attr:
                 return False
             here = self._tree.function(model) is self._tree.function(made)
-            return here and ast.dump(model.value) == ast.dump(called.value)
+            return here and same_code(model.value, called.value)
         if not isinstance(model, ast.Name) or model.id != called.id:
             return False
         if self._bindings.home(model.id, model) is not self._bindings.home(called.id, called):
