@@ -166,3 +166,18 @@ def test_a_model_that_is_trained_is_none_that_only_predicts() -> None:
 
     assert read(code).tf.remade_models.models == ()
     assert trained(code) == [("build()", None)]
+
+
+@pytest.mark.parametrize(
+    ("taken", "found"),
+    [
+        ("pair = keras.Sequential(), 3\nmodel, _ = pair\nmodel.fit(x, y)", True),
+        ("one = {'net': keras.Sequential()}\none['net'].fit(x, y)", True),
+        ("one = {'net': keras.Sequential()}\none['net'].fit(x, y)\nrows.append(one)", False),
+        ("nets[path] = {'net': keras.Sequential()}\nnets[path]['net'].fit(x, y)", False),
+    ],
+)
+def test_a_model_may_be_put_away_and_taken_out_again(taken: str, found: bool) -> None:
+    made = [("keras.Sequential()", None)]
+
+    assert trained(in_loop(taken)) == (made if found else [])

@@ -23,6 +23,7 @@ from tfmemlint_rules._analyses.searches import Searches
 _MAX_HOPS = 4
 _BESIDE = frozenset({"history", "optimizer"})
 """What a model has beside its layers, whose numbers do not lead back to it."""
+_DISPLAYS = (ast.Dict, ast.List, ast.Tuple)
 _SHOWS = frozenset({"id", "isinstance", "len", "print", "type"})
 
 
@@ -51,6 +52,7 @@ class Trainings:
         self._members = tf.members
         self._flow = tf.flow
         self._values = tf.values
+        self._objects = tf.objects
         self._loops = tf.loops
         self._tracing = tf.tracing
         self._remade_models = tf.remade_models
@@ -246,6 +248,8 @@ class Trainings:
             return False
         if isinstance(above, ast.Assign):
             return self._becomes(use, around, owner, hops - 1) if hops else None
+        if isinstance(use, ast.Call) and isinstance(above, _DISPLAYS) and hops:
+            return self._put_away(use, around, owner, hops)
         if not isinstance(above, ast.Call):
             return None
         if self._names.is_any(above.func, CHECKPOINTS):
@@ -253,6 +257,30 @@ class Trainings:
         if called(above) in _SHOWS:
             return False
         return self._passed(above, use, around, owner, hops)
+
+    def _put_away(
+        self, made: ast.Call, around: ast.AST, owner: ast.ClassDef | None, hops: int
+    ) -> bool | None:
+        """As `_use`, of what is made in a list or another display, and taken out of it again."""
+        if not self._is_opened_alone(self._tree.parent(made), around):
+            return None
+        taken = [each for each in self._objects.uses(made) or () if each is not made]
+        found = [self._use(each, around, owner, hops - 1) for each in taken]
+        return None if not found or None in found else any(found)
+
+    def _is_opened_alone(self, display: ast.AST | None, around: ast.AST) -> bool:
+        """Whether a display has a name, and is only taken apart under it: `a, b = pair`."""
+        given = self._tree.parent(display) if display is not None else None
+        target = given.targets[0] if isinstance(given, ast.Assign) else None
+        if not isinstance(target, ast.Name) or self._bindings.at(target) is None:
+            return False
+        readers = self._bindings.read_of(target)
+        above = [self._tree.parent(each) for each in readers]
+        return all(self._tree.inside(each, around) for each in readers) and all(
+            isinstance(each, (ast.For, ast.Subscript))
+            or (isinstance(each, ast.Assign) and isinstance(each.targets[0], (ast.List, ast.Tuple)))
+            for each in above
+        )
 
     def _is_one_of_many(self, given: ast.Assign) -> bool:
         """Whether one place gets the best model, or the first: memory keeps the others, too."""
