@@ -30,9 +30,9 @@ pictures of unknown sizes are resized, which may have been larger.
 When records are larger than what is made of them. The rule is silent by itself where it sees that,
 and behind `cache` in memory, which the buffer then shares, unless a `map` makes new elements of
 what is cached. It is silent, too, where a `cache` stands between the two in a branch that defaults
-do not leave out; and for up to 64 elements of unknown size. Of batches TFM202 speaks: `shuffle`
-goes before the `batch` first. Less than 32 MB in the buffer are hidden, and of a ready-made data
-set, such as MNIST, less than 256 MB.
+do not leave out; and for up to 64 elements of unknown size, and as many as nobody tells of 4 KB at
+the most. Of batches TFM202 speaks: `shuffle` goes before the `batch` first. Less than 32 MB in the
+buffer are hidden, and of a ready-made data set, such as MNIST, less than 256 MB.
 """
 
 from __future__ import annotations
@@ -83,10 +83,11 @@ def _are_batches(file: File, site: Buffered) -> bool:
 
 
 def _are_few(file: File, site: Buffered) -> bool:
-    """Whether the buffer has but a few elements, of a size that nobody knows."""
-    kept = file.tf.streams.kept(site.chain, site.buffer).value
-    size = file.tf.streams.element(site.chain, site.buffer).value
-    return size is None and kept is not None and kept <= A_HANDFUL
+    """Whether the buffer has a few elements of unknown size, or small ones, be they many or few."""
+    streams, chain = file.tf.streams, site.chain
+    kept, size = streams.kept(chain, site.buffer), streams.element(chain, site.buffer).value
+    few = size is None and kept.value is not None and kept.value <= A_HANDFUL
+    return few or streams.are_small(chain, site.buffer, streams.buffered(chain, site.buffer))
 
 
 def _cost(file: File, site: Buffered) -> Cost:

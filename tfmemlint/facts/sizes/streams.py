@@ -90,6 +90,8 @@ class Streams:
     def count(self, chain: Chain, end: int | None = None) -> Amount:
         """How many elements come to a place: batches, where they have been batched."""
         found = self._of_source(chain)
+        if found.value is None:
+            found = found._replace(at_most=self._lengths.at_most(chain, 0))
         for place, step in enumerate(chain.steps[:end]):
             found = self._counted(found, chain, place, step)
         most = self._lengths.at_most(chain, end) if not _again(chain, end) else None
