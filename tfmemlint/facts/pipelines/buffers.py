@@ -18,7 +18,7 @@ _FOR_TESTS = ("test", "valid")
 _PLACING = methods.PASSING - {"with_options"}
 _PASSES_CAST = _PLACING | {"batch"}
 _PASSES_CACHED = _PLACING | BATCHING | {"filter", "with_options"}
-_PASSES_SHUFFLED = BATCHING | methods.HANDS_ON | OPENING | {"concatenate"}
+_PASSES_SHUFFLED = BATCHING | methods.HANDS_ON | OPENING | {"concatenate", "filter"}
 
 
 class Buffered(NamedTuple):
