@@ -43,6 +43,15 @@ SHAPES: dict[str, Callable[[int], str]] = {
         + f"def f{n}(x):\n    return x\n"
         + "ds = tf.data.Dataset.range(5000).map(f0).shuffle(3000).batch(4).prefetch(64)\n"
     ),
+    "methods that call each other": lambda n: (
+        "class Net:\n    def make(self):\n        self.m0()\n        return self.model\n"
+        + "".join(
+            f"    def m{k}(self):\n"
+            + "".join(f"        self.m{(i + k) % 4}()\n" for i in range(n // 4))
+            for k in range(4)
+        )
+        + "for i in range(90):\n    model = Net().make()\n    model.fit(np.ones((9, 4)))\n"
+    ),
     "lists of losses": lambda n: "".join(
         f"l{i} = []\nfor x in tf.data.Dataset.range(9000):\n"
         f"    l{i}.append(tf.reduce_mean(x))\nprint(np.mean(l{i}))\n"

@@ -407,3 +407,16 @@ def test_one_way_to_parse_is_enough(look: Look, source: str, many: str | None) -
     found = file.tf.parsing.gathered(seen)
 
     assert (None if found is None else file.source(found.files)) == many
+
+
+def test_a_list_that_is_read_where_it_grows_is_not_looked_for_in_itself(look: Look) -> None:
+    source = """
+def train(shown):
+    kept = []
+    for number in range(len(paths)):
+        kept.append(shown[number].copy())
+        print(np.shape(kept[number]))
+    see(kept)
+    return np.array([cv2.imread(path) for path in paths])
+"""
+    assert loaded(look, source) == [None]

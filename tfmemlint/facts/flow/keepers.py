@@ -24,6 +24,7 @@ class Keepers:
         self._functions = tf.functions
         self._bodies = tf.bodies
         self._known: dict[FunctionNode, bool] = {}
+        self._stores: dict[tuple[str, FunctionNode, int], bool] = {}
 
     def may_keep(self, function: FunctionNode) -> bool:
         """Whether not every call surely gives something else: `if key not in made: made[key] = …`.
@@ -68,12 +69,18 @@ class Keepers:
                 stores = isinstance(node.ctx, ast.Store) and _is_alike(node, place)
             elif isinstance(node, ast.Call) and isinstance(place, ast.Attribute) and hops:
                 called = self._functions.function(node.func)
-                stores = called is not None and self._surely_stores(place, called, hops - 1)
+                stores = called is not None and self._method_stores(place, called, hops - 1)
             else:
                 continue
             if stores and self._is_always_reached(node, function):
                 return True
         return False
+
+    def _method_stores(self, place: ast.Attribute, called: FunctionNode, hops: int) -> bool:
+        about = place.attr, called, hops
+        if about not in self._stores:
+            self._stores[about] = self._surely_stores(place, called, hops)
+        return self._stores[about]
 
     def _is_always_reached(self, node: ast.expr, function: FunctionNode) -> bool:
         """Whether neither a test nor a `return` before it may keep a call from getting there."""

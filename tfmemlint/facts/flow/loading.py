@@ -13,6 +13,7 @@ from tfmemlint.facts.flow.flow import Origin
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.iterables import MANY
 from tfmemlint.facts.flow.loops import Growth, Loop
+from tfmemlint.facts.flow.solver import Question
 from tfmemlint.facts.library.makers import given_back, given_to
 from tfmemlint.facts.library.reading import READERS
 from tfmemlint.facts.syntax.bindings import How
@@ -63,7 +64,8 @@ class Loading:
         self._counted_rounds = tf.counted_rounds
         self._numbers = tf.numbers
         self._values = tf.values
-        self._known: dict[object, Gathered | None] = {}
+        self._solver = tf.solver
+        self._question = Question(f"gathered, {anywhere=}, {rows=}", nothing=None, unknown=None)
         self._contents_of: dict[tuple[ast.AST, Content, frozenset[int]], Contents] = {}
 
     def gathered(self, expression: ast.expr) -> Gathered | None:
@@ -103,10 +105,10 @@ class Loading:
     def _gathered(
         self, node: ast.expr, path: tuple[int, ...], frame: Frame | None, hops: int
     ) -> Gathered | None:
-        about = node, path, frame, hops
-        if about not in self._known:
-            self._known[about] = self._find_gathered(*about)
-        return self._known[about]
+        found: Gathered | None = self._solver.ask(
+            self._question, self._find_gathered, node, path, frame, hops
+        )
+        return found
 
     def _find_gathered(
         self, node: ast.expr, path: tuple[int, ...], frame: Frame | None, hops: int
