@@ -11,6 +11,7 @@ from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.sizes import layers, rows
 from tfmemlint.facts.sizes.amounts import Amount, count, named
+from tfmemlint.facts.sizes.images import IMAGES, METHODS, SIDES, Images
 from tfmemlint.facts.sizes.networks import Networks
 from tfmemlint.facts.sizes.numbers import Numbers
 from tfmemlint.facts.sizes.reshapes import Reshapes
@@ -52,9 +53,6 @@ _METHODS = {
     "sum": "sum",
     "var": "var",
 }
-_READS_IMAGES = frozenset(
-    {"cv2.imread", "cv2.resize", "keras.utils.img_to_array", "keras.utils.load_img"}
-)
 
 
 class Operations:
@@ -67,6 +65,7 @@ class Operations:
         self._told = tf.of(Told)
         self._reshapes = tf.of(Reshapes)
         self._networks = tf.of(Networks)
+        self._images = tf.of(Images)
 
     def of(self, node: ast.Call, frame: Frame | None, ask: Ask, elements: Ask) -> Sized | None:
         """The shape and type of what a call gives; None where that is not known."""
@@ -83,8 +82,8 @@ class Operations:
         if name.startswith("keras.layers."):
             return None
         last = name.rpartition(".")[2]
-        if name in _READS_IMAGES:
-            return self._read(name, node, frame, ask)
+        if name in IMAGES:
+            return self._images.of(name, node, frame, ask)
         heard = rows.of_sound(name, node, lambda each: self._numbers.of(each, frame))
         if heard is not None:
             return Sized(heard, "complex64" if name.endswith(".stft") else "float32")
@@ -97,7 +96,7 @@ class Operations:
             deep = named("channels") if channels is None else self._numbers.of(channels, frame)
             told = argument(node, None, "dtype")
             dtype = "uint8" if told is None else self._values.dtype(told)
-            return Sized((*_SIDES, deep), dtype)
+            return Sized((*SIDES, deep), dtype)
         filled = makers.FILLED.get(name)
         if filled is not None:
             dims = self.dimensions(node, frame)
@@ -121,29 +120,6 @@ class Operations:
         told = argument(node, 2, "dtype")
         dtype = "int32" if told is None else self._values.dtype(told)
         return None if made is None else Sized(made, dtype)
-
-    def _read(self, name: str, node: ast.Call, frame: Frame | None, ask: Ask) -> Sized | None:
-        """Pictures as other libraries read them and cut them to size."""
-        if name == "keras.utils.img_to_array":
-            given = ask(node.args[0], frame) if node.args else None
-            return None if given is None else given._replace(dtype="float32")
-        if name == "keras.utils.load_img":
-            size = self._told.shape(argument(node, None, "target_size"), frame)
-            mode = argument(node, None, "color_mode")
-            gray = isinstance(mode, ast.Constant) and mode.value == "grayscale"
-            sides = (
-                size if size is not None and len(size) == 2 else (named("height"), named("width"))
-            )
-            return Sized((*sides, count(1 if gray else 3)), "uint8")
-        if name == "cv2.imread":
-            flag = argument(node, 1, "flags")
-            gray = flag is not None and "GRAY" in ast.unparse(flag)
-            return Sized(_SIDES if gray else (*_SIDES, count(3)), "uint8")
-        given = ask(node.args[0], frame) if node.args else None
-        size = self._told.shape(argument(node, 1, "dsize"), frame)
-        if given is None or given.dims is None or size is None or len(size) != 2:
-            return None
-        return given._replace(dims=(size[1], size[0], *given.dims[2:]))
 
     def dimensions(self, made: ast.Call, frame: Frame | None) -> list[Amount | None] | None:
         """The sizes that something filled with numbers is given."""
@@ -290,11 +266,13 @@ class Operations:
             whole = [each for each in dims or [] if each is not None]
             if value.kind is Kind.ARRAY and dims and len(whole) == len(dims):
                 return Sized(tuple(whole), value.dtype)
-        if method not in _METHODS and method not in ("reshape", "tolist"):
+        if method not in _METHODS and method not in METHODS | {"reshape", "tolist"}:
             return None
         given = ask(node.func.value, frame)
         if given is None or given.dims is None:
             return None
+        if method in METHODS:
+            return self._images.method(node, given, frame)
         if method == "reshape":
             several = ast.Tuple([*node.args], ast.Load())
             shape = node.args[0] if len(node.args) == 1 else several
@@ -310,7 +288,6 @@ class Operations:
         return self._reshapes.reduced(method, shifted, given, frame)
 
 
-_SIDES = (named("height"), named("width"))
 _FIRST = {
     "array": "object",
     "asarray": "a",
