@@ -1,10 +1,11 @@
 """A whole array is scaled in float64, or in one copy more than its result.
 
 ## What it finds
-Arithmetic with plain numbers, `x_train / 255.0` or `(images - 127.5) / 127.5`, on a NumPy array
-that holds a whole data set: of integers, or cast to `float` for it. Also `x.astype("float32") /
-255`, which keeps the array that is cast beside the one that is divided, and `(x /
-255.0).astype("float32")`, which makes float64 only to throw it away.
+Arithmetic with plain numbers, `x_train / 255.0` or `(images - 127.5) / 127.5`, or with the mean of
+all of it, `(x - np.mean(x)) / np.std(x)`, on a NumPy array that holds a whole data set: of
+integers, or cast to `float` for it. Also `x.astype("float32") / 255`, which keeps the array that is
+cast beside the one that is divided, and `(x / 255.0).astype("float32")`, which makes float64 only
+to throw it away.
 
 ## Why it costs memory
 NumPy divides integers in float64, whatever the number: eight bytes for each pixel that was one. A
@@ -19,8 +20,9 @@ still, leave the data as bytes and let the model scale each batch, `keras.layers
 Unsafe where the array was float64 and is float32 then: numbers differ from the eighth digit on, and
 code that asks for the dtype sees another one. Safe where float32 is what was made of it before,
 too, and the same numbers come out: for a cast first, and, for pixels, for a cast after one
-operation. No fix is offered where the code has no name for NumPy and no place to import it, and
-where one of several arrays that are scaled alike cannot be mended with the others.
+operation. No fix is offered where the code has no name for NumPy and no place to import it, where
+one of several arrays that are scaled alike cannot be mended with the others, and where a float64 of
+NumPy, as `np.std(x)` is, follows the first operation: it would make float64 of float32 again.
 
 ## When to ignore it
 When something needs float64. The rule is silent by itself where that is asked for by its full name,
@@ -152,7 +154,7 @@ def _is_safe(found: Scaling) -> bool:
 
 def _instead(file: File, found: Scaling, numpy: str) -> Edit | None:
     """`np.divide(x, 255.0, dtype=np.float32)` in place of the first operation."""
-    if file.concrete(found.first) is None:
+    if file.concrete(found.first) is None or not found.stays_narrow:
         return None
     given, array, first = file.source(found.given), found.array, found.first
     if found.before is not None:

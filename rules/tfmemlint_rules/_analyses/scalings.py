@@ -9,7 +9,7 @@ from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.loading import Gathered
 from tfmemlint.facts.flow.stacks import Stack
 from tfmemlint.facts.flow.wholes import Whole
-from tfmemlint.facts.library.kinds import Extent, Kind
+from tfmemlint.facts.library.kinds import UNKNOWN, Extent, Kind
 from tfmemlint.facts.library.makers import argument
 from tfmemlint.light_typing import NamedTuple
 
@@ -20,6 +20,7 @@ UFUNCS: dict[type[ast.operator], str] = {
     ast.Sub: "subtract",
 }
 _HELD = (ast.Attribute, ast.Name, ast.Subscript)
+_NUMBERS = (ast.Attribute, ast.BinOp, ast.Call, ast.Name)
 _VIEWS = frozenset({"ravel", "reshape", "squeeze", "swapaxes", "transpose"})
 _FLOAT64 = "float"
 """What few know to be float64; who writes `float64` means it."""
@@ -59,6 +60,8 @@ class Scaling(NamedTuple):
     """`(x / 255.0).astype("float32")`, if the result is cast."""
     steps: int
     """How many operations there are."""
+    stays_narrow: bool
+    """Whether what follows the first operation leaves float32 as it is."""
     dtype: str
     """What the arithmetic gives: "float64" or "float32"."""
     size: Whole
@@ -112,17 +115,36 @@ class Scalings:
         source = value.dtype or self._dtype_of_files(value.origin)
         if (source or "").startswith("complex"):
             return None
-        outer, steps = self._chained(first)
+        outer, numbers = self._chained(first)
         after = self._cast_after(outer)
         dtype = self._dtype(first, source, before, after)
         if dtype is None or (dtype == "float32" and before is None):
             return None
-        whole = after or outer
+        steps, narrow = len(numbers) + 1, all(map(self._is_plain, numbers))
         return Scaling(
-            whole, first, given, array, number, left, before, after, steps, dtype, size, source
+            after or outer,
+            first,
+            given,
+            array,
+            number,
+            left,
+            before,
+            after,
+            steps,
+            narrow,
+            dtype,
+            size,
+            source,
         )
 
     def _number(self, node: ast.expr) -> bool:
+        """Whether an expression is one number, be it a mean of whole numbers."""
+        if self._is_plain(node):
+            return True
+        value = self._values.of(node) if isinstance(node, _NUMBERS) else UNKNOWN
+        return value.kind is Kind.ARRAY and value.shape == () and value.dtype == "float64"
+
+    def _is_plain(self, node: ast.expr) -> bool:
         """Whether an expression is a plain number, which leaves an array of floats its dtype."""
         plain = all(isinstance(each, _PLAIN) for each in ast.walk(node))
         return plain and self._values.number(node) is not None
@@ -143,16 +165,18 @@ class Scalings:
             return None
         return self._cast(self._objects.made_for(given).node)
 
-    def _chained(self, node: ast.BinOp) -> tuple[ast.expr, int]:
-        """All that is done with plain numbers to what one operation gives, and how often."""
-        outer, steps = node, 1
+    def _chained(self, node: ast.BinOp) -> tuple[ast.expr, list[ast.expr]]:
+        """All that is done with numbers to what one operation gives, and the numbers."""
+        outer, numbers = node, list[ast.expr]()
         while True:
             above = self._tree.parent(outer)
             if not isinstance(above, ast.BinOp) or type(above.op) not in UFUNCS:
-                return outer, steps
-            if not self._number(above.left if above.right is outer else above.right):
-                return outer, steps
-            outer, steps = above, steps + 1
+                return outer, numbers
+            number = above.left if above.right is outer else above.right
+            if not self._number(number):
+                return outer, numbers
+            numbers.append(number)
+            outer = above
 
     def _cast_after(self, outer: ast.expr) -> ast.Call | None:
         method = self._tree.parent(outer)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from tfmemlint.facts import TensorFlow
+from tfmemlint.facts.flow.averages import average
 from tfmemlint.facts.flow.flow import Origin
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.measured import Measured
@@ -16,7 +17,7 @@ from tfmemlint.facts.flow.sizes import Sizes
 from tfmemlint.facts.flow.solver import Question
 from tfmemlint.facts.library import makers
 from tfmemlint.facts.library.kinds import UNKNOWN, Extent, Kind, Value, arithmetic, common
-from tfmemlint.facts.library.shapes import Shape, indexed, is_all, is_rest, written_out
+from tfmemlint.facts.library.shapes import Shape, any_rows, indexed, is_all, is_rest, written_out
 from tfmemlint.facts.syntax.arithmetic import constant
 from tfmemlint.facts.syntax.bindings import Binding, How
 from tfmemlint.facts.syntax.nodes import called
@@ -171,7 +172,7 @@ class Values:
             given, inner = makers.given_back(name, node, path) or (None, path)
             if given is not None and not inner:
                 whole = self._of(given, frame)
-                return whole._replace(shape=_unknown_rows(whole.shape))
+                return whole._replace(shape=any_rows(whole.shape))
             returned = self._flow.returned(node, frame)
             return self._any_of(
                 partial(self._unpacked, each.value, path, each.frame) for each in returned
@@ -221,6 +222,9 @@ class Values:
         name = self._names.qualified(node.func)
         if self._is_dataset(node, frame):
             return Value(Kind.DATASET, origin=node)
+        averaged = average(name, node, frame, self._of)
+        if averaged is not None:
+            return averaged
         if name is not None:
             return self._results.of_function(name, node, frame, self._of)
         if called(node) in _AS_LIST and node.args:
@@ -290,7 +294,7 @@ class Values:
         picked = self._of(first, frame) if first is not None and len(indices) == 1 else UNKNOWN
         made = picked.origin if picked.extent is not Extent.PART else None
         if isinstance(made, ast.Call) and self._names.is_any(made.func, makers.PERMUTES):
-            return inner._replace(shape=_unknown_rows(inner.shape))
+            return inner._replace(shape=any_rows(inner.shape))
         return inner._replace(extent=Extent.PART, shape=None)
 
     def _of_frame(self, inner: Value, node: ast.Subscript, frame: Frame | None) -> Value:
@@ -328,10 +332,6 @@ class Values:
         if isinstance(node.elt, ast.Call) and self._names.is_any(node.elt.func, makers.PATH):
             return Value(Kind.PATHS, Extent.WHOLE, origin=node)
         return Value(Kind.LIST, origin=node)
-
-
-def _unknown_rows(shape: Shape | None) -> Shape | None:
-    return (None, *shape[1:]) if shape else None
 
 
 def _literal(node: ast.Constant) -> Value:

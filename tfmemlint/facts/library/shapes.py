@@ -11,6 +11,11 @@ from tfmemlint.facts.syntax.nodes import is_literal, is_none
 Shape = tuple[int | None, ...]
 
 
+def any_rows(shape: Shape | None) -> Shape | None:
+    """The same shape of nobody knows how many rows."""
+    return (None, *shape[1:]) if shape else None
+
+
 def reshaped(shape: Shape | None, wanted: Shape | None) -> Shape | None:
     """A shape given anew, where one size may be -1: what is left; None where that does not fit."""
     if wanted is None or -1 not in wanted:
