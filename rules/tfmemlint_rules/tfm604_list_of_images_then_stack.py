@@ -3,12 +3,12 @@
 ## What it finds
 A list that gets an array for each file of a data set, in a loop or a comprehension over paths, and
 that is then stacked with `tf.stack`, `np.array` or one of their relatives, or given to
-`from_tensor_slices`, which stacks it itself. The arrays are decoded by `tf.io`, read by OpenCV,
-Pillow, `load_img`, `np.load` and the like, or come from a function that does so, here or in another
-file that is checked in the same run. Also images that are numbers in the rows of a text, split and
-given their shape: a column of pixels, the lines of a CSV file. And a list that a loop over a
-tf.data pipeline fills with the elements it gives, with their inputs, be they taken out of batches
-one by one, or with what it decodes of the records that are given.
+`from_tensor_slices` or `np.random.permutation`, which stack it themselves. The arrays are decoded
+by `tf.io`, read by OpenCV, Pillow, `load_img`, `np.load` and the like, or come from a function that
+does so, here or in another file that is checked in the same run. Also images that are numbers in
+the rows of a text, split and given their shape: a column of pixels, the lines of a CSV file. And a
+list that a loop over a tf.data pipeline fills with the elements it gives, with their inputs, be
+they taken out of batches one by one, or with what it decodes of the records that are given.
 
 ## Why it costs memory
 The list holds every example of the data set, decoded, and stacking copies them all: for that moment
@@ -66,7 +66,7 @@ from tfmemlint import (
 from tfmemlint.facts.flow.loading import Gathered
 from tfmemlint.facts.flow.stacks import Stack
 from tfmemlint.facts.library.kinds import Extent
-from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.library.makers import PERMUTES, argument
 from tfmemlint.facts.library.words import PIPELINE_WORDS, READING_WORDS
 from tfmemlint.facts.sizes.amounts import Amount, count
 from tfmemlint.facts.sizes.arrays import bytes_of
@@ -210,7 +210,7 @@ def _cost(file: File, stack: Stack, gathered: Gathered) -> Cost:
 def _fix(file: File, stack: Stack, gathered: Gathered) -> Fix | None:
     tf, trails = file.tf, file.tf.uses.of(stack.call)
     filling = tf.of(Fillings).of(gathered, stack.listed)
-    plain = stack.is_plain and not stack.joins and stack.name not in SLICES
+    plain = stack.is_plain and not stack.joins and stack.name not in SLICES | PERMUTES
     if filling is None or not trails or not plain:
         return None
     if not all(map(tf.uses.stays_open, trails)):
@@ -283,8 +283,8 @@ RULE = Rule(
         because="a batch is in memory at a time, not the whole data set and a copy of it",
     ),
     triggers=(
-        "array asarray concat concatenate constant convert_to_tensor copy from_tensor_slices stack "
-        "vstack",
+        "array asarray concat concatenate constant convert_to_tensor copy from_tensor_slices "
+        "permutation stack vstack",
         READING_WORDS + " rsplit split " + PIPELINE_WORDS,
     ),
     check=check,

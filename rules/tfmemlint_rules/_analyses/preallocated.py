@@ -6,7 +6,8 @@ import ast
 from functools import cached_property
 
 from tfmemlint.facts import TensorFlow
-from tfmemlint.facts.flow.files import Content, may_load
+from tfmemlint.facts.flow.files import Content
+from tfmemlint.facts.flow.loadable import may_load
 from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.library.makers import FILLED, argument
 from tfmemlint.light_typing import NamedTuple

@@ -12,6 +12,7 @@ from tfmemlint.facts.library.makers import RANGES, WRAPS_ITERABLE
 from tfmemlint.facts.syntax.bindings import Binding, How
 from tfmemlint.facts.syntax.nodes import called, nodes_of, same_code
 from tfmemlint.facts.syntax.tree import LEAVES, LOOPS
+from tfmemlint.light_typing import NamedTuple
 
 _ADDS = frozenset({"append", "extend"})
 _MIRRORED: dict[type[ast.cmpop], type[ast.cmpop]] = {
@@ -24,6 +25,13 @@ _MIRRORED: dict[type[ast.cmpop], type[ast.cmpop]] = {
 _FIRST_HOLDS: dict[type[ast.cmpop], int] = {ast.Eq: 1, ast.Gt: 2, ast.GtE: 1}
 """How many rounds after as many as the number such a test has held."""
 _LAST_HOLDS: dict[type[ast.cmpop], int] = {ast.Lt: 0, ast.LtE: 1}
+
+
+class _Addition(NamedTuple):
+    """`n += 1`, or `n = n + 1`."""
+
+    counted: ast.Name
+    added: ast.expr
 
 
 class CountedRounds:
@@ -163,17 +171,15 @@ class CountedRounds:
         return bool(inside) and all(self._adds(each, loop) for each in inside)
 
     def _adds(self, binding: Binding, loop: Loop) -> bool:
-        statement = self._tree.statement(binding.node)
-        if not isinstance(statement, ast.AugAssign) or not isinstance(statement.target, ast.Name):
+        addition = _addition(self._tree.statement(binding.node))
+        if addition is None:
             return False
-        before = self._bindings.reaching(statement.target)
-        if any(
-            each.how is not How.AUGMENTED and self._tree.inside(each.node, loop.node)
-            for each in before
-        ):
-            return False
-        added = self._values.number(statement.value)
-        return isinstance(statement.op, ast.Add) and isinstance(added, int) and added > 0
+        for each in self._bindings.reaching(addition.counted):
+            inside = self._tree.inside(each.node, loop.node)
+            if inside and _addition(self._tree.statement(each.node)) is None:
+                return False
+        added = self._values.number(addition.added)
+        return isinstance(added, int) and added > 0
 
     def _beside(self, iterable: ast.expr) -> Iterator[int | None]:
         """How many elements what goes along leaves: `zip(range(10), xs)`, `islice(xs, 10)`."""
@@ -206,6 +212,19 @@ class CountedRounds:
     def _whole(self, node: ast.expr) -> int | None:
         number = self._values.number(node)
         return number if isinstance(number, int) else None
+
+
+def _addition(statement: ast.stmt) -> _Addition | None:
+    match statement:
+        case ast.AugAssign(target=ast.Name() as counted, op=ast.Add(), value=added):
+            return _Addition(counted, added)
+        case ast.Assign(
+            targets=[ast.Name(id=name)], value=ast.BinOp(left=one, op=ast.Add(), right=other)
+        ):
+            for before, added in ((one, other), (other, one)):
+                if isinstance(before, ast.Name) and before.id == name:
+                    return _Addition(before, added)
+    return None
 
 
 def _always(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:

@@ -16,10 +16,9 @@ from tfmemlint.facts.flow.solver import Question, Solver
 from tfmemlint.facts.library import makers, reading
 from tfmemlint.facts.syntax.arithmetic import constant
 from tfmemlint.facts.syntax.bindings import Binding, How
-from tfmemlint.facts.syntax.names import Names
 from tfmemlint.facts.syntax.nodes import called, is_empty
 from tfmemlint.facts.syntax.targets import element
-from tfmemlint.facts.syntax.tree import LOOPS, Tree
+from tfmemlint.facts.syntax.tree import LOOPS
 
 
 class Content(IntEnum):
@@ -142,7 +141,8 @@ class Contents:
             source = self._source
             if source is not loop and source not in (target, self._tree.parent(target)):
                 given = self.of(origin.value, origin.frame) if not origin.path else Content.NOTHING
-                return given if given is Content.ARRAY else Content.NOTHING  # one of several
+                one = given is Content.ARRAY or self._is_listing(given, origin)  # of several
+                return given if one else Content.NOTHING
             in_parts = self._gives is Content.PARTS and source is not target and origin.path
             return self._part(origin.path[-1]) if in_parts else self._gives
         if origin.how is How.AUGMENTED and isinstance(target, ast.Name):
@@ -153,6 +153,13 @@ class Contents:
                 return self._filled(origin.binding, origin.frame)
             return self._unpacked(origin.value, origin.path, origin.frame)
         return Content.NOTHING
+
+    def _is_listing(self, given: Content, origin: Origin) -> bool:
+        """Whether what a loop goes over is all that is in a folder: `os.scandir(folder.path)`."""
+        if given is not Content.PATH:
+            return False
+        made, _ = self._flow.made(origin.value, origin.frame)
+        return self._names.call_of(made, makers.PATHS) is not None
 
     def _filled(self, start: Binding, frame: Frame | None) -> Content:
         """What a list holds that a loop fills with pieces of one file, as frames of a film."""
@@ -278,23 +285,8 @@ _ARRAY_SECOND = reading.PAIRS | {None, "scipy.io.wavfile.read"}
 """What reads an array, and gives something else before it: methods, above all."""
 _MOST_HANDS = 8
 """Names that a function goes through on its way to who calls it."""
+_COMPREHENDED = (ast.GeneratorExp, ast.ListComp)
 _READABLE = frozenset({Content.PATH, Content.FILE})
-
-
-def may_load(tree: Tree, names: Names) -> bool:
-    """Whether a file reads arrays from files, or opens files and decodes what they hold."""
-    if names.mentions(reading.LOADS):
-        return True
-    opens = names.mentions(reading.OPENS) or any(tree.calls(("open", "read_bytes")))
-    return opens and names.mentions(reading.DECODES)
-
-
-def may_parse(tree: Tree, names: Names) -> bool:
-    """Whether a file takes text apart, and gives what it has then the shape of images."""
-    if not any(tree.methods("array_split", "reshape")) and not names.mentions(reading.TAKES_IMAGES):
-        return False
-    split = (names.qualified(method) for _, method in tree.methods("rsplit", "split"))
-    return None in split or names.mentions(reading.FIELDS)
 
 
 def _or_path(given: Content) -> Content:
@@ -344,6 +336,10 @@ def _keeps(name: str) -> bool:
 
 def _names_part(index: ast.expr) -> bool:
     """Whether an index keeps dimensions (`...`, `None`) or picks by name (`archive["image"]`)."""
+    if isinstance(index, ast.Call) and called(index) == "tuple" and index.args:
+        index = index.args[0].elt if isinstance(index.args[0], _COMPREHENDED) else index
+    if isinstance(index, ast.Call):
+        return called(index) == "slice"
     if isinstance(index, ast.Constant):
         return index.value is None or index.value is Ellipsis or isinstance(index.value, str)
     return isinstance(index, ast.Attribute) and index.attr == "newaxis"

@@ -8,10 +8,11 @@ from functools import cached_property
 
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.applied import Applied, applied, column
-from tfmemlint.facts.flow.files import Content, Contents, may_load, may_parse
+from tfmemlint.facts.flow.files import Content, Contents
 from tfmemlint.facts.flow.flow import Origin
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.iterables import MANY
+from tfmemlint.facts.flow.loadable import may_load, may_parse
 from tfmemlint.facts.flow.loops import Growth, Loop
 from tfmemlint.facts.flow.solver import Question
 from tfmemlint.facts.library.makers import given_back, given_to

@@ -101,4 +101,5 @@ LOADERS: Mapping[str, Api] = {
     "tqdm.autonotebook.tqdm": Api(PROGRESS | WRAPS),
     "tqdm.notebook.tqdm": Api(PROGRESS | WRAPS),
     "tqdm.rich.tqdm": Api(PROGRESS),
+    **alike("wfdb", "rdrecord rdsamp", Api(READS)),
 }

@@ -107,7 +107,7 @@ NUMPY: Mapping[str, Api] = {
     "numpy.linalg.norm": Api(reads=2),
     "numpy.random.binomial": Api(filled=Filled(2, "size", "int64")),
     "numpy.random.choice": Api(SAMPLES, reads=1, filled=Filled(1, "size", None, filler=(0, "a"))),
-    "numpy.random.permutation": Api(reads=1),
+    "numpy.random.permutation": Api(LISTED, of="x", reads=1),
     "numpy.random.randint": Api(filled=Filled(2, "size", "int64", 3)),
     **alike("numpy.random", "RandomState default_rng", Api(GENERATOR)),
     **alike("numpy.random", "normal uniform", Api(filled=Filled(2, "size", "float64"))),

@@ -15,7 +15,7 @@ LOADS = having(traits.READS)
 DECODES = having(traits.DECODES)
 SAME_TEXT = frozenset({"list", "map", "str", "tuple"})
 TAKES_IMAGES = having(traits.IMAGES)
-ARRAY_ATTRIBUTES = frozenset({"T", "pixel_array", "values"})
+ARRAY_ATTRIBUTES = frozenset({"T", "d_signal", "p_signal", "pixel_array", "values"})
 ARRAY_METHODS = makers.ARRAY_METHODS | frozenset(
     {"ReadAsArray", "convert", "crop", "filter", "get_data", "get_fdata", "getdata", "read"}
     | {"resize", "rotate", "round", "to_numpy", "tolist", "write_to_memory"}

@@ -27,7 +27,7 @@ LIBRARIES = sys.stdlib_module_names | {"keras", "numpy", "tensorflow", "tf_keras
 READING_WORDS = (
     "Open ReadImage VideoCapture dcmread decode_and_crop_jpeg decode_bmp decode_gif decode_image "
     "decode_jpeg decode_png decode_raw decode_wav frombuffer fromfile fromstring genfromtxt "
-    "imdecode imread load load_img loadmat loadtxt mimread open parse_tensor read read_file "
-    "reader volread"
+    "imdecode imread load load_img loadmat loadtxt mimread open parse_tensor rdrecord "
+    "rdsamp read read_file reader volread"
 )
 """What reads or decodes arrays, and what opens files for that."""
