@@ -178,7 +178,7 @@ class GraphConstants:
     def _are_found(self, ids: ast.expr | None) -> bool:
         """Whether rows are picked by what they are like: those of one of some clusters."""
         made = [ids, *self._ends(ids)] if ids is not None else []
-        parts = chain.from_iterable(nodes_of(ast.Call, each) for each in made if each is not None)
+        parts = chain.from_iterable(nodes_of(ast.Call, each) for each in made)
         return any(self._names.is_any(each.func, _FINDS) for each in parts)
 
 

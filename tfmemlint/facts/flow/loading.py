@@ -151,10 +151,10 @@ class Loading:
                 for each in self._flow.returned(node, frame)
             )
             return next((each for each in returned if each is not None), None)
-        match node:
-            case ast.Subscript(value=whole, slice=ast.Slice() as part) if not path:
-                if self._values.keeps_most(whole, part, frame):
-                    return self._gathered(whole, path, frame, hops - 1)
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+            most = not path and self._values.keeps_most(node.value, node.slice, frame)
+            if most:
+                return self._gathered(node.value, path, frame, hops - 1)
         origins = self._flow.origins(node, frame) or ()
         found = (self._from_origin(each, path, hops) for each in origins)
         return next((each for each in found if each is not None), None)

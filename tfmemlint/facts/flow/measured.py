@@ -61,7 +61,7 @@ class Measured:
         if one is None or one.binding is None or one.how is not How.ASSIGNED or len(one.path) != 1:
             return None
         target = self._tree.parent(one.binding.node)
-        taken = getattr(target, "elts", ())
+        taken = target.elts if isinstance(target, (ast.List, ast.Tuple)) else []
         stars = [at for at, each in enumerate(taken) if isinstance(each, ast.Starred)]
         behind = bool(stars) and one.path[0] > stars[0]
         return self._axis(one.value, one.frame, one.path[0] - (len(taken) if behind else 0))
