@@ -75,6 +75,20 @@ for batch in tf.data.Dataset.range(4).interleave(opened).batch(50).prefetch(100)
 """
 
 
+def test_the_batch_that_a_pipeline_gives_is_counted_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = PROGRAM.replace(
+        "model.fit(x, y, batch_size=256)",
+        "import tensorflow as tf\n"
+        "data = tf.data.Dataset.from_tensor_slices((x, y)).batch(256)\nmodel.fit(data)",
+    )
+    _, made = plan(capsys, tmp_path, text)
+    said = [each["what"].partition(" =")[0] for each in made["items"]]
+    assert said.count("the batch in use") == 1
+    assert "the batch" not in said
+
+
 def test_what_interleave_opens_is_counted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

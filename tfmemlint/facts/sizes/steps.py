@@ -116,8 +116,8 @@ class Steps:
     def _given(self, call: ast.Call, inputs: tuple[Amount, ...] | None) -> list[Item]:
         """What a model is given: a batch, and all of an array that Keras takes to the device."""
         found: list[Item] = []
-        on_device = call.args and self._values.of(call.args[0]).kind is Kind.TENSOR
-        if inputs and not on_device:
+        kind = self._values.of(call.args[0]).kind if call.args else None
+        if inputs and kind not in (Kind.TENSOR, Kind.DATASET):  # whose batches are there already
             batch = product(inputs).times(held(4)).folded()
             found.append(Item(call, Part.DATA, "the batch", batch))
         method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
