@@ -27,7 +27,8 @@ that makes the network has no layer in sight that comes to so much if it is give
 makes: 512 filters of 3 by 3 pixels, 512 units where pictures are flattened, 1,100 elsewhere, an
 embedding of 1.1 million numbers, or a network of `keras.applications` (it speaks where the network
 itself is out of sight); where the number is 0 or not known; for `evaluate` and `predict`; in tests;
-and in code of Keras 1, whose histograms are made in another way.
+and in code of TensorFlow 1 or of a Keras that runs sessions, whose callback is another: the
+project's requirements or imports say so.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ LARGEST = Amount(("the largest weight",), of_bytes=True)
 
 
 def check(file: File) -> Iterator[Diagnostic]:
-    if file.tf.is_for_keras_1:
+    if file.is_for_sessions:  # whose histograms are made by an operation of their own
         return
     for call, _ in file.tf.names.calls(CALLBACK):
         given = argument(call, 1, "histogram_freq")

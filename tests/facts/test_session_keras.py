@@ -14,6 +14,8 @@ from tfmemlint import File
         "import keras.backend.tensorflow_backend as K",
         "from keras.engine.topology import Layer",
         "from keras_contrib.layers import InstanceNormalization",
+        "from tensorflow.contrib.keras.api.keras.models import Sequential",
+        "import tensorflow.contrib.slim as slim",
         "from keras import backend as K\ntrain = K.function([x], [], updates=steps)",
     ],
 )
@@ -30,6 +32,8 @@ def test_modules_that_later_versions_do_not_have_say_so(code: str) -> None:
         "from keras.layers.merging import Add",
         "from keras import backend as K\nlook = K.function([x], [y])",
         "from .keras.layers.core import Dense",
+        "try:\n    from keras.layers import Add\nexcept ImportError:\n    from keras.layers.merge import Add",
+        "from keras_core import Sequential\nfrom mine.contrib import keras",
     ],
 )
 def test_what_later_versions_have_does_not(code: str) -> None:

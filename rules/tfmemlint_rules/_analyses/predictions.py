@@ -461,10 +461,23 @@ class Predictions:
 
     @cached_property
     def _may_show(self) -> bool:
-        return any(self._names.calls(_SHOWS)) or any(map(self._displays, self._displayed))
+        figures = (self._is_of_figure(call) for call, _ in self._tree.methods("savefig"))
+        shown = any(self._names.calls(_SHOWS)) or any(map(self._displays, self._displayed))
+        return shown or any(figures)
 
     def _shows(self, call: ast.Call) -> bool:
-        return self._names.is_any(call.func, _SHOWS) or self._displays(call)
+        shows = self._names.is_any(call.func, _SHOWS) or self._displays(call)
+        return shows or self._is_of_figure(call)
+
+    def _is_of_figure(self, call: ast.Call) -> bool:
+        """Whether a figure is written to a file: `fig.savefig(path)`."""
+        method = call.func
+        if not isinstance(method, ast.Attribute) or method.attr != "savefig":
+            return False
+        bound = self._bindings.reaching(method.value) if isinstance(method.value, ast.Name) else ()
+        made = [each.value for each in bound if isinstance(each.value, ast.Call)]
+        names = [self._names.qualified(each.func) or "" for each in made]
+        return any(each.startswith(_DRAWS) for each in names)
 
     @cached_property
     def _displayed(self) -> tuple[ast.Call, ...]:

@@ -58,6 +58,7 @@ _OF_SESSIONS = (
     "keras.objectives",
     "keras.utils.visualize_util",
     "keras_contrib",
+    "tensorflow.contrib",
 )
 """Modules that nobody was told to import from since, where later versions have them at all."""
 _FUNCTION = frozenset({"keras.backend.function"})
@@ -86,10 +87,16 @@ def _is_of_keras_1(tf: TensorFlow, told: ast.keyword) -> bool:
 def is_for_session_keras(tf: TensorFlow) -> bool:
     """Whether code imports what stood in the Keras of its own that ran sessions, or has them run.
 
-    It did so up to version 2.3. `tensorflow.keras` is not meant, whatever is imported from it.
+    It did so up to version 2.3. `tensorflow.keras` is not meant, whatever is imported from it. What
+    stands in a `try` may be there for an older version alone.
     """
-    imports = tf.tree.all(ast.Import, ast.ImportFrom)
-    return any(map(_is_of_sessions, imports)) or any(map(_updates, tf.names.calls(_FUNCTION)))
+    imports = filter(_is_of_sessions, tf.tree.all(ast.Import, ast.ImportFrom))
+    needed = (
+        each
+        for each in imports
+        if not isinstance(tf.tree.parent(each), (ast.Try, ast.ExceptHandler))
+    )
+    return any(needed) or any(map(_updates, tf.names.calls(_FUNCTION)))
 
 
 def is_for_keras_3(tf: TensorFlow) -> bool:
