@@ -282,6 +282,13 @@ def test_ways_through_a_package(
     assert f"`{callee}` gives another `tf.function`" in check()
 
 
+def test_a_folder_in_a_package_needs_no_file_of_its_own(here: Path, check: Check) -> None:
+    write(here, pkg__INIT="VERSION = 1\n", pkg__parts__model=MODEL)
+    write(here, train=TRAIN.replace("model import", "pkg.parts.model import"))
+
+    assert FOUND in check()
+
+
 def test_imports_that_go_in_a_circle_lead_nowhere(here: Path, check: Check) -> None:
     write(
         here,

@@ -411,7 +411,7 @@ class Project:
                     return found
             elif f"{part}.py" in names:
                 return f"{below}.py", rest
-            elif part not in names or found is not None:
+            elif part not in names:
                 return found
             folder = below
         return found
@@ -583,10 +583,13 @@ class Project:
         return tuple(found) if len(found) <= _MOST_IMPORTERS else direct
 
     def _around_callers(self, path: str) -> Iterator[str]:
-        """Who calls what stands in a file, with what they import."""
-        for each in self._callers(path):
+        """Who calls what stands in a file, with what they import, and who may by way of them."""
+        callers = self._callers(path)
+        for each in callers:
             yield each
             yield from self._below_all(each)
+        for each in callers if len(callers) <= _MOST_IMPORTERS else ():
+            yield from self._callers(each)
 
     def _beside(self, path: str, word: bytes) -> tuple[str, ...]:
         """Files that say a word and are imported where one is, or where what has it is: they may be

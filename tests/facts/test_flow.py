@@ -110,3 +110,22 @@ def test_what_is_called_is_the_receiver_of_its_own_method(look: Look) -> None:
     )
 
     assert [ast.unparse(each.node) for each in file.tf.sources.of(seen).found] == ["3"]
+
+
+@pytest.mark.parametrize(
+    ("given", "values"),
+    [
+        pytest.param("Held(1)", ["1"], id="an object, later"),
+        pytest.param("[Held(1), Held(2)][0]", ["1"], id="an entry, later"),
+        pytest.param("a", ["a"], id="what is out of sight, later"),
+    ],
+)
+def test_nothing_is_read_of_none(look: Look, given: str, values: list[str]) -> None:
+    file, [seen] = look(
+        "class Held:\n    def __init__(self, x):\n        self.x = x\n"
+        "class Holder:\n    def __init__(self):\n        self.held = None\n"
+        f"    def build(self):\n        self.held = {given}\n"
+        "    def use(self):\n        see(self.held.x)"
+    )
+
+    assert [ast.unparse(each.node) for each in file.tf.sources.of(seen).found] == values

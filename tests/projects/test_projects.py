@@ -16,7 +16,7 @@ from tfmemlint.cli import main
 PROJECTS = sorted(each for each in Path(__file__).with_name("programs").iterdir() if each.is_dir())
 SILENT = [each for each in PROJECTS if each.name.startswith("ok_")]
 MARK = re.compile(r"[ \t]*# want (TFM\d+(?: TFM\d+)*)$", re.MULTILINE)
-AT_LEAST = 52
+AT_LEAST = 53
 """How many of the marked findings are found: it may only grow."""
 AT_MOST_DIFFER = 0
 """In how many projects a file says something else where it is checked alone."""

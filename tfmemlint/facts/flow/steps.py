@@ -82,7 +82,13 @@ def _joined(node: ast.BinOp, path: Path, frame: Frame | None) -> Ways:
     return [End(each, below, frame) for each in sides]
 
 
+def _constant(node: ast.Constant, path: Path, frame: Frame | None) -> Ways:
+    """Of `None` nothing is read or called: where that is done, something else stands there."""
+    return [] if path and node.value is None else None
+
+
 STEPS: Mapping[type[ast.AST], Callable[..., Ways]] = {
+    ast.Constant: _constant,
     ast.Subscript: _subscript,
     ast.Dict: _dict,
     ast.List: _elements,

@@ -1,0 +1,3 @@
+class Deck:
+    def __init__(self):
+        self.seer = None
