@@ -5,9 +5,10 @@ A training or test step that a loop calls with the same whole array every time; 
 `model(x_test)`; `predict_on_batch`, `test_on_batch` and `train_on_batch` of a whole array;
 `predict` and `evaluate` with `batch_size=len(x)`; in code for sessions with convolutions or
 recurrent layers, a `feed_dict` of a whole array whose rows are known, or whose placeholder is fed
-batches elsewhere. Whole is what was loaded from
-a file or a ready-made data set, or made at a literal size, and is never cut. Names prove nothing:
-`x_train` is mostly a batch.
+batches elsewhere. Whole is what was loaded from a file or a ready-made data set, or made at a
+literal size, and is never cut; and, where a loop asks a model about it in every round or a session
+is fed it, what a pipeline or a loop beside cuts into batches. Names prove nothing: `x_train` is
+mostly a batch.
 
 ## Why it costs memory
 The widest layer's output is held for every row at once. Under a gradient tape every layer's output
@@ -90,7 +91,9 @@ def check(file: File) -> Iterator[Diagnostic]:
             if file.tf.tracing.why(each.call) is None:
                 cost = _cost(file, each)
                 whole = _whole(file, each)
-                is_batch = not each.fed and (whole is None or not whole.is_no_batch)
+                is_batch = (
+                    not each.fed and not each.cut and (whole is None or not whole.is_no_batch)
+                )
                 if cost.at_most is not None or not is_batch:
                     yield _diagnostic(file, each, cost)
 
@@ -240,9 +243,9 @@ RULE = Rule(
         grows=("linear", "constant"),
     ),
     triggers=(
-        "binomial choice datasets empty fill fromfile full genfromtxt integers load loadtxt memmap "
-        "normal ones rand randint randn random random_sample read_csv read_data_sets "
-        "read_excel read_feather read_hdf read_parquet read_pickle standard_normal "
+        "binomial choice datasets empty feed_dict fill from_tensor_slices fromfile full genfromtxt "
+        "integers load loadtxt memmap normal ones rand randint randn random random_sample read_csv "
+        "read_data_sets read_excel read_feather read_hdf read_parquet read_pickle standard_normal "
         "stateless_normal stateless_uniform truncated_normal uniform zeros "
         "fetch_california_housing fetch_covtype fetch_lfw_people fetch_olivetti_faces fetch_openml "
         "glob h5py iglob iterdir listdir loadmat rglob scandir walk",

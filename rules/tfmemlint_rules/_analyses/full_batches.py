@@ -9,11 +9,14 @@ from functools import cached_property
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.passes import Pass
+from tfmemlint.facts.flow.wholes import Whole
 from tfmemlint.facts.graphs.tapes import Tape
 from tfmemlint.facts.library.kinds import Kind
-from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.library.makers import argument, given_to
 from tfmemlint.facts.library.shapes import width
+from tfmemlint.facts.pipelines.chains import From
 from tfmemlint.facts.syntax.bindings import How
+from tfmemlint.facts.syntax.nodes import names_in
 from tfmemlint.facts.syntax.tree import FunctionNode
 from tfmemlint.light_typing import NamedTuple
 
@@ -37,6 +40,8 @@ class FullBatch(NamedTuple):
     """The size of batches a method of Keras is told: the number of rows."""
     fed: bool = False
     """Whether a session is given it, by its `feed_dict`."""
+    cut: bool = False
+    """Whether nothing tells of its rows but that other code cuts it into batches."""
 
 
 class FullBatches:
@@ -54,11 +59,13 @@ class FullBatches:
         self._tapes = tf.tapes
         self._wholes = tf.wholes
         self._sources = tf.sources
+        self._datasets = tf.datasets
+        self._loops = tf.loops
 
     @cached_property
     def all(self) -> tuple[FullBatch, ...]:
         """Every such call, in source order; none of those that a step makes in turn."""
-        if not self._wholes.any_made:
+        if not self._wholes.any_made and not self._cut and not self._names.mentions(_PLACEHOLDERS):
             return ()
         every = self._passes.may_be_any
         calls = list(self._tree.all(ast.Call)) if every else self._tree.calls(_KERAS_METHODS)
@@ -92,6 +99,8 @@ class FullBatches:
         """`sess.run(accuracy, feed_dict={x: x_test})`, of more rows than people choose."""
         for place, array in self._feeds(call):
             whole = self._wholes.of(array) or self._wholes.stored_in(array)
+            if whole is None and self._is_gone_over(place, array):
+                whole = Whole(None, None, loaded=True, given=False)
             if whole is None or whole.given or not whole.is_no_batch:
                 continue
             if whole.rows is None and not (whole.loaded and self._takes_batches(place, array)):
@@ -119,6 +128,42 @@ class FullBatches:
             for other, value in self._feeds(call)
             if value is not array
         )
+
+    def _is_gone_over(self, place: ast.expr, array: ast.expr) -> bool:
+        """Whether a loop over what is made of an array feeds the same placeholder, part by part."""
+        made = self._placeholder(place)
+        for call in self._tree.calls(("eval", "run")) if made is not None else ():
+            fed = [value for other, value in self._feeds(call) if self._placeholder(other) is made]
+            for loop in self._loops.around(call):
+                handed = given_to(loop.iterable) if isinstance(loop.iterable, ast.Call) else ()
+                is_over = any(self._bindings.same(each, array) for each in handed)
+                if is_over and not loop.targets.isdisjoint(names_in(*fed)):
+                    return True
+        return False
+
+    @cached_property
+    def _cut(self) -> tuple[ast.expr, ...]:
+        """The arrays that pipelines of a file cut into batches."""
+        found: list[ast.expr] = []
+        for chain in self._datasets.chains:
+            made = chain.source.node
+            if chain.source.kind is not From.SLICES or not isinstance(made, ast.Call):
+                continue
+            given = argument(made, 0, "tensors")
+            batches = [each for each in chain.steps if each.method == "batch"]
+            if given and any(self._is_chosen(each.argument("batch_size")) for each in batches):
+                found += given.elts if isinstance(given, ast.Tuple) else [given]
+        return tuple(found)
+
+    def _is_chosen(self, size: ast.expr | None) -> bool:
+        """Whether batches have a number of rows that is not that of all."""
+        return size is not None and self._values.rows(size) is None
+
+    def _is_cut(self, call: ast.Call, array: ast.expr) -> bool:
+        """Whether a loop calls a model with all of what a pipeline cuts into batches."""
+        if not self._is_in_loop(call) or (self._values.of(array).shape or (None,))[0] is not None:
+            return False
+        return any(self._bindings.same(each, array) for each in self._cut)
 
     def _width(self, place: ast.expr) -> int | None:
         """How many numbers a row has that a placeholder takes, by the shape it is declared with."""
@@ -190,12 +235,13 @@ class FullBatches:
         found = self._passes.of(call)
         if found is None or self._watches_inputs(self._tapes.recording(call)):
             return None
-        if not self._is_all(found.array, once=True):
+        is_all = self._is_all(found.array, once=True)
+        if not is_all and not self._is_cut(call, found.array):
             return None
         function = self._tree.function(call)
         if function and (self._relates_rows(function) or self._takes_several(function)):
             return None
-        return FullBatch(call, found.array)
+        return FullBatch(call, found.array, cut=not is_all)
 
     def _given_to_keras(self, call: ast.Call, method: ast.Attribute) -> FullBatch | None:
         """`model.predict_on_batch(x)`, or `model.predict(x, batch_size=len(x))`."""
