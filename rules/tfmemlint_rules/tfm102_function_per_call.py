@@ -30,8 +30,9 @@ where it reads what the loop makes or changes, or prints, or where the loop dele
 When the process is to end soon anyway. The rule is silent by itself for loops of few rounds, in
 tests, where functions are stored for later, handed out by functions that make them, or made under a
 condition (`if self._step is None`), and where each belongs to a model or an optimizer that is made
-in the same round: TensorFlow wants one for each there, and TFM301 and TFM302 tell what stays. A
-lambda that `tf.map_fn` is given in eager code is not traced: 600 calls left nothing behind.
+in the same round, or is called with one: TensorFlow wants one for each there, and TFM301 and TFM302
+tell what stays. A lambda that `tf.map_fn` is given in eager code is not traced: 600 calls left
+nothing behind.
 """
 
 from __future__ import annotations

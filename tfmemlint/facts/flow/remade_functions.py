@@ -11,6 +11,7 @@ from tfmemlint.facts.flow.loops import Loop
 from tfmemlint.facts.flow.uses import Trail
 from tfmemlint.facts.graphs.factories import Factory
 from tfmemlint.facts.graphs.wrappings import DATA, Made, is_plain, wrapped_by
+from tfmemlint.facts.library.kinds import Kind
 from tfmemlint.facts.library.makers import given_to
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.nodes import nodes_of, root_name, within
@@ -125,6 +126,7 @@ class RemadeFunctions:
         if loop is not None:
             private = any(self._renews(name, calls, self._loops.extent(loop)) for name in read)
             private = private or self._is_rebuilt(read, calls, loop)
+            private = private or any(self._is_new_model(each, loop) for each in given_to(used))
             return None if private else Remake(made, maker, used, loop, None)
         within = self._tree.function(maker)
         if within is not self._tree.function(used) or not isinstance(within, ast.FunctionDef):
@@ -301,6 +303,17 @@ class RemadeFunctions:
                 if freezes or (done and node.attr.partition("_")[0] in _REBUILDS):
                     return True
         return False
+
+    def _is_new_model(self, given: ast.expr, loop: Loop) -> bool:
+        """Whether what a function is called with may be a model that a loop makes anew."""
+        bound = self._bindings.reaching(given) if isinstance(given, ast.Name) else ()
+        extent = self._loops.extent(loop)
+        return any(
+            isinstance(each.value, ast.Call)
+            and self._tree.inside(each.node, extent)
+            and self._values.of(each.value).kind is Kind.MODEL
+            for each in bound
+        )
 
     def _attribute(self, name: ast.Name) -> ast.Attribute | None:
         above = self._tree.parent(name)
