@@ -6,11 +6,13 @@ import ast
 from functools import cached_property
 
 from tfmemlint.facts import TensorFlow
+from tfmemlint.facts.flow.averages import averaged
 from tfmemlint.facts.flow.loading import Gathered
 from tfmemlint.facts.flow.stacks import Stack
 from tfmemlint.facts.flow.wholes import Whole
-from tfmemlint.facts.library.kinds import UNKNOWN, Extent, Kind
+from tfmemlint.facts.library.kinds import Extent, Kind
 from tfmemlint.facts.library.makers import argument
+from tfmemlint.facts.library.promotion import quotient
 from tfmemlint.light_typing import NamedTuple
 
 UFUNCS: dict[type[ast.operator], str] = {
@@ -111,13 +113,15 @@ class Scalings:
         size = self._size(array)
         if size is None or not size.is_told or size.given:
             return None
+        if isinstance(array, ast.BinOp) and self._of(array) is not None:
+            return None  # what comes first decides
         value = self._values.of(array)
         source = value.dtype or self._dtype_of_files(value.origin)
         if (source or "").startswith("complex"):
             return None
         outer, numbers = self._chained(first)
         after = self._cast_after(outer)
-        dtype = self._dtype(first, source, before, after)
+        dtype = self._dtype(first, number, source, before, after)
         if dtype is None or (dtype == "float32" and before is None):
             return None
         steps, narrow = len(numbers) + 1, all(map(self._is_plain, numbers))
@@ -141,8 +145,17 @@ class Scalings:
         """Whether an expression is one number, be it a mean of whole numbers."""
         if self._is_plain(node):
             return True
-        value = self._values.of(node) if isinstance(node, _NUMBERS) else UNKNOWN
-        return value.kind is Kind.ARRAY and value.shape == () and value.dtype == "float64"
+        return isinstance(node, _NUMBERS) and self._is_average(node)
+
+    def _is_average(self, node: ast.expr) -> bool:
+        """Whether an expression is a number of NumPy that averages make of whole numbers."""
+        value = self._values.of(node)
+        if value.kind is not Kind.ARRAY or value.shape != ():
+            return False
+        dtype, of = value.dtype, averaged(self._names, value.origin)
+        if dtype is None and of is not None:
+            dtype = quotient(self._dtype_of_files(self._values.of(of).origin))
+        return dtype == "float64"
 
     def _is_plain(self, node: ast.expr) -> bool:
         """Whether an expression is a plain number, which leaves an array of floats its dtype."""
@@ -190,6 +203,7 @@ class Scalings:
     def _dtype(
         self,
         first: ast.BinOp,
+        number: ast.expr,
         source: str | None,
         before: ast.Call | None,
         after: ast.Call | None,
@@ -205,9 +219,12 @@ class Scalings:
             return None
         value = self._values.of(first)
         whole = source.startswith(("int", "uint")) and value.dtype is None
-        divided = whole and isinstance(first.op, ast.Div)
+        floats = isinstance(first.op, ast.Div) or self._is_float(number)
         known = value.kind is Kind.ARRAY and value.dtype == "float64"
-        return "float64" if known or divided else None
+        return "float64" if known or (whole and floats) else None
+
+    def _is_float(self, number: ast.expr) -> bool:
+        return self._is_average(number) or isinstance(self._values.number(number), float)
 
     def _named(self, cast: ast.Call) -> str:
         """The dtype a cast names, `float` and "float" among them."""

@@ -7,22 +7,27 @@ import ast
 from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.sizes import ValueOf
 from tfmemlint.facts.library.kinds import Kind, Value
-from tfmemlint.facts.library.makers import argument
 from tfmemlint.facts.library.promotion import quotient
+from tfmemlint.facts.syntax.names import Names
 
 _AVERAGES = frozenset({"mean", "median", "nanmean", "nanstd", "std", "var"})
 
 
-def average(name: str | None, call: ast.Call, frame: Frame | None, value: ValueOf) -> Value | None:
-    """What `np.mean(x)` or `x.std()` gives, if it is that of all of an array."""
-    module, _, last = (name or "").rpartition(".")
-    method = call.func if isinstance(call.func, ast.Attribute) and name is None else None
-    if (method.attr if method is not None else last) not in _AVERAGES or call.keywords:
-        return None
-    if method is None and (module != "numpy" or len(call.args) != 1):
-        return None
-    averaged = argument(call, 0, "a") if method is None else method.value
-    whole = value(averaged, frame) if averaged and not (method and call.args) else None
+def averaged(names: Names, node: ast.AST | None) -> ast.expr | None:
+    """The array of which `np.mean(x)` or `x.std()` is the average, if that is of all of it."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=whole, attr=method), args=[], keywords=[]):
+            return whole if method in _AVERAGES and names.qualified(node.func) is None else None
+        case ast.Call(args=[whole], keywords=[]):
+            module, _, last = (names.qualified(node.func) or "").rpartition(".")
+            return whole if module == "numpy" and last in _AVERAGES else None
+    return None
+
+
+def average(names: Names, call: ast.Call, frame: Frame | None, value: ValueOf) -> Value | None:
+    """The number such a call gives."""
+    of = averaged(names, call)
+    whole = value(of, frame) if of is not None else None
     if whole is None or whole.kind is not Kind.ARRAY:
         return None
     return Value(Kind.ARRAY, dtype=quotient(whole.dtype), shape=(), origin=call)

@@ -222,9 +222,9 @@ class Values:
         name = self._names.qualified(node.func)
         if self._is_dataset(node, frame):
             return Value(Kind.DATASET, origin=node)
-        averaged = average(name, node, frame, self._of)
-        if averaged is not None:
-            return averaged
+        found = average(self._names, node, frame, self._of)
+        if found is not None:
+            return found
         if name is not None:
             return self._results.of_function(name, node, frame, self._of)
         if called(node) in _AS_LIST and node.args:
