@@ -291,6 +291,10 @@ class Batches:
         return None
 
     def _of_function(self, name: str, call: ast.Call, frame: Frame | None) -> Rows | None:
+        filled = makers.FILLED.get(name)
+        if filled is not None:
+            told = makers.argument(call, filled.place, filled.keyword)
+            return None if told is None else self._reshaped(told, frame)
         last = name.rpartition(".")[2]
         given = makers.argument(call, 0, makers.KEEPS_DATA.get(name, "x"))
         if last == "expand_dims":
