@@ -274,3 +274,14 @@ def test_calls_stand_in_source_order_with_what_is_called() -> None:
         "net.predict(net.predict(row[None]))",
         "net.predict(row[None])",
     ]
+
+
+def test_a_loop_over_what_is_empty_is_one_all_the_same() -> None:
+    code = """
+    nets = []
+    def scores(batch):
+        return [one.predict(batch) for one in nets]
+    for row in x:
+        scores(row[None])
+    """
+    assert found(code) == []

@@ -1,6 +1,7 @@
 """Provenance: what is a whole data set, and how large."""
 
 import ast
+import time
 from collections.abc import Callable
 
 import pytest
@@ -236,3 +237,28 @@ def test_rows_are_those_of_the_array_that_one_call_passes(look: Look) -> None:
         for each in calls
         if (rows := values.rows(inner.args[0], Frame(f, each, None)))
     ] == ["x", "x"]
+
+
+def test_a_tree_of_tuples_has_an_end(look: Look) -> None:
+    file, (asked,) = look(
+        """
+        def build(x, y):
+            if len(y) < 2:
+                return y
+            left, right = build(x[:9], y[:9]), build(x[9:], y[9:])
+            return (1, 2, left, right)
+
+        def leaf(x, y):
+            node = build(x, y)
+            while isinstance(node, tuple):
+                feature, threshold, left, right = node
+                if x[feature] < threshold:
+                    node = left
+                else:
+                    node = right
+            see(node)
+        """
+    )
+    started = time.process_time()
+    assert not file.tf.values.of(asked).is_array
+    assert time.process_time() - started < 5

@@ -234,7 +234,7 @@ class Predictions:
                 rounds = self._rounds(loop)
                 if inner is None or self._rounds(inner) <= FEW < rounds:
                     inner = loop
-                times *= rounds
+                times *= max(rounds, 1)  # a loop that is left at once is still one
             if times > FEW:
                 yield _Rounds(inner, times, anew, changes, through, among)
         function = self._tree.function(node)

@@ -28,6 +28,8 @@ _UNDECIDED = Value(origin=ast.Name(id=""))
 _VALUE = Question("value", _UNDECIDED, UNKNOWN)
 _BUNDLED = ("data", "images", "labels", "target")
 _PLACES = ("iloc", "loc")
+_MOST_NESTED = 5
+"""Tuples within tuples; a tree of them has no end: `left, right = node; node = left`."""
 _AS_LIST = frozenset({"sorted", "list", "tuple", "reversed"})
 
 
@@ -177,25 +179,21 @@ class Values:
             return self._any_of(
                 partial(self._unpacked, each.value, path, each.frame) for each in returned
             )
-        if isinstance(node, ast.Name):
+        if isinstance(node, ast.Name) and len(path) < _MOST_NESTED:
             origins = self._flow.origins(node, frame) or ()
-            if any(each.how is not How.ASSIGNED for each in origins):
-                return UNKNOWN
-            return self._any_of(
-                partial(self._unpacked, each.value, (*each.path, *path), each.frame)
-                for each in origins
-            )
+            ways = ((each.value, (*each.path, *path), each.frame) for each in origins)
+            if all(each.how is How.ASSIGNED for each in origins):
+                return self._any_of(partial(self._unpacked, *each) for each in ways)
         return UNKNOWN
 
     def _iterated(self, node: ast.expr, path: tuple[int, ...], frame: Frame | None) -> Value:
         """What a loop over `node` gives its target."""
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args:
             name, arguments = node.func.id, node.args
+            if name == "enumerate" and path and path[0] == 0:
+                return Value(Kind.NUMBER)
             if name == "enumerate" and path:
-                counted = path[0] == 0
-                return (
-                    Value(Kind.NUMBER) if counted else self._iterated(arguments[0], path[1:], frame)
-                )
+                return self._iterated(arguments[0], path[1:], frame)
             if name == "zip" and path and 0 <= path[0] < len(arguments):
                 return self._iterated(arguments[path[0]], path[1:], frame)
             if name in makers.RANGES:
@@ -318,8 +316,8 @@ class Values:
 
     def _sequence(self, node: ast.List | ast.Tuple) -> Value:
         texts = [each.value for each in node.elts if isinstance(each, ast.Constant)]
-        names = [each.lower() for each in texts if isinstance(each, str)]
-        files = [name for name in names if name.endswith(makers.FILE_SUFFIXES)]
+        names = [each for each in texts if isinstance(each, str)]
+        files = [name for name in names if name.lower().endswith(makers.FILE_SUFFIXES)]
         if files and len(files) == len(node.elts):
             return Value(Kind.PATHS, Extent.WHOLE, shape=(len(files),), origin=node)
         written = written_out(node)  # what is empty is to be filled
