@@ -21,7 +21,8 @@ def averaged(names: Names, node: ast.AST | None) -> ast.expr | None:
         case ast.Call(args=[whole], keywords=[]):
             module, _, last = (names.qualified(node.func) or "").rpartition(".")
             return whole if module == "numpy" and last in _AVERAGES else None
-    return None
+        case _:
+            return None
 
 
 def average(names: Names, call: ast.Call, frame: Frame | None, value: ValueOf) -> Value | None:

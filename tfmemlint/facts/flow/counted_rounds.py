@@ -224,6 +224,8 @@ def _addition(statement: ast.stmt) -> _Addition | None:
             for before, added in ((one, other), (other, one)):
                 if isinstance(before, ast.Name) and before.id == name:
                     return _Addition(before, added)
+        case _:
+            pass
     return None
 
 
