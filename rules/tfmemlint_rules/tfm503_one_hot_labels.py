@@ -5,7 +5,7 @@
 or a step whose loss is categorical cross-entropy. Also rows that are made by hand, of labels or of
 words: `np.zeros((n, k))`, or a cube `(n, steps, k)`, that a loop sets ones in, for a model, or a
 cube that a session is fed with. A model may be trained in a file that imports this one. Where no
-file in sight tells the loss, rows of more than 128 classes, or of as many as a tokenizer knows
+file in sight tells the loss, rows of more than 32 classes, or of as many as a tokenizer knows
 words, are enough.
 
 ## Why it costs memory
@@ -28,18 +28,19 @@ rows go anywhere else, where the labels may be a list, where a loss is imported 
 for rows that are made by hand.
 
 ## When to ignore it
-When there are few classes. The rule is silent by itself for up to 128 where each example is known
-to have one label, such as those of MNIST and CIFAR-10, or where the models of the file end in a
-`Dense` with a softmax of so few units, where a batch is written out at a time, in losses that are
-given what a model said, where any loss or metric of the file is not known to have a sparse form,
-and for label smoothing and mixed labels, which are no longer one class each. It is silent where
-nothing says how many classes there are: neither the call, nor the data set, nor a layer of more
-than 128 units that tells them, nor one that tells a class for each pixel or word, nor an embedding
-of as many words, and where the labels are no numbers of a list's different words. What is known to
-be less than 16 MiB, of a ready-made data set, such as CIFAR-100, less than 256 MB, is hidden,
-unless `min-bytes` says otherwise, by hand or not; what is split or joined of such a set is no
-larger than all of it. By hand, it is silent for labels of up to 128 classes, for labels of the same
-words beside a cube of them, and for tables as long as they are wide, such as those of neighbours.
+When there are few classes. The rule is silent by itself for up to 32 where each example is known to
+have one label, such as those of MNIST and CIFAR-10, or where the models of the file end in a
+`Dense` with a softmax of so few units, for up to 128 of as many examples as nobody tells, where a
+batch is written out at a time, in losses that are given what a model said, where any loss or metric
+of the file is not known to have a sparse form, and for label smoothing and mixed labels, which are
+no longer one class each. It is silent where nothing says how many classes there are: neither the
+call, nor the data set, nor a layer of more than 32 units that tells them, nor one that tells a
+class for each pixel or word, nor an embedding of as many words, and where the labels are no numbers
+of a list's different words. What is known to be less than 16 MiB, of a ready-made data set, such as
+CIFAR-100, less than 256 MB, is hidden, unless `min-bytes` says otherwise, by hand or not; what is
+split or joined of such a set is no larger than all of it. By hand, it is silent for labels of up to
+32 classes, for labels of the same words beside a cube of them, and for tables as long as they are
+wide, such as those of neighbours.
 """
 
 from __future__ import annotations
@@ -68,22 +69,34 @@ from tfmemlint_rules._analyses.one_hots import OneHot, OneHots, Rename
 
 WORTH = 16 << 20
 """Bytes: less is no reason to change losses and metrics."""
+SOME = 128
+"""Classes, whose rows are 1 KB: it takes 260,000 examples to have 256 MB of them."""
 
 
 def check(file: File) -> Iterator[Diagnostic]:
     for filled in file.tf.of(FilledOneHots).all:
-        yield Diagnostic(file.span(filled.made), _advice(file, filled), None, _filled(file, filled))
+        cost, kinds = _filled(file, filled), file.tf.values.number(filled.axes[-1])
+        if not filled.is_label or not _are_some(kinds, cost):
+            yield Diagnostic(file.span(filled.made), _advice(file, filled), None, cost)
     hots = file.tf.of(OneHots)
     found = hots.all
     fix = _fix(file, found, hots) if found else None
     for each in found:
+        cost = _cost(file, each, hots)
+        if _are_some(hots.classes(each), cost):
+            continue
         classes = "a number for each class" if each.classes is None else _classes(file, each)
         yield Diagnostic(
             file.span(each.node),
             f"`{each.name}` makes {classes} of each label of `{file.named(each.labels)}`",
             fix,
-            _cost(file, each, hots),
+            cost,
         )
+
+
+def _are_some(classes: float | None, cost: Cost) -> bool:
+    """Whether classes are few enough for as many examples as nobody knows."""
+    return classes is not None and classes <= SOME and cost.at_most is None
 
 
 def _advice(file: File, filled: FilledOneHot) -> str:
