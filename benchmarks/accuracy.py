@@ -389,7 +389,8 @@ in `benchmarks/decided.jsonl`, which has {decided} of them now; a run prints how
 
 Labels called "unseen" stand in repositories that nobody who works on the rules had read, and were
 written by somebody else before the tool was run on them. They are recorded once, before anything
-was learned from them: of code of your own, expect what they say, rather than the others.
+was learned from them, and numbered as they came; what one showed is mended before the next. Of code
+of your own, expect what they say, rather than the others.
 """
 
 
