@@ -420,3 +420,24 @@ def train(shown):
     return np.array([cv2.imread(path) for path in paths])
 """
     assert loaded(look, source) == [None]
+
+
+@pytest.mark.parametrize(
+    ("folder", "files"),
+    [
+        ("os.path.dirname(names[0])", "os.listdir(folder)"),
+        ("os.path.split(names[0])[0]", "os.listdir(folder)"),
+        ("names[number]", None),
+        ("os.path.dirname(names[number])", None),
+        ("os.path.join('scans', names[number])", None),
+    ],
+)
+def test_the_folder_of_the_first_file_has_the_others_too(
+    look: Look, folder: str, files: str | None
+) -> None:
+    source = f"""
+def load(names, number):
+    folder = {folder}
+    see([cv2.imread(os.path.join(folder, name)) for name in os.listdir(folder)])
+"""
+    assert loaded(look, source) == [files]

@@ -15,7 +15,7 @@ from tfmemlint.facts.library.shapes import written_out
 from tfmemlint.facts.library.signatures import having
 from tfmemlint.facts.syntax.arithmetic import constant
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.facts.syntax.nodes import called, is_literal
+from tfmemlint.facts.syntax.nodes import called, is_literal, nodes_of, within
 
 FEW = 32
 """As many as one batch: a literal list of them is no data set."""
@@ -118,14 +118,22 @@ class Iterables:
         """
         pending = [read]
         for each in pending:
+            folders = [call for call in nodes_of(ast.Call, each) if self._is_folder_of(call)]
+            of_folders = {*within(folders)}
             for node in ast.walk(each):
                 if isinstance(node, ast.Subscript) and self._is_picked(node):
-                    return True
+                    first = isinstance(constant(node.slice), int)  # whose folder all are in
+                    if not first or node not in of_folders:
+                        return True
                 binding = self._bindings.only(node) if isinstance(node, ast.Name) else None
                 known = binding.value if binding is not None else None
                 if known is not None and known not in pending and len(pending) < _MAX_HOPS:
                     pending.append(known)
         return False
+
+    def _is_folder_of(self, call: ast.Call) -> bool:
+        """Whether a call gives the folder that a file is in."""
+        return self._names.is_any(call.func, _FOLDER_OF)
 
     def _is_picked(self, node: ast.Subscript) -> bool:
         if isinstance(constant(node.slice), int) and self._values.of(node).kind is Kind.PATH:
@@ -314,6 +322,7 @@ _SEEN_THROUGH = frozenset(
 )
 _ONE_BY_ONE = _SEEN_THROUGH - {"zip"}
 _DICTIONARIES = frozenset({"collections.OrderedDict", "collections.defaultdict"})
+_FOLDER_OF = frozenset({"os.path.dirname", "os.path.split"})
 _WALKS = frozenset({"os.walk"})
 _SAMPLES = having(traits.SAMPLES)
 _SAMPLING_METHODS = frozenset({"choice", "head", "nlargest", "sample", "tail", "take"})
