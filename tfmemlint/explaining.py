@@ -175,7 +175,8 @@ def _listen(checker: Checker, path: str, opened: Opened, rule: Rule, line: int) 
         <= lines.position(each.diagnostic.span.end)[0]
     ]
     questions = [*dict.fromkeys(listener.questions)]
-    return _Heard(rule, files[0], here, questions, [] if questions else listener.of_file)
+    of_file = [] if questions else [*dict.fromkeys(listener.of_file)]
+    return _Heard(rule, files[0], here, questions, of_file)
 
 
 class _Listener:
@@ -197,8 +198,7 @@ class _Listener:
             about, words = self._asked.pop(frame)
             self.questions.append(Question(about, words, _told(answer)))
         elif event == "return" and answer is True and self._is_of_file(frame):
-            words = _first_line(frame, [frame.f_locals["self"]])
-            self.of_file = [*dict.fromkeys([*self.of_file, words])]
+            self.of_file.append(_first_line(frame, [frame.f_locals["self"]]))
 
     def _is_of_file(self, frame: FrameType) -> bool:
         """Whether the rule asks what kind of file it reads: for tests, for sessions."""

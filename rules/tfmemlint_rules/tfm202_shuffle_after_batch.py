@@ -57,7 +57,7 @@ from tfmemlint import (
     edits,
 )
 from tfmemlint.facts.library import pipeline_methods as methods
-from tfmemlint.facts.pipelines.chains import BATCHING, Chain, From, Step
+from tfmemlint.facts.pipelines.chains import BATCHING, USUAL_BATCH, Chain, From, Step
 from tfmemlint.facts.sizes.amounts import Amount
 from tfmemlint.facts.sizes.ready import Ready
 from tfmemlint.facts.sizes.streams import A_HANDFUL
@@ -67,8 +67,6 @@ from tfmemlint.light_typing import NamedTuple
 KEEPS_ELEMENTS = methods.PASSING | {"filter"}
 KEEPS_BATCHES = KEEPS_ELEMENTS | {"concatenate", "enumerate", "ignore_errors", "map"}
 
-USUAL = 32
-"""Examples of a batch, where nobody knows how many."""
 MIXES = 1000
 """Examples that mix well, as they stand in a buffer."""
 
@@ -134,7 +132,7 @@ def _are_few(file: File, buffer: float | None, size: float | None, shuffle: Step
     chain, place = file.tf.streams.around(shuffle)
     if buffer is None and chain.source.kind not in (From.RECORDS, From.GENERATOR):
         return False  # it may be all that there are
-    examples = (buffer or 0) * (USUAL if size is None else size)
+    examples = (buffer or 0) * (USUAL_BATCH if size is None else size)
     unknown = file.tf.streams.element(chain, place).at_most is None  # what is known is counted
     handful = unknown and buffer is not None and examples <= A_HANDFUL
     return handful or file.tf.streams.are_few_rows(chain, place, examples)

@@ -41,7 +41,7 @@ from math import inf
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, costs, edits
 from tfmemlint.facts.library import pipeline_methods as methods
-from tfmemlint.facts.pipelines.chains import BATCHING, Chain, From, Step
+from tfmemlint.facts.pipelines.chains import BATCHING, USUAL_BATCH, Chain, From, Step
 from tfmemlint.facts.sizes.ready import Ready
 from tfmemlint.light_typing import NamedTuple
 
@@ -49,8 +49,6 @@ FEW = 8
 """Batches, which may be prefetched for a reason."""
 SOME = 10
 """Batches of unknown size, or of little in all."""
-USUAL = 32
-"""Examples of a batch, where nobody knows how many."""
 KEEPS_ELEMENTS = methods.PASSING | {"filter"}
 KEEPS_BATCHES = KEEPS_ELEMENTS | {"concatenate", "enumerate", "ignore_errors", "map"}
 
@@ -116,7 +114,7 @@ def _is_many(file: File, site: Site, buffer: ast.expr) -> bool:
     number, place = file.tf.values.number, site.chain.steps.index(site.prefetch)
     size = number(site.size, site.batch.frame if site.batch else None)
     many = number(buffer, site.prefetch.frame)
-    examples = (many or USUAL) * (size or USUAL)
+    examples = (many or USUAL_BATCH) * (size or USUAL_BATCH)
     if size == 1 or file.tf.streams.are_few_rows(site.chain, place, examples):
         return False
     if many is not None:

@@ -36,12 +36,10 @@ from collections.abc import Iterator
 
 from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule, costs, edits
 from tfmemlint.facts.library import pipeline_methods as methods
-from tfmemlint.facts.pipelines.chains import BATCHING, Chain, Step
+from tfmemlint.facts.pipelines.chains import BATCHING, USUAL_BATCH, Chain, Step
 
 FEW = 8
 """Batches, which may be prefetched for a reason."""
-USUAL = 32
-"""Examples of a batch, where nobody knows how many."""
 GROWN = 2
 """How many times as large as what it was made of an example is that counts as large."""
 LARGE = 64 << 10
@@ -59,7 +57,7 @@ def check(file: File) -> Iterator[Diagnostic]:
                 continue
             counts = (file.tf.values.number(buffer, step.frame), _at_most(file, chain, place))
             many = min((each for each in counts if each is not None), default=0)
-            examples = file.tf.values.number(size, batch.frame) or USUAL
+            examples = file.tf.values.number(size, batch.frame) or USUAL_BATCH
             if counts[0] is None or not FEW <= FEW * examples < many:
                 continue
             made, streams = file.tf.elements.passage(chain, 0, place), file.tf.streams

@@ -50,7 +50,7 @@ from tfmemlint import Applicability, Claim, Diagnostic, File, Fix, Metric, Rule,
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.library import pipeline_methods as methods
 from tfmemlint.facts.library.words import PIPELINE_WORDS
-from tfmemlint.facts.pipelines.chains import BATCHING, Chain
+from tfmemlint.facts.pipelines.chains import BATCHING, USUAL_BATCH, Chain
 from tfmemlint.facts.pipelines.consumers import End, Into
 from tfmemlint.facts.pipelines.overlaps import Overlaps
 from tfmemlint.facts.sizes.ready import Ready
@@ -60,8 +60,6 @@ from tfmemlint.facts.syntax.nodes import is_literal, is_none
 INJECTS = (2, 12)
 FEW = 1024
 """Examples, or batches, that are gone through before waiting for them matters."""
-USUAL = 32
-"""Examples of a batch, where nobody knows how many."""
 HANDS_ON = methods.HANDS_ON - {"prefetch"}
 
 
@@ -173,7 +171,7 @@ def _pays(file: File, chain: Chain) -> bool:
     most = file.tf.lengths.at_most(chain)
     if most is None:  # of batches that are as long as nobody tells
         batches = file.tf.lengths.elements(chain)
-        most = batches and batches * USUAL
+        most = batches and batches * USUAL_BATCH
     return (most is None or most > FEW) and file.tf.of(Overlaps).works(chain)
 
 

@@ -33,13 +33,11 @@ def write(items: Iterable[Item], settings: Settings, out: TextIO) -> None:
     paint = _colored if settings.color else _plain
     found = list(items)
     broken = [item for item in found if item.finding.code == SYNTAX_ERROR]
-    paragraphs = [
-        _paragraph(item, settings, paint)
-        for item in found
-        if len(broken) <= FEW or item.finding.code != SYNTAX_ERROR
-    ]
-    if len(broken) > FEW:
-        paragraphs.append(_unchecked(broken, settings, paint))
+    together = broken if len(broken) > FEW else []
+    apart = [item for item in found if not together or item.finding.code != SYNTAX_ERROR]
+    paragraphs = [_paragraph(item, settings, paint) for item in apart]
+    if together:
+        paragraphs.append(_unchecked(together, settings, paint))
     for lines in paragraphs:
         for line in lines:
             out.write(line.rstrip() + "\n")

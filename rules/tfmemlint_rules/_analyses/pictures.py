@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping
 from enum import IntEnum
 from functools import cached_property
 from itertools import chain
-from math import prod
 
 from tfmemlint.facts import TensorFlow
 from tfmemlint.facts.flow.frames import Frame
@@ -15,7 +14,7 @@ from tfmemlint.facts.flow.paths import ANY, End, is_entry
 from tfmemlint.facts.flow.solver import Question
 from tfmemlint.facts.library.makers import DTYPE_BYTES, argument
 from tfmemlint.facts.library.reading import PAIRS
-from tfmemlint.facts.library.shapes import is_rest
+from tfmemlint.facts.library.shapes import is_rest, total
 from tfmemlint.facts.syntax.arithmetic import as_count
 from tfmemlint.facts.syntax.bindings import How
 from tfmemlint.facts.syntax.nodes import is_none
@@ -132,8 +131,7 @@ class Picture(NamedTuple):
     @property
     def numbers(self) -> int | None:
         """How many numbers it holds."""
-        known = [each for each in self.dims or () if each is not None]
-        return prod(known) if self.dims and len(known) == len(self.dims) else None
+        return total(self.dims) if self.dims else None
 
     @property
     def is_stacked(self) -> bool:

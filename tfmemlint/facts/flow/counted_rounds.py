@@ -59,10 +59,9 @@ class CountedRounds:
         `n` for `if i == n: break`; None for each that waits for something else. What leaves a loop
         within it alone is none of them.
         """
-        inner = [each for each in loop.body if isinstance(each, LOOPS)]
-        others = {each for one in inner for each in nodes_of(ast.Break, *one.body)}
         for each in loop.body:
-            if isinstance(each, (ast.Break, ast.Return)) and each not in others:
+            ends = isinstance(each, ast.Break) and next(self._tree.loops(each), None) is loop.node
+            if ends or isinstance(each, ast.Return):
                 above = self._tree.parent(each)
                 ours = isinstance(above, ast.If) and self._tree.parent(above) is loop.node
                 test = above.test if isinstance(above, ast.If) and ours else None

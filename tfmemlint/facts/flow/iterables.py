@@ -15,7 +15,7 @@ from tfmemlint.facts.library.shapes import written_out
 from tfmemlint.facts.library.signatures import having
 from tfmemlint.facts.syntax.arithmetic import constant
 from tfmemlint.facts.syntax.bindings import How
-from tfmemlint.facts.syntax.nodes import called, is_literal, nodes_of, within
+from tfmemlint.facts.syntax.nodes import called, is_literal
 
 FEW = 32
 """As many as one batch: a literal list of them is no data set."""
@@ -118,26 +118,19 @@ class Iterables:
         """
         pending = [read]
         for each in pending:
-            folders = [call for call in nodes_of(ast.Call, each) if self._is_folder_of(call)]
-            of_folders = {*within(folders)}
             for node in ast.walk(each):
                 if isinstance(node, ast.Subscript) and self._is_picked(node):
-                    first = isinstance(constant(node.slice), int)  # whose folder all are in
-                    if not first or node not in of_folders:
-                        return True
+                    return True
                 binding = self._bindings.only(node) if isinstance(node, ast.Name) else None
                 known = binding.value if binding is not None else None
                 if known is not None and known not in pending and len(pending) < _MAX_HOPS:
                     pending.append(known)
         return False
 
-    def _is_folder_of(self, call: ast.Call) -> bool:
-        """Whether a call gives the folder that a file is in."""
-        return self._names.is_any(call.func, _FOLDER_OF)
-
     def _is_picked(self, node: ast.Subscript) -> bool:
         if isinstance(constant(node.slice), int) and self._values.of(node).kind is Kind.PATH:
-            return True  # `patients[0]` of all in a folder
+            above = self._tree.ancestors(node)  # `patients[0]`, but not the folder all are in
+            return not any(self._names.call_of(each, _FOLDER_OF) for each in above)
         bound = self._bindings.reaching(node.slice) if isinstance(node.slice, ast.Name) else ()
         function = self._tree.function(node)
         return (

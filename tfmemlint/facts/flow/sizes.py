@@ -11,7 +11,7 @@ from tfmemlint.facts.flow.frames import Frame
 from tfmemlint.facts.flow.measured import Measured
 from tfmemlint.facts.library import makers
 from tfmemlint.facts.library.kinds import Value
-from tfmemlint.facts.library.shapes import Shape
+from tfmemlint.facts.library.shapes import Shape, total
 from tfmemlint.facts.syntax.arithmetic import ARITHMETIC, as_count, calculated, constant
 from tfmemlint.facts.syntax.names import Names
 from tfmemlint.facts.syntax.nodes import same_code
@@ -211,9 +211,7 @@ class Sizes:
                 given = self._number(node.args[0], frame, value, depth - 1)
                 return None if given is None else calculated(lambda one, _: converts(one), given, 0)
             if self._names.is_any(node.func, _PRODUCTS) and len(node.args) == 1:
-                sizes = self.shape(node.args[0], frame, value)
-                known = [each for each in sizes or () if each is not None]
-                return math.prod(known) if sizes is not None and len(known) == len(sizes) else None
+                return total(self.shape(node.args[0], frame, value))
         if isinstance(node, ast.Attribute) and node.attr in _WIDTHS:
             width = self._width(node.value)
             if width is not None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 from enum import Enum
-from math import prod
 
 from tfmemlint.facts.library.makers import DTYPE_BYTES
 from tfmemlint.facts.library.promotion import of_arrays, quotient
-from tfmemlint.facts.library.shapes import Shape
+from tfmemlint.facts.library.shapes import Shape, total
 from tfmemlint.light_typing import NamedTuple
 
 
@@ -54,10 +53,7 @@ class Value(NamedTuple):
     @property
     def elements(self) -> int | None:
         """How many numbers it holds."""
-        if self.shape is None:
-            return None
-        known = [size for size in self.shape if size is not None]
-        return prod(known) if len(known) == len(self.shape) else None
+        return total(self.shape)
 
     @property
     def nbytes(self) -> int | None:

@@ -163,3 +163,10 @@ FILE_SUFFIXES = (
 RANGES = frozenset({"range", "trange"})
 """What counts, by its own name."""
 WRAPS_ITERABLE = having(traits.WRAPS)
+
+
+def makes_up(name: str | None, made: ast.Call | None) -> bool:
+    """Whether numbers are made up: random ones, or ones and zeros."""
+    if made is None or name is None:
+        return made is not None and isinstance(made.func, ast.Attribute)
+    return name in FILLED

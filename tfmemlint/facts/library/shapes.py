@@ -90,10 +90,15 @@ def resized(shape: Shape | None, size: Shape | None) -> Shape | None:
     return (*shape[:-3], *size, shape[-1])
 
 
+def total(shape: Shape | None) -> int | None:
+    """How many numbers something of a shape holds."""
+    known = [each for each in shape or () if each is not None]
+    return prod(known) if shape is not None and len(known) == len(shape) else None
+
+
 def width(shape: Shape | None) -> int | None:
     """How many numbers a row holds."""
-    known = [each for each in shape[1:] if each is not None] if shape else []
-    return prod(known) if shape and len(known) == len(shape) - 1 else None
+    return total(shape[1:]) if shape else None
 
 
 def counted(start: float, stop: float, step: float) -> int | None:

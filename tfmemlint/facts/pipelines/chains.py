@@ -15,6 +15,8 @@ METHODS = {name: row.parameters for name, row in methods.METHODS.items()}
 
 BATCHING = methods.having(methods.BATCHES)
 """The methods that make one element of several examples."""
+USUAL_BATCH = 32
+"""Examples of a batch, where nobody knows how many."""
 REGROUPING = methods.having(methods.REGROUPS)
 
 _HOLDS = frozenset({"cache", "shuffle"})

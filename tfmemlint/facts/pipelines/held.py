@@ -7,7 +7,7 @@ from functools import reduce
 from math import inf, prod
 
 from tfmemlint.facts.library.makers import DTYPE_BYTES
-from tfmemlint.facts.library.shapes import Shape
+from tfmemlint.facts.library.shapes import Shape, total
 from tfmemlint.light_typing import NamedTuple
 
 AS_LARGE_AS_A_FILE = 2**18
@@ -49,11 +49,8 @@ class Tensor(NamedTuple):
     @property
     def nbytes(self) -> int | None:
         """Its size, where shape and type are known."""
-        width = DTYPE_BYTES.get(self.dtype or "")
-        known = [size for size in self.shape or () if size is not None]
-        if width is None or self.shape is None or len(known) < len(self.shape):
-            return None
-        return width * prod(known)
+        width, numbers = DTYPE_BYTES.get(self.dtype or ""), total(self.shape)
+        return None if width is None or numbers is None else width * numbers
 
     @property
     def is_number(self) -> bool:

@@ -14,7 +14,7 @@ from tfmemlint.facts.flow.solver import Question
 from tfmemlint.facts.library import makers
 from tfmemlint.facts.library.kinds import Extent, Kind
 from tfmemlint.facts.sizes.amounts import UNKNOWN, Amount, count, named, negative, one_of, smaller
-from tfmemlint.facts.sizes.row_keepers import RowKeepers, is_filled
+from tfmemlint.facts.sizes.row_keepers import RowKeepers
 from tfmemlint.facts.sizes.spoken import length_of, short, spoken
 from tfmemlint.facts.syntax.arithmetic import ARITHMETIC, calculated, constant
 from tfmemlint.facts.syntax.bindings import How
@@ -199,7 +199,7 @@ class Numbers:
         if value.shape and value.shape[0] is not None and value.kind not in _LISTS:
             made = value.origin if isinstance(value.origin, ast.Call) else None
             name = self._names.qualified(made.func) if made is not None else None
-            stands = is_filled(name, made) and value.extent is Extent.WHOLE
+            stands = makers.makes_up(name, made) and value.extent is Extent.WHOLE
             rows = count(value.shape[0])
             return rows._replace(stands_in=ast.unparse(node) if stands and _is_short(node) else "")
         if isinstance(node, (ast.Name, ast.Attribute)):

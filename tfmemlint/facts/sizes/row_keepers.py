@@ -55,8 +55,8 @@ class RowKeepers:
             shape = node.args[0]
         else:
             return None
-        several = isinstance(shape, (ast.List, ast.Tuple)) and bool(shape.elts)
-        return shape.elts[0] if isinstance(shape, (ast.List, ast.Tuple)) and several else shape
+        several = isinstance(shape, (ast.List, ast.Tuple)) and shape.elts
+        return several[0] if several else shape
 
     def _estimates(self, node: ast.expr, frame: Frame | None, hops: int = _MAX_FITS) -> bool:
         """Whether scikit-learn made something, be it fitted since: `scaler = scaler.fit(x)`."""
@@ -67,10 +67,3 @@ class RowKeepers:
         if name is None and isinstance(made.func, ast.Attribute) and made.func.attr == "fit":
             return self._estimates(made.func.value, inner, hops - 1)
         return (name or "").startswith(_ESTIMATORS)
-
-
-def is_filled(name: str | None, made: ast.Call | None) -> bool:
-    """Whether numbers are made up: random ones, or ones and zeros."""
-    if made is None or name is None:
-        return made is not None and isinstance(made.func, ast.Attribute)
-    return name in makers.FILLED
